@@ -14,6 +14,8 @@ const (
 	Misbehaving     = "oracle/misbehaving.jsonl"
 	OracleGolden    = "oracle/golden.json"
 	OracleVault     = "oracle/vault" // a folder of notes
+	FindSets        = "find/*.jsonl"
+	FindNotes       = "find" // the folder that holds folders of notes
 )
 
 // The repository that the Oracle's questions are about, as Go's module cache has it.
@@ -24,5 +26,5 @@ const (
 
 // Files holds the sets.
 //
-//go:embed *.jsonl oracle
+//go:embed *.jsonl oracle find
 var Files embed.FS

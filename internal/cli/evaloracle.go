@@ -179,7 +179,15 @@ func moduleFolder(ctx context.Context, environ []string, dir string) (string, er
 		return filepath.Abs(dir)
 	}
 	wanted := evaldata.OracleModule + "@" + evaldata.OracleVersion
-	mending := fmt.Sprintf("get it with ‘go mod download %s’, or name a folder that holds it with --in", wanted)
+	dir, err := cachedModule(ctx, environ, wanted)
+	if err != nil {
+		return "", fmt.Errorf("the questions are about %w\n      get it with ‘go mod download %s’, or name a folder that holds it with --in", err, wanted)
+	}
+	return dir, nil
+}
+
+// cachedModule is the folder of a module in Go's cache. The network is not asked.
+func cachedModule(ctx context.Context, environ []string, wanted string) (string, error) {
 	var complaint bytes.Buffer
 	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", wanted)
 	list.Dir = os.TempDir() // a module around us could have another version, or a vendor folder
@@ -187,10 +195,11 @@ func moduleFolder(ctx context.Context, environ []string, dir string) (string, er
 	list.Stderr = &complaint
 	out, err := list.Output()
 	if err != nil {
-		return "", fmt.Errorf("the questions are about %s, which ‘go list’ does not find: %w %s\n      %s", wanted, err, strings.TrimSpace(complaint.String()), mending)
+		return "", fmt.Errorf("%s, which ‘go list’ does not find: %w %s", wanted, err, strings.TrimSpace(complaint.String()))
 	}
-	if dir = strings.TrimSpace(string(out)); dir == "" {
-		return "", fmt.Errorf("the questions are about %s, which is not in Go's module cache\n      %s", wanted, mending)
+	dir := strings.TrimSpace(string(out))
+	if dir == "" {
+		return "", fmt.Errorf("%s, which is not in Go's module cache", wanted)
 	}
 	return dir, nil
 }
@@ -236,14 +245,18 @@ func (r *evalRoom) ask(ctx context.Context, t trees.Tree, modelID string, questi
 		return oracle.Answer{}, err
 	}
 	defer func() { _ = os.RemoveAll(vault) }() // what is left goes with the room
-	now := time.Now().UTC()
+	return r.askIn(ctx, t, modelID, oracle.Env{CodeRoot: r.code, Vault: vault}, questions)
+}
+
+// askIn asks the questions in a session of their own, in given folders, and gives the outcome of the last.
+func (r *evalRoom) askIn(ctx context.Context, t trees.Tree, modelID string, env oracle.Env, questions []string) (answer oracle.Answer, err error) {
+	id, now := run.NewID(time.Now()), time.Now().UTC()
 	last := questions[len(questions)-1]
 	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
 	info := r.app.Describe(ctx, modelID)
-	var answer oracle.Answer
+	env.Model, env.WindowTokens, env.BareCalls, env.ReportTool = modelID, info.Window, info.BareCalls, r.byTool && modelID == r.model
 	for _, text := range questions {
-		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session,
-			Env: oracle.Env{CodeRoot: r.code, Vault: vault, Model: modelID, WindowTokens: info.Window, BareCalls: info.BareCalls, ReportTool: r.byTool && modelID == r.model}}
+		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session, Env: env}
 		if answer, err = r.askOne(ctx, q); err != nil {
 			return answer, err
 		}

@@ -137,6 +137,7 @@ type match struct {
 
 // ranking gathers what scores depend on.
 type ranking struct {
+	asked      []float64 // Query.weights
 	entries    []Entry
 	sections   int
 	words      int
@@ -152,7 +153,7 @@ type ranking struct {
 // The score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in the section), times how much of
 // the query the document covers.
 func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
-	r := ranking{entries: entries, weights: make(Weights, len(q.terms))}
+	r := ranking{asked: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
 	type answer struct {
 		term    int
 		quality float64
@@ -200,6 +201,9 @@ func (r *ranking) weigh() {
 	}
 	for term, with := range holding {
 		r.weights[term] = Rarity(float64(len(r.entries)), with)
+		if r.asked != nil {
+			r.weights[term] *= r.asked[term]
+		}
 	}
 	r.total = r.weights.Total()
 }
@@ -253,8 +257,30 @@ func (r *ranking) hit(document, section int, whole []float64, matches []match, s
 		length = float64(r.entries[document].lengths[section]) * float64(r.sections) / float64(r.words)
 	}
 	values := slices.Clone(whole)
+	if r.asked != nil {
+		scale = r.ownScale(whole, heading, frequency)
+	}
 	for term := range values {
+		if r.asked != nil {
+			values[term], heading[term] = values[term]*wholeShare, heading[term]*headingShare
+		}
 		values[term] += heading[term] + Saturated(frequency[term], length, 0.75)
 	}
 	return Hit{Document: document, Section: section, Score: math.Round(r.weights.Sum(values)*scale*1e4) / 1e4}
+}
+
+// What titles and headings count where a question is asked: its answer is told in running text.
+const (
+	wholeShare   = 0.2
+	headingShare = 0.5
+	wholeCover   = 0.6
+)
+
+// ownScale is how much of a question a section covers, with what its document is called.
+func (r *ranking) ownScale(whole, heading, frequency []float64) float64 {
+	covered := make([]float64, len(whole))
+	for term := range covered {
+		covered[term] = max(min(1, whole[term])*wholeCover, min(1, heading[term]), min(1, frequency[term]))
+	}
+	return 0.1 + 0.9*r.weights.Sum(covered)/r.total
 }

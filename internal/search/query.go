@@ -18,7 +18,37 @@ const (
 type word struct{ text, stem string }
 
 // Query is what a search in texts looks for. The zero Query finds nothing.
-type Query struct{ terms []word }
+type Query struct {
+	terms   []word
+	weights []float64 // what a question gives each term; nil: all the same
+}
+
+// What a question gives a word that says little about where to look.
+const (
+	lightWord = 0.15
+	weakWord  = 0.5
+)
+
+// NewQuestion is NewQuery for a question in whole sentences: words that say little count less, and a section counts by what it holds itself rather than
+// by what its document is called. One or two words are no sentence.
+func NewQuestion(text string) Query {
+	q := NewQuery(text)
+	if len(q.terms) <= 2 {
+		return q
+	}
+	q.weights = make([]float64, len(q.terms))
+	for i, t := range q.terms {
+		switch {
+		case IsLight(t.text):
+			q.weights[i] = lightWord
+		case IsWeak(t.text), IsAsking(t.text):
+			q.weights[i] = weakWord
+		default:
+			q.weights[i] = 1
+		}
+	}
+	return q
+}
 
 // NewQuery takes the words of a text that carry meaning, at most 16; all of them if none does. Of words with the same stem one is kept.
 func NewQuery(text string) Query {

@@ -9,7 +9,7 @@
 //   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
 //     on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, and stops soon after its
+//   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
 //     context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code

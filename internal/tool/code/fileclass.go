@@ -23,7 +23,7 @@ var folderRanks = map[string]float64{
 	"testdata": dataRank, "fixtures": dataRank, "__snapshots__": dataRank, "golden": dataRank, "dist": dataRank,
 	"vendor": vendoredRank, "node_modules": vendoredRank, "third_party": vendoredRank, "thirdparty": vendoredRank,
 	"external": vendoredRank,
-	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank, "benchmarks": exampleRank,
+	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank, "benchmark": exampleRank, "benchmarks": exampleRank,
 }
 
 // checksums are written by tools and list what a project depends on, line by line.
@@ -49,12 +49,22 @@ func rankOfAge(at string, line, lines int) float64 {
 var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
 
+func isTest(at string) bool {
+	dir, name := path.Split(at)
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		if folderRanks[part] == testRank {
+			return true
+		}
+	}
+	return testName().MatchString(name)
+}
+
 // rankOfPath says by its name how likely a file is to hold an answer, 0 to 1. With tests, the question is about tests.
 func rankOfPath(at string, tests bool) float64 {
 	rank := 1.0
 	dir, name := path.Split(at)
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		if r, ok := folderRanks[part]; ok && !(tests && r == testRank) {
+		if r, ok := folderRanks[strings.TrimLeft(part, "_.")]; ok && !(tests && r == testRank) {
 			rank = min(rank, r)
 		}
 	}

@@ -104,7 +104,7 @@ func (m *memory) isHeld() func(segment, text uint32) bool {
 
 // catalogueForm is the first byte of an encoded memory. It is raised whenever a file would be indexed otherwise than before: another outline, other words,
 // another form of either.
-const catalogueForm = 1
+const catalogueForm = 2
 
 // encode writes a memory down.
 func (m *memory) encode() []byte {

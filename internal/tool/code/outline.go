@@ -28,6 +28,9 @@ func (d *definition) symbol() string {
 	return d.container + "." + d.name
 }
 
+// isValue tells constants, variables and fields from what does something.
+func (d *definition) isValue() bool { return d.kind == "const" || d.kind == "var" || d.kind == "field" }
+
 // source is one file split into lines.
 type source struct {
 	path  string
@@ -35,6 +38,9 @@ type source struct {
 	lang  *language
 	lines []int        // where each line begins
 	known []definition // what outline found when the file was indexed; nil: nothing is known
+
+	likely        float64 // how likely it is to hold an answer
+	test, changes bool    // it holds tests, or is a list of changes
 }
 
 func newSource(at string, text []byte) *source {

@@ -1,9 +1,6 @@
 package code
 
 import (
-	"bytes"
-	"cmp"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -12,30 +9,18 @@ import (
 )
 
 // How the ranking works. First every file is scored over the terms in it and in its path; the weight of a term is its rarity among the files times what
-// the question gives it. The best files are then cut into passages, one per definition with its comment, and each
-// passage is scored by the same weights: which terms it holds, how many of them (coverage), how close to each other
-// (proximity) and how many of them in its name. What kind of file it is and the paths that the question names raise or
-// lower all passages of a file.
+// the question gives it. The best files are then cut into units: definitions with their comments, down to constants and fields, sections of documents,
+// and stretches of lines outside all. Each unit is scored by BM25F over its fields (name, owner, comment, signature, comments inside, body) with the
+// rarity of the terms among units, times how much of the question it holds, how close together, and how much of it its name says. What kind of file it
+// is and the paths that the question names raise or lower all units of a file.
 const (
-	fileLength   = 0.3 // how much a long file must repeat a term
-	spanLength   = 0.5
-	usualSpan    = 25.0 // lines
-	nearby       = 6    // lines in which terms count as close
-	inName       = 4.0  // a match in a definition's name counts as so many
-	inComment    = 1.5  // and one in the comment above it
-	nameBonus    = 1.5
-	nearBonus    = 0.8
-	coverBonus   = 1.0
-	pathBonus    = 0.6    // a term in a path, as a share of a full match
-	pathField    = 0.2727 // and in the score of a file
-	hintBonus    = 1.5    // for a path that the question names
-	mentionBonus = 0.5    // for a definition that it names
-	sameDirTwin  = 0.5    // what is left for a definition of the same name as a better one
-	otherDirTwin = 0.8
-	looseLines   = 40 // lines of a passage outside all definitions
+	fileLength = 0.3    // how much a long file must repeat a term
+	pathBonus  = 0.6    // a term in a path, as a share of a full match
+	pathField  = 0.2727 // and in the score of a file
+	hintBonus  = 1.5    // for a path that the question names
 )
 
-// weigh gives each term its weight, now that it is known in how many files it is.
+// weigh gives each term its weight by how many of all files hold it.
 func (s *lookup) weigh() {
 	s.weights = make(search.Weights, len(s.query.terms))
 	for t, q := range s.query.terms {
@@ -53,12 +38,17 @@ func (s *lookup) weigh() {
 			continue
 		}
 		df := float64(strong) + float64(weak)/4
-		weight := q.weight
-		if i := slices.Index(s.query.hints, q.path); i >= 0 && s.hintSeen[i] {
-			weight *= partWeight
-		}
-		s.weights[t] = weight * search.Rarity(float64(s.files), df)
+		s.weights[t] = s.asked(t) * search.Rarity(float64(s.files), df)
 	}
+}
+
+// asked is what the question itself gives a term.
+func (s *lookup) asked(t int) float64 {
+	q := s.query.terms[t]
+	if i := slices.Index(s.query.hints, q.path); i >= 0 && s.hintSeen[i] {
+		return q.weight * partWeight
+	}
+	return q.weight
 }
 
 // bestFiles scores all files with a match and gives the best, best first.
@@ -141,197 +131,4 @@ func hintFit(hint, at string) float64 {
 		return 0.5
 	}
 	return 0
-}
-
-// passage is a definition, or a stretch of lines outside all, that was found and scored.
-type passage struct {
-	path, text   string
-	line         int // the best line
-	start, end   int
-	symbol, kind string
-	terms        []int
-	score        float64
-}
-
-func comparePassages(a, b passage) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
-}
-
-// span gathers the matches of one passage.
-type span struct {
-	def        *definition // nil outside all
-	start, end int
-	matches    []spot
-}
-
-// spot is a match by line.
-type spot struct {
-	line, column, term int     // the column counts bytes from 0
-	strength           float64 // 0 to 1
-	factor             float64 // for where it stands: name, comment, body
-}
-
-// passages cuts a file into spans and scores those in which something was found.
-func (s *lookup) passages(file tally, src *source) []passage {
-	factor := rankOfPath(file.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(file.path)
-	if s.top > 0 {
-		factor *= 1 + file.score/s.top
-	}
-	inPath := s.termsInPath(file.path)
-	var out []passage
-	for _, sp := range s.spans(src) {
-		if len(sp.matches) == 0 {
-			continue
-		}
-		p := s.score(&sp, inPath)
-		p.path, p.score = file.path, (p.score+s.mentioned(sp.def, file.path))*factor*rankOfAge(file.path, p.start, len(src.lines))
-		i := slices.IndexFunc(sp.matches, func(m spot) bool { return m.line == p.line })
-		p.text = excerpt(src.line(p.line), sp.matches[i].column)
-		out = append(out, p)
-	}
-	slices.SortFunc(out, comparePassages)
-	return out
-}
-
-// mentioned is what a definition gains when the question names it: all of it when its owner is right too, be that a type
-// or a package, and less when only the name is.
-func (s *lookup) mentioned(d *definition, at string) float64 {
-	bonus := 0.0
-	for _, m := range s.query.named {
-		switch {
-		case d == nil || d.name != m.name:
-		case m.owner == "", m.owner == d.container, hintFit(strings.ToLower(m.owner), at) > 0:
-			bonus = mentionBonus
-		default:
-			bonus = max(bonus, mentionBonus/4)
-		}
-	}
-	return bonus
-}
-
-// spread lowers what repeats a better passage: the same definition for another system, or a twin in another package.
-func spread(passages []passage) {
-	type name struct{ dir, symbol string }
-	inDir, anywhere := map[name]int{}, map[string]int{}
-	for i := range passages {
-		p := &passages[i]
-		if p.symbol == "" {
-			continue
-		}
-		n := name{path.Dir(p.path), p.symbol}
-		p.score *= math.Pow(sameDirTwin, float64(inDir[n])) * math.Pow(otherDirTwin, float64(anywhere[p.symbol]-inDir[n]))
-		inDir[n]++
-		anywhere[p.symbol]++
-	}
-	slices.SortFunc(passages, comparePassages)
-}
-
-// spans cuts a file: each line belongs to the innermost definition around it, or to a stretch outside all.
-func (s *lookup) spans(src *source) []span {
-	defs := outline(src)
-	owner := make([]int, len(src.lines)+1) // by line: index into spans, plus 1
-	var spans []span
-	for i := range defs {
-		d := &defs[i]
-		if d.member {
-			continue
-		}
-		spans = append(spans, span{def: d, start: d.doc, end: d.end})
-		for line := d.doc; line <= d.end && line < len(owner); line++ {
-			owner[line] = len(spans)
-		}
-	}
-	for line := 1; line < len(owner); line++ {
-		if owner[line] > 0 {
-			continue
-		}
-		spans = append(spans, span{start: line})
-		for ; line < len(owner) && owner[line] == 0 && line-spans[len(spans)-1].start < looseLines; line++ {
-			owner[line] = len(spans)
-			spans[len(spans)-1].end = line
-		}
-		line--
-	}
-	s.finder.find(src.text, func(m match) {
-		line := src.lineAt(m.start)
-		sp := &spans[owner[line]-1]
-		sp.matches = append(sp.matches, spot{
-			line: line, column: m.start - src.lines[line-1], term: m.term,
-			strength: float64(m.strength) / float64(exactMatch), factor: sp.factorAt(src, line, m),
-		})
-	})
-	return spans
-}
-
-func (sp *span) factorAt(src *source, line int, m match) float64 {
-	switch d := sp.def; {
-	case d == nil || line > d.line:
-		return 1
-	case line < d.line:
-		return inComment
-	default:
-		at := bytes.Index(src.line(line), []byte(d.name))
-		if from := m.start - src.lines[line-1]; at >= 0 && from >= at && from < at+len(d.name) {
-			return inName
-		}
-		return 1
-	}
-}
-
-// score scores a span with at least one match.
-func (s *lookup) score(sp *span, inPath []float64) passage {
-	n := len(s.query.terms)
-	amount, best, named := make([]float64, n), make([]float64, n), make([]float64, n)
-	for _, m := range sp.matches {
-		amount[m.term] += m.strength * m.factor
-		best[m.term] = max(best[m.term], m.strength)
-		if m.factor == inName {
-			named[m.term] = max(named[m.term], m.strength)
-		}
-	}
-	p := passage{start: sp.start, end: sp.end}
-	if sp.def != nil {
-		p.symbol, p.kind = sp.def.symbol(), sp.def.kind
-	}
-	all := s.weights.Total()
-	for t := range s.weights {
-		if best[t] > 0 {
-			p.terms = append(p.terms, t)
-		}
-		amount[t] = search.Saturated(amount[t], float64(sp.end-sp.start+1)/usualSpan, spanLength)
-		best[t] = max(best[t], inPath[t]*pathBonus)
-	}
-	line, near := s.closest(sp.matches)
-	p.line = line
-	p.score = s.weights.Sum(amount) / all * (coverBonus*s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(named)) / all
-	return p
-}
-
-// closest finds the few lines in which the terms meet best, and the best line of them. Matches are ordered by line.
-func (s *lookup) closest(matches []spot) (line int, weight float64) {
-	have := make([]float64, len(s.query.terms))
-	bestLine, bestHere := 0, -1.0
-	for from := range matches {
-		if from > 0 && matches[from].line == matches[from-1].line {
-			continue
-		}
-		clear(have)
-		first := 0.0 // what the first line alone has
-		for _, m := range matches[from:] {
-			if m.line >= matches[from].line+nearby {
-				break
-			}
-			have[m.term] = max(have[m.term], m.strength)
-			if m.line == matches[from].line {
-				first = s.weights.Sum(have)
-			}
-		}
-		here := s.weights.Sum(have)
-		weight = max(weight, here)
-		// Among lines, the one that itself holds most wins; the window decides between equals.
-		if at := first + here/10; at > bestHere {
-			bestLine, bestHere = matches[from].line, at
-		}
-	}
-	return bestLine, weight
 }

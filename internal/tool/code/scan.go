@@ -168,7 +168,7 @@ func (s *scanner) judge(src []byte, start int, k *key) (end int, how strength) {
 		return judgeAlias(src, start, stemEnd, k.text, whole && atStart)
 	}
 	if !whole {
-		if !atStart || t.compound {
+		if !atStart || t.compound || t.foreign {
 			return 0, 0
 		}
 		return judgeShorter(src, start, t.word)

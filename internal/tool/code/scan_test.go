@@ -168,7 +168,7 @@ func TestQuestionIsTakenApart(t *testing.T) {
 			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00"}, []string{"net/http"}, nil},
 		{"where is Server.Shutdown?", []string{"server 0.60", "shutdown 1.00"}, []string{"server"}, []named{{"Server", "Shutdown"}}},
 		{"what does std::vector do", []string{"std 0.60", "vector 1.00"}, []string{"std"}, []named{{"std", "vector"}}},
-		{"look into transport.go", []string{"look 1.00", "transport 1.00"}, []string{"transport", "transport.go"}, nil},
+		{"look into transport.go", []string{"look 0.20", "transport 1.00"}, []string{"transport", "transport.go"}, nil},
 		{"`max_idle_conns`", []string{"maxidleconns 1.00", "max 0.25", "idle 0.25", "conns 0.25"}, nil, []named{{"", "max_idle_conns"}}},
 		{"what is it", []string{"what 1.00", "is 1.00", "it 1.00"}, nil, nil},
 		{"closing a closed file's files", []string{"closing 1.00", "file 0.30"}, nil, nil},

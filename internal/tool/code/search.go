@@ -40,13 +40,17 @@ type SearchData struct {
 	Skipped Skipped  `json:"skipped"`
 }
 
-// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition.
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. What is best shown of a long one is its beginning
+// to Head, where its signature ends, and the lines From to To; of one of up to 40 lines these are all.
 type Hit struct {
 	Path   string   `json:"path"`
 	Line   int      `json:"line"`
 	Text   string   `json:"text"`
 	Start  int      `json:"start"`
 	End    int      `json:"end"`
+	Head   int      `json:"head,omitempty"`
+	From   int      `json:"from"`
+	To     int      `json:"to"`
 	Symbol string   `json:"symbol,omitempty"` // Type.Method, or what the language calls it
 	Kind   string   `json:"kind,omitempty"`   // func, method, type, section, ...
 	Score  float64  `json:"score"`            // 0 to 1, relative to the best hit
@@ -219,14 +223,14 @@ func (s *lookup) scan(ctx context.Context) error {
 
 // closeLook reads the best files again and ranks the definitions in them.
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
-	perFile := make([][]passage, len(files))
+	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
 	s.recallOutlines(ctx, files)
 	var crew errgroup.Group
 	crew.SetLimit(workers())
 	for i, file := range files {
 		crew.Go(func() error {
 			if src, err := s.open(&file); err == nil { // else it went away since it was counted
-				perFile[i] = s.passages(file, src)
+				perFile[i], counts[i] = s.units(&file, src)
 			}
 			return ctx.Err()
 		})
@@ -234,10 +238,11 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 	if err := crew.Wait(); err != nil {
 		return nil, err
 	}
-	all := slices.Concat(perFile...)
-	slices.SortFunc(all, comparePassages)
-	spread(all)
-	return all, nil
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return s.rank(slices.Concat(perFile...), total), nil
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {
@@ -265,7 +270,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 
 func (s *lookup) hit(p passage, best float64) Hit {
 	h := Hit{
-		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Symbol: p.symbol, Kind: p.kind,
+		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Head: p.head, From: p.from, To: p.to, Symbol: p.symbol, Kind: p.kind,
 		Score: float64(int(1000*p.score/best+0.5)) / 1000, Terms: []string{},
 	}
 	for _, t := range p.terms {

@@ -15,6 +15,7 @@ const (
 	maxPhrase = search.MaxPart // bytes of one word
 
 	fillerWeight = 0.3  // a word that says little
+	lightWeight  = 0.2  // a word of a closed class
 	partWeight   = 0.25 // a word inside an identifier that is itself a term, or inside a path that exists
 	ownerWeight  = 0.6  // Server in Server.Shutdown
 )
@@ -27,16 +28,22 @@ type term struct {
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	head     int      // how many bytes of it surely stand together: its first word
 	weight   float64
+	foreign  bool   // a word of another language: what it merely begins with is no abbreviation of it
 	path     string // the path hint that it came from, "" if it is a word of its own
 }
 
 // queryWords is what a question asks for.
 type queryWords struct {
-	terms []term
-	hints []string // words that look like a path or a package, in lower case
-	named []named  // definitions that are asked for by name
-	tests bool     // it asks about tests: they rank as other files do
-	more  bool     // terms beyond maxTerms were left out
+	terms   []term
+	hints   []string // words that look like a path or a package, in lower case
+	named   []named  // definitions that are asked for by name
+	tests   bool     // it asks about tests: they rank as other files do
+	value   bool     // it asks for a number or a setting
+	callers bool     // it asks who uses what it names
+	test    bool     // it asks for a test
+	manual  bool     // it asks what a person has to do
+	foreign bool     // it is not in English
+	more    bool     // terms beyond maxTerms were left out
 }
 
 // named is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
@@ -44,12 +51,14 @@ type named struct{ owner, name string }
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string, extra []string) queryWords {
-	var q queryWords
+	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question),
+		test: singleTest().MatchString(question), manual: manualAsked().MatchString(question)}
 	for _, chunk := range append([]string{question}, extra...) {
 		for token := range strings.FieldsSeq(chunk) {
 			q.token(token, false)
 		}
 	}
+	q.bounds(question)
 	if len(q.terms) == 0 { // nothing but stop words: then they are meant
 		for _, chunk := range append([]string{question}, extra...) {
 			for token := range strings.FieldsSeq(chunk) {
@@ -129,12 +138,20 @@ func (q *queryWords) token(token string, stopToo bool) {
 		}
 	default:
 		for word := range strings.FieldsFuncSeq(token, notInNames) {
-			if stopToo || !isStop(word) && !isStop(token) {
+			if stopToo || !q.isStop(word) && !isStop(token) {
 				q.identifier(word, 1, "")
 			}
 		}
 	}
 }
+
+// isStop is isStop in the language of the question.
+func (q *queryWords) isStop(word string) bool {
+	return isStop(word) || q.foreign && search.IsLight(folded(word))
+}
+
+// folded is a word in lower case, without its accents.
+func folded(word string) string { return strings.Join(search.Words(word), "") }
 
 func isStop(word string) bool {
 	word = strings.ToLower(word)
@@ -164,14 +181,26 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if word == "test" || word == "tests" {
 		q.tests = true
 	}
-	if search.IsWeak(word) {
-		weight *= fillerWeight
-	}
 	if len(word) < 2 {
 		return
 	}
+	if q.foreign {
+		if parts := search.InEnglish(folded(word)); parts != nil {
+			for _, ways := range parts {
+				stem := search.Stem(ways[0])
+				q.add(term{word: ways[0], stem: stem, aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), head: len(stem), weight: weight, path: hint})
+			}
+			return
+		}
+	}
+	switch {
+	case search.IsLight(word):
+		weight *= lightWeight
+	case search.IsWeak(word):
+		weight *= fillerWeight
+	}
 	stem := search.Stem(word)
-	q.add(term{word: word, stem: stem, aliases: search.Abbreviations(word), head: len(stem), weight: weight, path: hint})
+	q.add(term{word: word, stem: stem, aliases: search.Abbreviations(word), head: len(stem), weight: weight, path: hint, foreign: q.foreign})
 }
 
 func (q *queryWords) add(t term) {

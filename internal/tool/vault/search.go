@@ -78,7 +78,7 @@ func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.
 
 // queryOf refuses a query without a word.
 func queryOf(text string) (search.Query, error) {
-	q := search.NewQuery(tool.Clip(text, 4096))
+	q := search.NewQuestion(tool.Clip(text, 4096))
 	if q.Empty() {
 		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
 	}

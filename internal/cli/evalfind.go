@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	evaldata "sibyl/eval"
+	"sibyl/internal/eval/find"
+	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
+)
+
+// evalFindFlags are the flags of ‘sibyl eval find’.
+type evalFindFlags struct {
+	corpus           string
+	frozen, failures bool
+}
+
+func (c *command) evalFind() *cobra.Command {
+	var f evalFindFlags
+	cmd := &cobra.Command{Use: "find", Short: "Score how often the first passage is the right one, beside two plain searches", Args: cobra.NoArgs,
+		Long: "Asks questions about real modules, which are read from Go's module cache, and about a folder of notes. For each the places that answer it were\n" +
+			"fixed beforehand. Scores what the Oracle cites without a model, what its searches show, the rarest words of the question as a line tool\n" +
+			"finds them, and BM25 over declarations. Exits with 1 if a module is not there. eval/README.md defines every figure.",
+		Example: "  sibyl eval find --failures\n  sibyl eval find --frozen --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report, err := c.runEvalFind(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			var missing []string
+			for _, m := range report.Missing {
+				missing = append(missing, m+" is not in Go's module cache; get it with ‘go mod download "+m+"’")
+			}
+			return c.scored(report, missing)
+		}}
+	fl := cmd.Flags()
+	fl.StringVar(&f.corpus, "corpus", "", "only questions about modules or notes whose name holds this")
+	fl.BoolVar(&f.frozen, "frozen", false, "the half that nobody tunes on, instead of the other")
+	fl.BoolVar(&f.failures, "failures", false, "a line for each question whose first passage is wrong; none of the frozen half")
+	cmd.MarkFlagsMutuallyExclusive("frozen", "failures")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) runEvalFind(ctx context.Context, f evalFindFlags) (report find.Report, err error) {
+	names, err := fs.Glob(evaldata.Files, evaldata.FindSets)
+	if err != nil {
+		return report, err
+	}
+	questions, err := find.Load(evaldata.Files, names...)
+	if err != nil {
+		return report, err
+	}
+	questions = slices.DeleteFunc(questions, func(q find.Question) bool { return !strings.Contains(q.Corpus, f.corpus) })
+	if len(questions) == 0 {
+		return report, withCode(ExitUsage, fmt.Errorf("no question is about %q", f.corpus))
+	}
+	room, err := c.openEvalRoom(ctx, "")
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, room.close()) }()
+	set := find.Set{Questions: questions, Frozen: f.frozen, Failures: f.failures, Parallel: evalParallel}
+	if set.Folders, err = findFolders(ctx, c.environ, room.dir, questions); err != nil {
+		return report, err
+	}
+	return find.Run(ctx, set, find.Finder{Name: "oracle", Find: room.findByOracle}, find.Finder{Name: "search", Find: room.findBySearch},
+		find.Words(), find.Declarations())
+}
+
+// findFolders gives the folder of every corpus that is there. Notes are copied below dir.
+func findFolders(ctx context.Context, environ []string, dir string, questions []find.Question) (map[string]string, error) {
+	folders := map[string]string{}
+	for _, q := range questions {
+		if _, known := folders[q.Corpus]; known {
+			continue
+		}
+		folders[q.Corpus] = ""
+		if find.IsModule(q.Corpus) {
+			if at, err := cachedModule(ctx, environ, q.Corpus); err == nil { // else the report names it
+				folders[q.Corpus] = at
+			}
+			continue
+		}
+		notes, err := fs.Sub(evaldata.Files, path.Join(evaldata.FindNotes, q.Corpus))
+		if err != nil {
+			return nil, err
+		}
+		folders[q.Corpus] = filepath.Join(dir, q.Corpus)
+		if err := os.CopyFS(folders[q.Corpus], notes); err != nil {
+			return nil, err
+		}
+	}
+	return folders, nil
+}
+
+// envOf has the folder of a corpus as the one source.
+func envOf(dir string, q find.Question) oracle.Env {
+	if find.IsModule(q.Corpus) {
+		return oracle.Env{CodeRoot: dir}
+	}
+	return oracle.Env{Vault: dir}
+}
+
+// findByOracle asks the Oracle without a model. What it cites are the passages.
+func (r *evalRoom) findByOracle(ctx context.Context, dir string, q find.Question) ([]find.Passage, error) {
+	t, err := r.app.Trees.Get(oracle.Name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.askIn(ctx, t, offlineModel, envOf(dir, q), []string{q.Text})
+	return find.Cited(a), err
+}
+
+// findBySearch calls the search tool of the corpus with the question.
+func (r *evalRoom) findBySearch(ctx context.Context, dir string, q find.Question) ([]find.Passage, error) {
+	tools, closeTools, err := r.app.Tools(ctx, envOf(dir, q))
+	if err != nil {
+		return nil, err
+	}
+	defer closeTools()
+	name := "vault_search"
+	if find.IsModule(q.Corpus) {
+		name = "code_search"
+	}
+	search, ok := tools.Get(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no tool %s", name)
+	}
+	args, err := json.Marshal(map[string]string{"query": q.Text})
+	if err != nil {
+		return nil, err
+	}
+	res, err := search.Call(ctx, tool.Call{Args: args})
+	if err != nil {
+		return nil, err
+	}
+	return find.Hits(res.Data)
+}

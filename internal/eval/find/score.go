@@ -1,0 +1,231 @@
+package find
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"sibyl/internal/eval"
+)
+
+// Lines are lines of a file, from 1, inclusive.
+type Lines struct{ Start, End int }
+
+// Passage is what a search shows of one place.
+type Passage struct {
+	Path  string
+	Lines []Lines
+}
+
+// Finder is a search that is scored.
+type Finder struct {
+	Name string
+	Find func(ctx context.Context, dir string, q Question) ([]Passage, error) // the best passage first
+}
+
+func (p Passage) String() string {
+	var b strings.Builder
+	b.WriteString(p.Path)
+	for _, l := range p.Lines {
+		fmt.Fprintf(&b, " %d-%d", l.Start, l.End)
+	}
+	return b.String()
+}
+
+const (
+	shown   = 4  // passages that count
+	enough  = 3  // lines of a place that show it
+	longest = 40 // lines of a passage
+)
+
+// Result is how one finder did on one question.
+type Result struct {
+	Question `json:"question"`
+	Finder   string   `json:"finder"`
+	First    bool     `json:"first"` // the first passage shows a place
+	Any      bool     `json:"any"`   // one of four does
+	Got      []string `json:"got"`   // the passages that count
+}
+
+// Tally counts the questions of a finder.
+type Tally struct {
+	Finder string     `json:"finder"`
+	First  eval.Share `json:"first"`
+	Any    eval.Share `json:"one_of_four"`
+}
+
+// Group is the tallies of one part of the set, of all finders in order.
+type Group struct {
+	Name    string  `json:"name"`
+	Tallies []Tally `json:"tallies"`
+}
+
+// Report is the score of several finders on one half of a set.
+type Report struct {
+	Frozen   bool     `json:"frozen"`
+	All      Group    `json:"all"`
+	Corpora  []Group  `json:"corpora"`
+	Kinds    []Group  `json:"kinds"`
+	Failures []Result `json:"failures,omitempty"` // of the first finder, in the open half only
+	Missing  []string `json:"missing,omitempty"`  // corpora that are not on this machine
+}
+
+// Set is what is to be scored.
+type Set struct {
+	Questions []Question
+	Frozen    bool              // the half that nobody tunes on, else the other
+	Folders   map[string]string // of the corpora that are there
+	Parallel  int
+	Failures  bool
+}
+
+// Run scores finders on one half of the questions.
+func Run(ctx context.Context, set Set, finders ...Finder) (Report, error) {
+	r := Report{Frozen: set.Frozen}
+	var asked []Question
+	for _, q := range set.Questions {
+		switch {
+		case q.Frozen() != set.Frozen:
+		case set.Folders[q.Corpus] == "":
+			if !slices.Contains(r.Missing, q.Corpus) {
+				r.Missing = append(r.Missing, q.Corpus)
+			}
+		default:
+			asked = append(asked, q)
+		}
+	}
+	for corpus, dir := range set.Folders {
+		of := slices.DeleteFunc(slices.Clone(asked), func(q Question) bool { return q.Corpus != corpus })
+		if err := Prove(of, os.DirFS(dir)); err != nil {
+			return r, fmt.Errorf("the labels do not fit %s in %s: %w", corpus, dir, err)
+		}
+	}
+	results := make([]Result, len(asked)*len(finders))
+	var crew errgroup.Group
+	crew.SetLimit(max(1, set.Parallel))
+	for i, q := range asked {
+		for j, f := range finders {
+			crew.Go(func() error {
+				var err error
+				results[i*len(finders)+j], err = score(ctx, f, set.Folders[q.Corpus], q)
+				return err
+			})
+		}
+	}
+	if err := crew.Wait(); err != nil {
+		return r, err
+	}
+	r.count(results, finders, set.Failures && !set.Frozen)
+	return r, nil
+}
+
+func score(ctx context.Context, f Finder, dir string, q Question) (Result, error) {
+	found, err := f.Find(ctx, dir, q)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return Result{}, fmt.Errorf("%s, asked %s: %w", f.Name, q.ID, err)
+	}
+	res := Result{Question: q, Finder: f.Name}
+	files := os.DirFS(dir)
+	for i, p := range found[:min(len(found), shown)] {
+		right := p.Shows(files, q.Places)
+		res.Any = res.Any || right
+		res.First = res.First || right && i == 0
+		res.Got = append(res.Got, p.String())
+	}
+	return res, nil
+}
+
+// Shows says whether a passage shows one of the places: the line of its name, or three lines of it.
+func (p Passage) Shows(files fs.FS, places []Place) bool {
+	for _, place := range places {
+		if p.Path != place.Path {
+			continue
+		}
+		named, seen := place.nameLine(linesOf(files, place.Path)), 0
+		for _, l := range p.Lines {
+			if l.Start <= named && named <= l.End {
+				return true
+			}
+			seen += max(0, min(l.End, place.End)-max(l.Start, place.Start)+1)
+		}
+		if seen >= enough {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Report) count(results []Result, finders []Finder, failures bool) {
+	var corpora, kinds []string
+	for _, res := range results {
+		corpora, kinds = append(corpora, res.Corpus), append(kinds, res.Kind)
+		if failures && res.Finder == finders[0].Name && !res.First {
+			r.Failures = append(r.Failures, res)
+		}
+	}
+	group := func(name string, of func(Result) bool) Group {
+		g := Group{Name: name}
+		for _, f := range finders {
+			first, any, all := 0, 0, 0
+			for _, res := range results {
+				if res.Finder != f.Name || !of(res) {
+					continue
+				}
+				all++
+				if res.First {
+					first++
+				}
+				if res.Any {
+					any++
+				}
+			}
+			g.Tallies = append(g.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(any, all)})
+		}
+		return g
+	}
+	r.All = group("all", func(Result) bool { return true })
+	for _, name := range distinct(corpora) {
+		r.Corpora = append(r.Corpora, group(name, func(res Result) bool { return res.Corpus == name }))
+	}
+	for _, name := range distinct(kinds) {
+		r.Kinds = append(r.Kinds, group(name, func(res Result) bool { return res.Kind == name }))
+	}
+}
+
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Hits reads the passages of a search tool's result. Code and notes name their places alike.
+func Hits(data json.RawMessage) ([]Passage, error) {
+	var d struct {
+		Hits []struct {
+			Path  string `json:"path"`
+			Start int    `json:"start"`
+			End   int    `json:"end"`
+			Head  int    `json:"head"` // where the signature ends
+			From  int    `json:"from"` // the best lines
+			To    int    `json:"to"`
+		} `json:"hits"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	var found []Passage
+	for _, h := range d.Hits {
+		lines := []Lines{{h.Start, min(h.End, h.Start+longest-1)}}
+		if h.From > h.Start {
+			lines = []Lines{{h.Start, max(h.Start, h.Head)}, {h.From, h.To}}
+		}
+		found = append(found, Passage{Path: h.Path, Lines: lines})
+	}
+	return found, nil
+}

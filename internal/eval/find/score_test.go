@@ -1,0 +1,134 @@
+package find
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/oracle"
+)
+
+const source = `package p
+
+// Limit is how much.
+const Limit = 3
+
+// Long is long.
+func Long() {
+	a()
+	b()
+	c()
+	d()
+}
+`
+
+func corpusOf(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestAPassageShowsAPlaceByItsNameOrThreeLines(t *testing.T) {
+	files := os.DirFS(corpusOf(t, source))
+	limit, long := Place{Path: "p.go", Start: 3, End: 4, Name: "Limit"}, Place{Path: "p.go", Start: 6, End: 12, Name: "Long"}
+	for _, c := range []struct {
+		p     Passage
+		place Place
+		want  bool
+	}{
+		{Passage{"p.go", []Lines{{4, 4}}}, limit, true},
+		{Passage{"p.go", []Lines{{3, 3}}}, limit, false}, // the comment alone
+		{Passage{"p.go", []Lines{{7, 7}}}, long, true},
+		{Passage{"p.go", []Lines{{8, 9}}}, long, false},
+		{Passage{"p.go", []Lines{{8, 10}}}, long, true},
+		{Passage{"p.go", []Lines{{8, 8}, {10, 11}}}, long, true},
+		{Passage{"q.go", []Lines{{1, 12}}}, long, false},
+	} {
+		if got := c.p.Shows(files, []Place{c.place}); got != c.want {
+			t.Errorf("%s shows %s: %v", c.p, c.place.Name, got)
+		}
+	}
+}
+
+// fixed is a finder that always gives the same.
+func fixed(name string, passages ...Passage) Finder {
+	return Finder{Name: name, Find: func(context.Context, string, Question) ([]Passage, error) { return passages, nil }}
+}
+
+func TestOnlyTheFirstPassageAndOneOfFourCount(t *testing.T) {
+	dir := corpusOf(t, source)
+	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
+	for q.Frozen() {
+		q.ID += "x"
+	}
+	right, wrong := Passage{"p.go", []Lines{{3, 4}}}, Passage{"p.go", []Lines{{1, 1}}}
+	set := Set{Questions: []Question{q}, Folders: map[string]string{"m@v1": dir}, Failures: true}
+	r, err := Run(t.Context(), set, fixed("third", wrong, wrong, right), fixed("first", right), fixed("fifth", wrong, wrong, wrong, wrong, right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][2]int{{0, 1}, {1, 1}, {0, 0}} {
+		if got := r.All.Tallies[i]; got.First.Hits != want[0] || got.Any.Hits != want[1] || got.First.Of != 1 {
+			t.Errorf("%s: first %s, one of four %s", got.Finder, got.First, got.Any)
+		}
+	}
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "wanted p.go:3 Limit, got p.go 1-1; p.go 1-1; p.go 3-4") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+func TestTheFrozenHalfShowsFiguresOnly(t *testing.T) {
+	dir := corpusOf(t, source)
+	q := Question{ID: "frozen-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
+	for !q.Frozen() {
+		q.ID += "x"
+	}
+	set := Set{Questions: []Question{q}, Folders: map[string]string{"m@v1": dir}, Failures: true}
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.All.Tallies[0].First.Of != 0 {
+		t.Errorf("a frozen question is asked in the open half: %+v, %v", r.All, err)
+	}
+	set.Frozen = true
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.All.Tallies[0].First.Of != 1 || len(r.Failures) != 0 {
+		t.Errorf("%+v, failures %v, %v", r.All, r.Failures, err)
+	}
+}
+
+func TestWhatIsNotThereIsNamedAndLabelsThatDoNotFitAreRefused(t *testing.T) {
+	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 400, Name: "Limit"}}}
+	set := Set{Questions: []Question{q}, Frozen: q.Frozen(), Folders: map[string]string{"m@v1": ""}}
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || len(r.Missing) != 1 || r.All.Tallies[0].First.Of != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	set.Folders["m@v1"] = corpusOf(t, source)
+	if _, err := Run(t.Context(), set, fixed("none")); err == nil || !strings.Contains(err.Error(), "p.go:3-400: the file has 12 lines") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTheDefinitionOnTopIsNoPassageOfItsOwn(t *testing.T) {
+	a := oracle.Answer{Answer: "`a.go:12` func A\n\n**A**, `a.go:10-20`:\n\n```\n`x.go:1`\n```\n\n`b.md:3-4`:\n"}
+	got := Cited(a)
+	if len(got) != 2 || got[0].String() != "a.go 10-20" || got[1].String() != "b.md 3-4" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestPlainSearchesFindPlainWords(t *testing.T) {
+	dir := corpusOf(t, source)
+	if err := os.WriteFile(filepath.Join(dir, "other.md"), []byte("# Other\n\nNothing about that.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Finder{Words(), Declarations()} {
+		got, err := f.Find(t.Context(), dir, Question{Text: "how much is the Limit"})
+		if err != nil || len(got) == 0 || !got[0].Shows(os.DirFS(dir), []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}) {
+			t.Errorf("%s: %v, %v", f.Name, got, err)
+		}
+	}
+}

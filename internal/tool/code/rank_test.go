@@ -1,0 +1,234 @@
+package code
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// firstOf gives the path and the symbol of the best hit.
+func firstOf(t *testing.T, r *Root, question string) string {
+	t.Helper()
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+	if len(d.Hits) == 0 {
+		return "nothing"
+	}
+	return d.Hits[0].Path + " " + d.Hits[0].Symbol
+}
+
+func TestDefinitionsOutrankTheirUses(t *testing.T) {
+	r, _ := tree(t, map[string]string{"header.go": `package p
+
+func encryptHeader() {
+	// check that the header mac is right
+	mac := headerMAC()
+	check(mac, headerMAC())
+}
+
+func decryptHeader() {
+	// the header mac is compared
+	if headerMAC() != headerMAC() {
+		panic("header mac")
+	}
+}
+
+func headerMAC() []byte {
+	return nil
+}
+`})
+	if got := firstOf(t, r, "How is the header MAC computed?"); got != "header.go headerMAC" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestACommentAboveSaysMoreThanABody(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// first shrinks the arena when the pressure falls.\nfunc first() {\n\trun()\n}\n",
+		"b.go": "package p\n\n// second runs.\nfunc second() {\n\tshrinks(arena, pressure, falls)\n}\n",
+	})
+	if got := firstOf(t, r, "what shrinks the arena when pressure falls"); got != "a.go first" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+const limits = `package p
+
+const (
+	// minimumSleep is how long a worker sleeps at least.
+	minimumSleep = 1
+
+	// maxStanzas is how many stanzas a header may hold.
+	maxStanzas = 20
+)
+
+// Options configure a worker.
+type Options struct {
+	// Retries says how often a stanza is tried again.
+	Retries int
+}
+
+// parse reads stanzas of a header, stanza by stanza, and gives all stanzas of the header.
+func parse(stanzas []string) {
+	for range stanzas {
+	}
+}
+`
+
+func TestConstantsAndFieldsAreFoundThemselves(t *testing.T) {
+	r, _ := tree(t, map[string]string{"limits.go": limits})
+	for question, want := range map[string]string{
+		"how many stanzas can a header hold at most?": "limits.go maxStanzas",
+		"how often is a stanza tried again":           "limits.go Options.Retries",
+	} {
+		if got := firstOf(t, r, question); got != want {
+			t.Errorf("%s: first is %s, want %s", question, got, want)
+		}
+	}
+}
+
+func TestUsersOfADefinitionComeFirstWhereTheyAreAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.go": "package p\n\n// sealBox seals a box.\nfunc sealBox() {\n}\n\nfunc ship() {\n\tprepare()\n\tsealBox()\n}\n"})
+	for question, want := range map[string]string{
+		"who calls sealBox?": "a.go ship", "where is sealBox used": "a.go ship", "Wer ruft sealBox auf?": "a.go ship", "what does sealBox do": "a.go sealBox",
+	} {
+		if got := firstOf(t, r, question); got != want {
+			t.Errorf("%s: first is %s, want %s", question, got, want)
+		}
+	}
+}
+
+func TestWordsOfClosedClassesDecideNothing(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// again is tried once, and then put off, until it is given up, whatever is left.\nfunc again() {\n}\n",
+		"b.go": "package p\n\n// retire ends a worker.\nfunc retire() {\n}\n",
+	})
+	if got := firstOf(t, r, "once it is given up and put off, whatever is left: is the worker retired?"); got != "b.go retire" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestQuestionsInOtherLanguagesFindEnglishCode(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.go": `package p
+
+// order sorts what runs by name.
+func order() {
+}
+
+// closeConn closes a connection.
+func closeConn() {
+}
+
+// passes asserts.
+func passes() {
+}
+`})
+	for question, want := range map[string]string{
+		"In welcher Reihenfolge wird das gemacht?":  "a.go order",
+		"Was passiert mit einer Verbindung am Ende": "a.go closeConn",
+		"como é que a conexão é fechada?":           "a.go closeConn",
+	} {
+		if got := firstOf(t, r, question); got != want {
+			t.Errorf("%s: first is %s, want %s", question, got, want)
+		}
+	}
+}
+
+func TestCopiesOfATextFillOneSlot(t *testing.T) {
+	page := "# Manual\n\nThe frobnicator frobnicates.\n\nIt is never idle.\n"
+	r, _ := tree(t, map[string]string{"a/page.md": page, "b/page.md": strings.ReplaceAll(page, "\n", "  \n"), "c/page.md": page, "d/other.md": "# Other\n\nA frobnicator may be idle.\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "is the frobnicator idle?"})
+	paths := hitPaths(d)
+	if len(paths) != 2 || !slices.Contains(paths, "d/other.md") {
+		t.Errorf("hits in %q", paths)
+	}
+}
+
+func TestAFieldAndItsTypeFillOneSlot(t *testing.T) {
+	r, _ := tree(t, map[string]string{"limits.go": limits})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how often is a stanza tried again"})
+	for i, h := range d.Hits {
+		for _, o := range d.Hits[:i] {
+			if h.Start <= o.Start && o.End <= h.End || o.Start <= h.Start && h.End <= o.End {
+				t.Errorf("%s, lines %d-%d, and %s, lines %d-%d, are both shown", o.Symbol, o.Start, o.End, h.Symbol, h.Start, h.End)
+			}
+		}
+	}
+}
+
+func TestLinesThatNoPersonWritesAreNoAnswer(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"words.go": "package p\n\nvar words = \"" + strings.Repeat("zebra badger walrus otter ", 40) + "\"\n",
+		"zoo.go":   "package p\n\n// feed gives the otter its fish.\nfunc feed() {\n}\n",
+	})
+	if got := firstOf(t, r, "is the otter fed with a walrus?"); got != "zoo.go feed" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestTestsComeFirstWhereOneIsAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"pool.go":      "package p\n\n// reuse reuses a failed connection of the pool.\nfunc reuse() {\n}\n",
+		"pool_test.go": "package p\n\nfunc TestFailedConnectionIsNotReused(t *T) {\n\tpool()\n}\n",
+	})
+	if got := firstOf(t, r, "which test makes sure that a failed connection is not reused?"); got != "pool_test.go TestFailedConnectionIsNotReused" {
+		t.Errorf("first is %s", got)
+	}
+	if got := firstOf(t, r, "is a failed connection reused?"); got != "pool.go reuse" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestALongDefinitionIsShownByItsHeadAndItsBestLines(t *testing.T) {
+	long := "package p\n\n// long is long.\nfunc long(\n\tname string,\n) {\n" + strings.Repeat("\tstep()\n", 60) + "\t// here the zebra is counted\n\tcount()\n" + strings.Repeat("\tstep()\n", 30) + "}\n"
+	r, _ := tree(t, map[string]string{"long.go": long, "short.go": "package p\n\n// short counts.\nfunc short() {\n}\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "where is the zebra counted"})
+	h := d.Hits[0]
+	if got := fmt.Sprint(h.Path, h.Start, h.Head, h.From <= 67 && 67 <= h.To, h.To-h.From+1); got != fmt.Sprint("long.go", 3, 6, true, windowLines) {
+		t.Errorf("%s of %+v", got, h)
+	}
+}
+
+func TestRarityIsThatOfDefinitions(t *testing.T) {
+	// Both words stand in two files each, but nearly every definition of one of them holds “frame”.
+	var b strings.Builder
+	b.WriteString("package p\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "\n// draw%d draws a frame.\nfunc draw%d() {\n}\n", i, i)
+	}
+	r, _ := tree(t, map[string]string{
+		"draw.go": b.String(), "a.go": "package p\n\n// paint paints a frame.\nfunc paint() {\n}\n",
+		"b.go": "package p\n\n// align moves a cursor.\nfunc align() {\n}\n", "c.go": "package p\n\n// blink shows a cursor.\nfunc blink() {\n}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "frame cursor"})
+	if got := d.Hits[0].Path; got != "b.go" && got != "c.go" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestANameThatTheQuestionSaysOutranksAComment(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\nfunc drainQueue() {\n\trun()\n\tstep()\n\tstep()\n}\n",
+		"b.go": "package p\n\n// other waits; to drain a queue, drain the queue, then drain any queue, and drain its queue again.\nfunc other() {\n}\n",
+	})
+	if got := firstOf(t, r, "how to drain the queue"); got != "a.go drainQueue" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestAConstantComesFirstWhereANumberIsAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// retries of a request.\nfunc retryRun() {}\n",
+		"b.go": "package p\n\n// retries of a request.\nvar retrySum = 3\n",
+	})
+	behind := func(question string) float64 {
+		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+		if len(d.Hits) != 2 || d.Hits[0].Symbol != "retrySum" {
+			t.Fatalf("%s: %+v", question, d.Hits)
+		}
+		return d.Hits[1].Score
+	}
+	if number, plain := behind("how many retries of a request"), behind("retries of a request"); number >= plain {
+		t.Errorf("a function comes as near to a number, %.2f, as to anything, %.2f", number, plain)
+	}
+}
