@@ -133,8 +133,9 @@ func timeIsUp() bt.Leaf {
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
-	Large      bool          `json:"large,omitempty"` // the conversation wants notes
-	Later      []tool.Source `json:"later,omitempty"` // sources to be searched where the others have nothing
+	Large      bool          `json:"large,omitempty"`  // the conversation wants notes
+	Unsure     bool          `json:"unsure,omitempty"` // of the class: it is less probable than all others together
+	Later      []tool.Source `json:"later,omitempty"`  // sources to be searched where the others have nothing
 }
 
 func (s TurnSituation) encode() json.RawMessage {
@@ -167,7 +168,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Later: i.Later}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: i.Class.Probabilities[i.Class.QueryType] < 0.5, Later: i.Later}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

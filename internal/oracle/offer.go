@@ -35,18 +35,19 @@ func offerTools() bt.Leaf {
 		Named []tool.Source           `port:"named,optional" doc:"the sources that the person named: offered with every question that is no clear small talk"`
 		From  float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
 		Write float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
+		Alone float64                 `port:"alone" default:"0.5" between:"0 1" doc:"from this probability on, a source is searched before those that were named alone"`
 		Talk  float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
 	}
 	type out struct {
 		Offered []string      `port:"offered" doc:"names of the tools offered to the model, those of the likeliest source first"`
-		Later   []tool.Source `port:"later" doc:"sources that are offered because they were named alone: to be searched where the others have nothing"`
+		Later   []tool.Source `port:"later" doc:"sources that were named alone, where another is likely enough: to be searched where the others have nothing"`
 		Events  []bt.Typed    `port:",events"`
 	}
 	return bt.Func("OfferTools", "Chooses the tools by how probable the types of the question are (FR-016), and by what the person named. Tools that write are only for actions.",
 		func(i in, o *out) error {
 			talk := smallTalk(i.Class, i.Talk)
 			var sources []tool.Source
-			sources, o.Later = offeredSources(i.Class, i.From, i.Named, talk, func(s tool.Source) bool { return canSearch(i.Tools, named(i.Tools, s, false)) })
+			sources, o.Later = offeredSources(i.Class, i.From, i.Alone, i.Named, talk, func(s tool.Source) bool { return canSearch(i.Tools, named(i.Tools, s, false)) })
 			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
 			o.Offered = []string{}
 			for _, s := range sources {
@@ -83,22 +84,26 @@ func mayWrite(c classify.Classification, from float64) bool {
 
 // Sources are the sources that a question of a class is offered where all are connected and none was named, the likeliest first.
 func Sources(c classify.Classification) []tool.Source {
-	sources, _ := offeredSources(c, OfferFrom, nil, false, func(tool.Source) bool { return true })
+	sources, _ := offeredSources(c, OfferFrom, 1, nil, false, func(tool.Source) bool { return true })
 	return sources
 }
 
-// offeredSources are those that are probable enough, the likeliest first, then those that were named alone, unless it is small talk. Where none of
-// them can be searched, the next is offered: documents and code stand beside each other. What is about the world for sure stands in neither.
-func offeredSources(c classify.Classification, from float64, naming []tool.Source, talk bool, searchable func(tool.Source) bool) (sources, later []tool.Source) {
+// offeredSources are those that are probable enough, the likeliest first, then those that were named alone, unless it is small talk; these are
+// searched later where one of the others is likely enough to be searched alone. Where none can be searched, the next is offered: documents and code stand beside each other. What is about the world for sure stands in neither.
+func offeredSources(c classify.Classification, from, alone float64, naming []tool.Source, talk bool, searchable func(tool.Source) bool) (sources, later []tool.Source) {
 	order := sourceOrder(c)
 	for _, s := range order {
 		if likely(c, s) >= from {
 			sources = append(sources, s)
 		}
 	}
+	likeliest := slices.ContainsFunc(sources, func(s tool.Source) bool { return likely(c, s) >= alone && searchable(s) })
 	for _, s := range order {
 		if !talk && slices.Contains(naming, s) && !slices.Contains(sources, s) {
-			sources, later = append(sources, s), append(later, s)
+			sources = append(sources, s)
+			if likeliest {
+				later = append(later, s)
+			}
 		}
 	}
 	for _, s := range order {

@@ -44,7 +44,7 @@ func TestASourceIsOfferedFromItsProbabilityOn(t *testing.T) {
 		{0.09, OfferFrom, []tool.Source{tool.Code}},
 		{0.09, 0.05, []tool.Source{tool.Code, tool.Vault}},
 	} {
-		got, later := offeredSources(of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: c.docs}), c.from, nil, false, everywhere)
+		got, later := offeredSources(of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: c.docs}), c.from, 0.5, nil, false, everywhere)
 		differs(t, got, c.want)
 		differs(t, later, nil)
 	}
@@ -60,16 +60,26 @@ func TestTheLikeliestSourceIsOfferedFirst(t *testing.T) {
 
 func TestWhatThePersonNamedIsOfferedLastWhereTheClassPointsElsewhere(t *testing.T) {
 	weather := of(classify.Research, shares{classify.Research: 0.97})
-	got, later := offeredSources(weather, OfferFrom, []tool.Source{tool.Code, tool.Web}, false, everywhere)
+	got, later := offeredSources(weather, OfferFrom, 0.5, []tool.Source{tool.Code, tool.Web}, false, everywhere)
 	differs(t, got, []tool.Source{tool.Web, tool.Code})
 	differs(t, later, []tool.Source{tool.Code})
+}
+
+func TestWhatThePersonNamedIsSearchedAtOnceWhereNoOtherSourceIsLikelyEnough(t *testing.T) {
+	unsure := of(classify.Research, shares{classify.Research: 0.6, classify.Code: 0.3, classify.Documentation: 0.09})
+	noWeb := func(s tool.Source) bool { return s != tool.Web }
+	got, later := offeredSources(unsure, OfferFrom, 0.5, []tool.Source{tool.Vault}, false, noWeb)
+	differs(t, got, []tool.Source{tool.Web, tool.Code, tool.Vault})
+	differs(t, later, nil)
+	_, later = offeredSources(unsure, OfferFrom, 0.5, []tool.Source{tool.Vault}, false, everywhere)
+	differs(t, later, []tool.Source{tool.Vault})
 }
 
 func TestClearSmallTalkIsOfferedNothingThatWasNamed(t *testing.T) {
 	naming := []tool.Source{tool.Code}
 	for p, want := range map[float64][]tool.Source{0.95: nil, 0.6: nil, 0.55: naming} {
 		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		got, _ := offeredSources(c, OfferFrom, naming, smallTalk(c, 0.6), everywhere)
+		got, _ := offeredSources(c, OfferFrom, 0.5, naming, smallTalk(c, 0.6), everywhere)
 		differs(t, got, want)
 	}
 	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); smallTalk(c, 0.2) {
@@ -80,12 +90,12 @@ func TestClearSmallTalkIsOfferedNothingThatWasNamed(t *testing.T) {
 func TestWhereNothingOfferedCanBeSearchedTheNextSourceIs(t *testing.T) {
 	only := func(s tool.Source) func(tool.Source) bool { return func(o tool.Source) bool { return o == s } }
 	code := of(classify.Code, shares{classify.Code: 0.97})
-	got, _ := offeredSources(code, OfferFrom, nil, false, only(tool.Web))
+	got, _ := offeredSources(code, OfferFrom, 0.5, nil, false, only(tool.Web))
 	differs(t, got, []tool.Source{tool.Code, tool.Vault, tool.Web})
 	weather := of(classify.Research, shares{classify.Research: 0.97})
-	got, _ = offeredSources(weather, OfferFrom, nil, false, only(tool.Code))
+	got, _ = offeredSources(weather, OfferFrom, 0.5, nil, false, only(tool.Code))
 	differs(t, got, []tool.Source{tool.Web})
-	got, _ = offeredSources(weather, OfferFrom, []tool.Source{tool.Code}, false, only(tool.Code))
+	got, _ = offeredSources(weather, OfferFrom, 0.5, []tool.Source{tool.Code}, false, only(tool.Code))
 	differs(t, got, []tool.Source{tool.Web, tool.Code})
 }
 

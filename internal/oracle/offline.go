@@ -103,7 +103,7 @@ const (
 )
 
 func (o offline) turn() model.Response {
-	if o.sit.Class == string(classify.Action) {
+	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
 		return say("I can't write notes without a model; nothing changed.",
 			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
 	}
@@ -134,6 +134,11 @@ func (o offline) turn() model.Response {
 		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the words of the question")), Finish: model.FinishStop}
 	}
 	return o.nothing()
+}
+
+// searchable says whether anything that is offered can be searched.
+func (o offline) searchable() bool {
+	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Search && takesQuery(t.Schema) })
 }
 
 const noModel = "No language model is in use."
@@ -217,6 +222,8 @@ type hit struct {
 	Line   int     `json:"line"`
 	Start  int     `json:"start"`
 	End    int     `json:"end"`
+	From   int     `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
+	To     int     `json:"to"`
 }
 
 // hits gathers what the searches found, best first, those of several searches in turn.
@@ -306,7 +313,7 @@ func around(h hit) (start, end int) {
 	if end-start < readContext {
 		return start, end
 	}
-	start = max(h.Start, h.Line-readContext/2)
+	start = max(h.Start, cmp.Or(h.From, h.Line)-readContext/2)
 	return start, min(h.End, start+readContext-1)
 }
 

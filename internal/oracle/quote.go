@@ -1,11 +1,11 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 
@@ -41,7 +41,8 @@ func (q quote) fenced() string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// quotes finds the best passage of every place that was read, best first. Of copies of one text, the best stands for all.
+// quotes finds the best passage of every place that was read, best first: by what its search says of it, and by the words that meet
+// in it. Of copies of one text, the best stands for all.
 func (o offline) quotes() []quote { return o.best(o.read()) }
 
 // best is quotes of any passages.
@@ -53,11 +54,12 @@ func (o offline) best(all []quote) []quote {
 	}
 	var found []quote
 	for _, q := range all {
-		if q = q.best(terms); q.score == 0 {
+		h, ok := o.hitOf(q)
+		if q = q.best(terms, h); q.score == 0 && !ok {
 			continue
 		}
 		q.score /= total
-		if h, ok := o.hitOf(q); ok {
+		if ok {
 			q.first = h.Score == 1
 			q.score += searchShare * h.Score
 			if o.names(h.Symbol) {
@@ -67,7 +69,7 @@ func (o offline) best(all []quote) []quote {
 		}
 		found = append(found, q)
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].score > found[j].score })
+	slices.SortStableFunc(found, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
 	var kept []quote
 	for _, q := range found {
 		if !slices.ContainsFunc(kept, q.copies) {
@@ -78,7 +80,7 @@ func (o offline) best(all []quote) []quote {
 }
 
 const (
-	searchShare = 0.5 // of the search's own score, beside how many words of the question meet in the passage
+	searchShare = 1.5 // times the search's own score, beside how many words of the question meet in the passage
 	namedShare  = 1   // of a definition that the question names
 	copyShare   = 0.8 // of the lines that two passages have, to be copies
 )
@@ -206,6 +208,9 @@ func passageOf(r tool.Result) (quote, bool) {
 		err = json.Unmarshal(r.Data, &data)
 		q.lines = textLines(data.Text)
 	}
+	if q.from > 0 {
+		q.to = q.from + len(q.lines) - 1
+	}
 	return q, err == nil && len(q.lines) > 0
 }
 
@@ -217,8 +222,8 @@ func textLines(text string) []string {
 }
 
 // best scores a passage by the window in which most words of the question meet. A comment counts more than code: it was written to explain.
-// A short passage is shown whole; of a longer one, the window, and what stands at its top.
-func (q quote) best(terms []sought) quote {
+// A short passage is shown whole; of a longer one, the window, which is the search's if it names one, and what stands at its top.
+func (q quote) best(terms []sought, h hit) quote {
 	lower := make([]string, len(q.lines))
 	for i, l := range q.lines {
 		lower[i] = strings.ToLower(l)
@@ -234,6 +239,9 @@ func (q quote) best(terms []sought) quote {
 		}
 	}
 	from, to := bestAt, min(bestAt+quoteLines, len(q.lines))
+	if first, last := h.From-q.from, h.To-q.from+1; h.From > 0 && first >= 0 && first < last && last <= len(q.lines) {
+		from, to = first, last
+	}
 	top := 0
 	switch {
 	case len(q.lines) <= wholeLines:

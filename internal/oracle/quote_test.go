@@ -36,7 +36,7 @@ func passageWith(path, text string) quote {
 func TestRareWordWinsOverOneThatStandsEverywhere(t *testing.T) {
 	o := offline{terms: []string{"common", "zanzibar"}}
 	q := passageWith("a.go", "zanzibar")
-	if best := q.best(o.sought([]quote{q})); best.to != 21 || !strings.Contains(strings.Join(best.lines, "\n"), "zanzibar") {
+	if best := q.best(o.sought([]quote{q}), hit{}); best.to != 21 || !strings.Contains(strings.Join(best.lines, "\n"), "zanzibar") {
 		t.Errorf("the passage is %d to %d: %q", best.from, best.to, best.lines)
 	}
 	terms := o.sought([]quote{q})

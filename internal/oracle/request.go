@@ -24,6 +24,7 @@ const (
 type Situation struct {
 	Question string
 	Class    string
+	Unsure   bool        // of the class
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
@@ -189,7 +190,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	s := Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps, Later: a.Later}
+	s := Situation{Question: a.question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps, Later: a.Later}
 	if a.env.Material > 0 {
 		s.Material = func(ctx context.Context) (string, error) {
 			text, err := a.view.Text(ctx, MaterialText)
