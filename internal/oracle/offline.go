@@ -125,7 +125,7 @@ func (o offline) turn() model.Response {
 		}
 	}
 	switch {
-	case len(quotes) > 0:
+	case len(quotes) > 0 && !o.beside(quotes):
 		return o.answer(quotes)
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
 		return say(noModel+" I didn't search: this doesn't look like a question about your code or your notes.",

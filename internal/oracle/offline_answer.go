@@ -170,6 +170,17 @@ func (o offline) unseen(quotes []quote) []string {
 	return missing
 }
 
+// beside says whether the passages miss the question: they hold no word that says what it is about, and most of these stand in no file at all.
+func (o offline) beside(quotes []quote) bool {
+	telling, gone := o.telling(), 0
+	for _, t := range telling {
+		if o.inNoFile(t) {
+			gone++
+		}
+	}
+	return gone > 0 && 2*gone >= len(telling) && len(o.unseen(quotes)) >= len(telling)
+}
+
 // mostGone bounds the words that an answer says are in no passage.
 const mostGone = 3
 
@@ -206,7 +217,7 @@ func (o offline) inNoFile(term string) bool {
 			Missing []string `json:"missing"`
 		}
 		if s.Receipt.Result != nil && json.Unmarshal(s.Receipt.Result.Data, &data) == nil &&
-			slices.ContainsFunc(data.Missing, func(m string) bool { return strings.EqualFold(m, term) }) {
+			slices.ContainsFunc(data.Missing, func(m string) bool { return strings.EqualFold(m, strings.TrimSuffix(term, "()")) }) {
 			return true
 		}
 	}
