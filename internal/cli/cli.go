@@ -128,6 +128,14 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	return c.code
 }
 
+// Commands is the tree of commands as Main runs it, for manual pages and completions. It is not made to be run.
+func Commands() *cobra.Command {
+	root := new(command).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
 // remembering is a writer that keeps its first error, so that one look at the end serves all that print, and whether anything was written.
 type remembering struct {
 	io.Writer
