@@ -19,6 +19,9 @@ import (
 // programs are the packages of those that a release holds.
 var programs = []string{"./cmd/sibyl", "./cmd/sibyl-bert"}
 
+// linking is what the linker is told: no symbols, no id that depends on where packages were built, and the version, which follows.
+const linking = "-s -w -buildid= -X main.version="
+
 // goTool runs the go command for a target and gives what it prints. Settings of the person that change what is built don't count.
 func goTool(ctx context.Context, target string, args ...string) ([]byte, error) {
 	system, arch, _ := strings.Cut(target, "/")
@@ -39,7 +42,7 @@ func (r *release) build(ctx context.Context, target string) (files []file, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version=" + r.version, "-o", dir + string(filepath.Separator)}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", linking + r.version, "-o", dir + string(filepath.Separator)}
 	if _, err := goTool(ctx, target, append(args, programs...)...); err != nil {
 		return nil, err
 	}

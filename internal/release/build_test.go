@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"testing"
 
@@ -77,5 +78,25 @@ func TestAModuleWithoutALicenceIsNotHandedOn(t *testing.T) {
 	}
 	if err := writeLicences(&text, m); err != nil || !bytes.Contains(text.Bytes(), []byte("example.org/free v1.0.0: Licence.md\n\nDo what you like.\n")) {
 		t.Errorf("%q, error: %v", text.String(), err)
+	}
+}
+
+func TestTheContainerIsBuiltAsAReleaseIs(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(mod)
+	if version == nil {
+		t.Fatal("go.mod names no version of Go")
+	}
+	for _, part := range append([]string{"golang:" + string(version[1]) + " ", "CGO_ENABLED=0", "-trimpath -buildvcs=false", linking}, programs...) {
+		if !bytes.Contains(text, []byte(part)) {
+			t.Errorf("the container file lacks %q, which a release is built with", part)
+		}
 	}
 }
