@@ -1,6 +1,6 @@
 # The commands of daily work. Each is one line that also works without make.
 
-.PHONY: build test client mcp lint bench fuzz long
+.PHONY: build test client mcp lint bench fuzz long release reproduce
 
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
@@ -25,3 +25,9 @@ fuzz: ## half a minute for each fuzz target
 
 long: ## every call and every write fails once, not some of them; takes an hour or more
 	SIBYL_LONG=1 go test -timeout 4h -run 'Fail|Killed|Machine|Memory|Kept' ./cmd/sibyl
+
+release: ## the archives of a release, in dist/VERSION: make release VERSION=1.2.3
+	sh scripts/release.sh "$(VERSION)"
+
+reproduce: ## a release of one system made twice, and the sums compared; takes some minutes
+	sh scripts/reproduce.sh

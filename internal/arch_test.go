@@ -85,6 +85,7 @@ const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
 	scoring   = "internal/eval"
+	manuals   = "internal/release" // which writes manual pages of the commands, and is in no program that people run
 )
 
 func under(name string, roots ...string) bool {
@@ -232,7 +233,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 			switch {
 			case name == app && !isWay && !under(pkg, "cmd"):
 				broken("%s imports app: what wires everything must not be wired in", pkg)
-			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd"):
+			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd") && pkg != manuals:
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
 			case under(name, "internal/config") && !isWay && !under(pkg, app, "internal/config", "internal/keys"):
 				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)

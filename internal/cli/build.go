@@ -1,6 +1,12 @@
 package cli
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
 
 // Build names the program in the journal: the version set by a release build, else the commit it was made of.
 func Build(version string) string {
@@ -18,4 +24,21 @@ func Build(version string) string {
 		}
 	}
 	return name
+}
+
+// versionCommand says what --version says; a bug report has the rest.
+func (c *command) versionCommand() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "version", Short: "Say which version of Sibyl this is", Example: "  sibyl version\n  sibyl version --json", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if c.asJSON {
+				return c.printJSON(struct {
+					Version string `json:"version"`
+					Go      string `json:"go"`
+					OS      string `json:"os"`
+					Arch    string `json:"arch"`
+				}{c.Build, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(c.Out, "sibyl %s\n", c.Build)
+			return err
+		}}, "one JSON object, with the system and the version of Go")
 }

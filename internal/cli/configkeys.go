@@ -62,7 +62,8 @@ func (c *command) configSetKey() *cobra.Command {
 }
 
 func (c *command) configDeleteKey() *cobra.Command {
-	return &cobra.Command{Use: "delete-key NAME", Short: "Forget the stored key of a provider or search engine", Args: oneName,
+	return &cobra.Command{Use: "delete-key NAME", Short: "Forget the stored key of a provider or search engine",
+		Example: "  sibyl config delete-key anthropic", Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.settingsWithoutStored()
 			if err != nil {
@@ -185,7 +186,8 @@ func (k keyLine) String() string {
 }
 
 func (c *command) configKeys() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys",
+		Example: "  sibyl config keys\n  sibyl config keys --json", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := c.settings()
 			if err != nil {

@@ -153,7 +153,8 @@ func sessionLine(s session.Session) string {
 }
 
 func (c *command) councilList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first",
+		Example: "  sibyl council list\n  sibyl council list --json", Args: cobra.NoArgs,
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			all, skipped, err := s.desk.List(ctx, s.owner())
 			if err != nil {
@@ -175,7 +176,8 @@ func (c *command) councilList() *cobra.Command {
 }
 
 func (c *command) councilSearch() *cobra.Command {
-	cmd := &cobra.Command{Use: "search WORDS...", Short: "Find words in all that was said and answered", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "search WORDS...", Short: "Find words in all that was said and answered",
+		Example: "  sibyl council search rent Lisbon", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			hits, err := s.desk.Search(ctx, s.owner(), strings.Join(args, " "), c.limit)
 			if err != nil {
@@ -192,7 +194,8 @@ func (c *command) councilSearch() *cobra.Command {
 }
 
 func (c *command) councilShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it lies (default: the latest)", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it lies (default: the latest)",
+		Example: "  sibyl council show\n  sibyl council show office --json", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
 			x, err := s.desk.Export(ctx, s.owner(), s.ID)
 			if err != nil {
@@ -298,7 +301,8 @@ func (c *command) councilRename() *cobra.Command {
 }
 
 func (c *command) councilDelete() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder", Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder",
+		Example: "  sibyl council delete office", Args: cobra.ExactArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
 			where, err := s.desk.Delete(ctx, s.owner(), s.ID)
 			if err != nil {
@@ -357,7 +361,8 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 
 func (c *command) councilTranscribe() *cobra.Command {
 	var again bool
-	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings that wait (default: of the latest session)", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings that wait (default: of the latest session)",
+		Example: "  sibyl council transcribe\n  sibyl council transcribe office --again", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
 	cmd.Flags().BoolVar(&again, "again", false, "also those that have failed")
 	return c.withView(cmd, "one JSON object")

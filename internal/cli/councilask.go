@@ -306,7 +306,7 @@ func (c *command) councilOracle() *cobra.Command {
 			return nil
 		})}
 	make.Flags().StringVar(&language, "language", "en", "of the file: en, pt or de")
-	show := &cobra.Command{Use: "show NAME", Short: "Show the file of an oracle", Args: cobra.ExactArgs(1),
+	show := &cobra.Command{Use: "show NAME", Short: "Show the file of an oracle", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			p, err := s.desk.Oracles.Find(ctx, args[0])
 			if err != nil {
@@ -317,5 +317,6 @@ func (c *command) councilOracle() *cobra.Command {
 			}
 			return writeAll(c.Out, printable(p.Content))
 		})}
-	return group(&cobra.Command{Use: "oracle", Short: "Make and show oracles"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
+	return group(&cobra.Command{Use: "oracle", Short: "Make and show oracles",
+		Example: "  sibyl council oracle show skeptic"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
 }

@@ -22,7 +22,8 @@ func (c *command) indexCommand() *cobra.Command {
 }
 
 func (c *command) indexList() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: of which folders, how large, and when each was last used", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: of which folders, how large, and when each was last used",
+		Example: "  sibyl index list", Args: cobra.NoArgs,
 		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, _ []string) error {
 			all, err := store.List(ctx)
 			if err != nil {

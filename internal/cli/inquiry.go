@@ -79,7 +79,8 @@ func (c *command) inquiryCommand() *cobra.Command {
 }
 
 func (c *command) inquiryList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the inquiries, the latest first", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "list", Short: "List the inquiries, the latest first",
+		Example: "  sibyl inquiry list\n  sibyl inquiry list --json", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			all, err := a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 			if err != nil {
@@ -146,7 +147,8 @@ func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (recor
 }
 
 func (c *command) inquiryShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, what is open, and the audit", Args: cobra.MaximumNArgs(1),
+	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, what is open, and the audit",
+		Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json", Args: cobra.MaximumNArgs(1),
 		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
 			if c.asJSON {
 				return c.printJSON(s)
@@ -157,7 +159,7 @@ func (c *command) inquiryShow() *cobra.Command {
 }
 
 func (c *command) inquiryStop() *cobra.Command {
-	return &cobra.Command{Use: "stop [ID]", Short: "Stop the inquiry that goes on", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "stop [ID]", Short: "Stop the inquiry that goes on", Example: "  sibyl inquiry stop", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			r, err := c.findInquiry(ctx, a, args)
 			if err != nil {

@@ -14,7 +14,8 @@ import (
 )
 
 func (c *command) journalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "journal", Short: "Move all that is kept from one database to another"}, c.journalCopy())
+	return group(&cobra.Command{Use: "journal", Short: "Move all that is kept from one database to another",
+		Example: "  sibyl journal copy here sqlite:/backup/sibyl.db"}, c.journalCopy())
 }
 
 // here stands for the database of the settings.

@@ -24,7 +24,8 @@ import (
 const lookTime = 5 * time.Second
 
 func (c *command) modelsCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself",
+		Example: "  sibyl models\n  sibyl models --json", Args: cobra.NoArgs,
 		RunE: c.onPrepared(c.listModels)}, "a JSON array")
 }
 

@@ -19,7 +19,7 @@ func (c *command) promptsCommand() *cobra.Command {
 }
 
 func (c *command) promptsList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the segments: when each is included, and how long it is", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the segments: when each is included, and how long it is", Example: "  sibyl prompts list", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for _, s := range a.Prompts.Segments() {

@@ -26,7 +26,7 @@ func (c *command) runCommand() *cobra.Command {
 func (c *command) runList() *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, the latest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List runs, the latest first", Example: "  sibyl run list", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			f := journal.Filter{Limit: c.limit}
 			if open {
@@ -160,7 +160,8 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
-		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
+		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends",
+		Example: "  sibyl run watch last | jq .kind", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
 			for e, err := range a.Service.Watch(ctx, c.owner(), r.ID, service.Place{Record: from}) {
@@ -182,7 +183,7 @@ func (c *command) runWatch() *cobra.Command {
 
 func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
+		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Example: "  sibyl run cancel last", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 				return withCode(ExitUsage, err)

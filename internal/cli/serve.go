@@ -101,7 +101,7 @@ func (c *command) readyCommand() *cobra.Command {
 
 func (c *command) nodesCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "nodes", Short: "List the processes that serve, and what they drive", Args: cobra.NoArgs,
+		Use: "nodes", Short: "List the processes that serve, and what they drive", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
 			all, err := a.Registry.Nodes(ctx, now)

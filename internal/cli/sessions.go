@@ -23,7 +23,8 @@ func (c *command) sessionCommand() *cobra.Command {
 
 func (c *command) sessionList() *cobra.Command {
 	var deleted bool
-	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first",
+		Example: "  sibyl session list\n  sibyl session list --deleted", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			f := journal.SessionFilter{Limit: c.limit}
 			if deleted {
@@ -52,7 +53,8 @@ func (c *command) printSessions(all []journal.Session) error {
 }
 
 func (c *command) sessionShow() *cobra.Command {
-	return c.withPager(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
+	return c.withPager(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)",
+		Example: "  sibyl session show\n  sibyl session show 0dl4", Args: cobra.MaximumNArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			e, err := a.Service.Show(ctx, c.owner(), s.ID)
 			if err != nil {
@@ -119,7 +121,8 @@ func encodeJSON(v any, indent bool) (string, error) {
 }
 
 func (c *command) sessionRename() *cobra.Command {
-	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: cobra.MinimumNArgs(2),
+	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title",
+		Example: "  sibyl session rename last How leases are acquired", Args: cobra.MinimumNArgs(2),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, title []string) error {
 			return a.Service.Rename(ctx, c.owner(), s.ID, strings.Join(title, " "))
 		})}
@@ -127,7 +130,8 @@ func (c *command) sessionRename() *cobra.Command {
 
 func (c *command) sessionDelete() *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records",
+		Example: "  sibyl session delete 0dl4 --yes", Args: cobra.ExactArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			if !yes {
 				return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))

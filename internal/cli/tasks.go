@@ -116,7 +116,7 @@ func (c *command) taskAdd() *cobra.Command {
 }
 
 func (c *command) taskDone() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Example: "  sibyl task done 2", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, already, err := tasks.Complete(ctx, tasks.by, id, 0)
 			if err != nil {
@@ -196,7 +196,8 @@ func (c *command) taskRemove() *cobra.Command {
 }
 
 func (c *command) taskHistory() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show what was changed in a task, by whom and when; also of a deleted one", Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show what was changed in a task, by whom and when; also of a deleted one",
+		Example: "  sibyl task history 2", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			all, err := tasks.History(ctx, tasks.by.Owner, id)
 			if err != nil {

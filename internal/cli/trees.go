@@ -21,7 +21,7 @@ func (c *command) treeCommand() *cobra.Command {
 }
 
 func (c *command) treeList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the trees and where they come from", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the trees and where they come from", Example: "  sibyl tree list", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			all, err := a.Trees.All()
 			if err != nil {

@@ -91,7 +91,7 @@ func (c *command) printSecret(t user.Token, secret, use string) error {
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func (c *command) userList() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users, with the tokens that work", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users, with the tokens that work", Example: "  sibyl user list", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			all, err := a.Users.List(ctx)
 			if err != nil {
