@@ -62,7 +62,7 @@ func (r *stagedRequest) step() int {
 
 // part names what is asked for.
 func (r *stagedRequest) part() string {
-	_, isShadow := r.offers("code_read")
+	_, isShadow := r.offers("web_fetch")
 	switch {
 	case strings.Contains(r.Messages[len(r.Messages)-1].Content, "The conversation has become long"):
 		return fmt.Sprintf("notes before step %d", r.step())
