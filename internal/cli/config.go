@@ -51,7 +51,7 @@ func (c *command) withoutFile() string {
 	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
 		return "since it was named, the other commands want it"
 	}
-	return "the defaults hold"
+	return "the defaults are used; ‘sibyl init’ sets Sibyl up"
 }
 
 func (c *command) configShow() *cobra.Command {
