@@ -221,7 +221,8 @@ func (s *setup) settleModel(ctx context.Context) error {
 func (s *setup) askModel(ctx context.Context) error {
 	for {
 		keyless := s.keyless()
-		typed, err := "", error(nil)
+		var typed string
+		var err error
 		if ids := s.ids(); len(ids) > 0 {
 			prompt := "Number or name"
 			if len(keyless) > 0 {
@@ -336,7 +337,8 @@ func (s *setup) settleVault(ctx context.Context) error {
 	}
 	found := findNotes(ctx, s.home())
 	for {
-		typed, err := "", error(nil)
+		var typed string
+		var err error
 		if len(found) > 0 {
 			typed, err = s.choose(ctx, choice{title: "\nWhich folder holds your notes?", prompt: "Number or path, - for none", offered: found, usual: found[0],
 				own: func(typed string) bool { return typed == "-" || strings.ContainsAny(typed, `~/\`) }})
@@ -458,8 +460,6 @@ func (s *setup) keep() error {
 	if done.Overridden != "" {
 		fmt.Fprintf(s.c.Err, "· but %s is set, and comes before %s in the file\n", done.Overridden, s.write[0].Name)
 	}
-	for _, left := range done.Left {
-		fmt.Fprintln(s.c.Err, "· still wrong: "+printable(strings.ReplaceAll(left.Error(), "\n", " ")))
-	}
+	s.c.tellLeft(done.Left)
 	return nil
 }

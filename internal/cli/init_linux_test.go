@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,5 +66,22 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 	}
 	if code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test", "anthropic"); code != ExitAnswered {
 		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
+func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
+	for answer, want := range map[string]string{"": "max_turns: 14\n", "n": "max_turns: 12\n"} {
+		person, program := newTerminal(t)
+		home := t.TempDir()
+		write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "max_turns: 12\n")
+		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) { fmt.Fprint(person, text+"\n") }}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
+		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
+			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "EDITOR=sed -i s/999/14/;t;s/12/999/"},
+			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true})
+		cancel()
+		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") || !strings.Contains(screen.shown.String(), "config.yaml:1: max_turns is \"999\"") {
+			t.Errorf("%q: exit %d, %q: %s", answer, code, got, screen.shown.String())
+		}
 	}
 }

@@ -170,18 +170,7 @@ func node(name, list string, words []string) (*yaml.Node, error) {
 
 // change edits the named settings of the file and checks the whole.
 func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Change, error) {
-	where := opts.places()
-	path, _, err := where.findFile(opts.Path)
-	if err != nil {
-		return Change{}, err
-	}
-	if path == "" {
-		return Change{}, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
-	}
-	content, err := contentOf(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	path, content, err := Content(opts)
 	if err != nil {
 		return Change{}, err
 	}
@@ -194,22 +183,64 @@ func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Chang
 	if err != nil {
 		return Change{}, fmt.Errorf("%s: %w", path, err)
 	}
-	after, _ := parse(path, text)
-	left, err := compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), names)
+	left, err := rewrite(opts, path, content, text, names)
 	if err != nil {
-		return Change{}, fmt.Errorf("%w; nothing was written", err)
+		return Change{}, err
 	}
-	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
-		return Change{}, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
-	}
-	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
-		return Change{}, fmt.Errorf("the settings can't be written: %w", err)
-	}
+	after, _ := parse(path, text)
 	out := Change{File: path, Line: after.lines[name], Left: left}
+	where := opts.places()
 	if _, src, err := fromFile(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
 		out.Overridden = src.origins[name]
 	}
 	return out, nil
+}
+
+// Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
+func Content(opts Options) (path string, content []byte, err error) {
+	path, err = Path(opts)
+	if err == nil && path == "" {
+		err = errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if content, err = contentOf(path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return path, content, err
+}
+
+// Rewrite puts a text in the place of what Content gave, if the text holds. On an error the file is as it was, and the error says what is wrong,
+// with the lines of the text, and repeats no secret. It returns what was wrong before, and still is.
+func Rewrite(opts Options, content, text []byte) (left []error, err error) {
+	path, err := Path(opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("it has more than %d KB; nothing was written", maxFileBytes>>10)
+	}
+	if file, err := parse(path, text); err != nil && file.path == "" {
+		return nil, fmt.Errorf("%w; nothing was written", err)
+	}
+	return rewrite(opts, path, content, text, nil)
+}
+
+// rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
+func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
+	where := opts.places()
+	left, err = compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), names)
+	if err != nil {
+		return nil, fmt.Errorf("%w; nothing was written", err)
+	}
+	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
+	}
+	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
+		return nil, fmt.Errorf("the settings can't be written: %w", err)
+	}
+	return left, nil
 }
 
 // modeOfNew is 0 for a file that is there, which keeps its mode, and else the person's alone.
@@ -238,6 +269,8 @@ func compare(before, after []*Problem, names []string) (left []error, err error)
 			made = append(made, errors.New(p.Says()))
 		case was:
 			left = append(left, p)
+		case names == nil: // the person knows the lines
+			made = append(made, p)
 		default:
 			made = append(made, errors.New(p.Says()))
 		}
