@@ -242,7 +242,13 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+	start := func() (*service.Run, error) {
+		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+	}
+	r, err := start()
+	if o.Model, err = c.oneOfMany(ctx, o.Model, err); err == nil && r == nil {
+		r, err = start()
+	}
 	if err != nil {
 		return err
 	}

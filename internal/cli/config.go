@@ -24,7 +24,7 @@ func (c *command) configCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and keep keys",
 		Long: "Settings come from a file and from the environment, which wins. Keys are not in the file: they come from the environment,\n" +
 			"from a command that the file names, or from where ‘sibyl config set-key’ put them."},
-		c.configShow(), c.configSet(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
+		c.configShow(), c.configSet(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
@@ -51,7 +51,7 @@ func (c *command) withoutFile() string {
 	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
 		return "since it was named, the other commands want it"
 	}
-	return "the defaults hold"
+	return "the defaults are used; ‘sibyl init’ sets Sibyl up"
 }
 
 func (c *command) configShow() *cobra.Command {

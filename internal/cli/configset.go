@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +46,7 @@ func (c *command) configSet() *cobra.Command {
 			if done.Overridden != "" {
 				fmt.Fprintf(c.Err, "· but %s is set, and comes first\n", done.Overridden)
 			}
-			for _, left := range done.Left {
-				fmt.Fprintln(c.Err, "· still wrong: "+printable(strings.ReplaceAll(left.Error(), "\n", " ")))
-			}
+			c.tellLeft(done.Left)
 			return nil
 		}}
 	cmd.Flags().BoolVar(&unset, "unset", false, "take the setting, or a whole section, out of the file")

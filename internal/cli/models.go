@@ -126,7 +126,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	}
 	file := cfg.File
 	if file == "" {
-		file = "no file; the defaults hold"
+		file = "no settings file; using defaults (‘sibyl init’ writes one)"
 	}
 	found := []finding{{What: "settings", OK: true, Says: file}}
 	a, err := app.Prepare(cfg)

@@ -31,30 +31,70 @@ func Set(opts Options, name string, words []string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	for _, w := range words {
-		if redact.New().String(w) != w {
-			return Change{}, fmt.Errorf("what is given for %s looks like a key, which does not belong in the settings: "+
-				"store it with ‘sibyl config set-key NAME’; it may be in the history of your shell", name)
-		}
+	if err := noKey(name, words); err != nil {
+		return Change{}, err
 	}
 	value, err := node(name, list, words)
 	if err != nil {
 		return Change{}, err
 	}
-	changed, err := change(opts, name, func(doc *yaml.Node) bool { return put(doc, name, value) })
+	changed, err := change(opts, []string{name}, func(doc *yaml.Node) bool { return put(doc, name, value) })
 	if err != nil && value.Kind == yaml.ScalarNode && value.ShortTag() != "!!str" { // a text may look like a number
 		value.Tag = "!!str"
-		if again, failed := change(opts, name, func(doc *yaml.Node) bool { return put(doc, name, value) }); failed == nil {
+		if again, failed := change(opts, []string{name}, func(doc *yaml.Node) bool { return put(doc, name, value) }); failed == nil {
 			return again, nil
 		}
 	}
 	return changed, err
 }
 
+// Text is a setting that takes one text, with that text.
+type Text struct{ Name, Value string }
+
+// SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of the first.
+func SetTexts(opts Options, all []Text) (Change, error) {
+	var names []string
+	for _, one := range all {
+		list, err := settable(one.Name)
+		if err == nil && list != "" {
+			err = fmt.Errorf("%s takes more than one text", one.Name)
+		}
+		if err == nil {
+			err = noKey(one.Name, []string{one.Value})
+		}
+		if err != nil {
+			return Change{}, err
+		}
+		names = append(names, one.Name)
+	}
+	if len(names) == 0 {
+		return Change{}, errors.New("no setting is named")
+	}
+	return change(opts, names, func(doc *yaml.Node) bool {
+		for _, one := range all {
+			if !put(doc, one.Name, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: one.Value}) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// noKey refuses words that look like a key.
+func noKey(name string, words []string) error {
+	for _, w := range words {
+		if redact.New().String(w) != w {
+			return fmt.Errorf("what is given for %s looks like a key, which does not belong in the settings: "+
+				"store it with ‘sibyl config set-key NAME’; it may be in the history of your shell", name)
+		}
+	}
+	return nil
+}
+
 // Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay. What the file does not
 // name is an error.
 func Unset(opts Options, name string) (Change, error) {
-	return change(opts, name, func(doc *yaml.Node) bool { return takeOut(doc.Content[0], strings.Split(name, ".")) })
+	return change(opts, []string{name}, func(doc *yaml.Node) bool { return takeOut(doc.Content[0], strings.Split(name, ".")) })
 }
 
 // settable says what a setting takes, as names does, and refuses what is none.
@@ -128,20 +168,9 @@ func node(name, list string, words []string) (*yaml.Node, error) {
 	return all, nil
 }
 
-// change edits the file and checks the whole.
-func change(opts Options, name string, edit func(doc *yaml.Node) bool) (Change, error) {
-	where := opts.places()
-	path, _, err := where.findFile(opts.Path)
-	if err != nil {
-		return Change{}, err
-	}
-	if path == "" {
-		return Change{}, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
-	}
-	content, err := contentOf(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+// change edits the named settings of the file and checks the whole.
+func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Change, error) {
+	path, content, err := Content(opts)
 	if err != nil {
 		return Change{}, err
 	}
@@ -149,26 +178,69 @@ func change(opts Options, name string, edit func(doc *yaml.Node) bool) (Change, 
 	if err != nil && before.path == "" {
 		return Change{}, fmt.Errorf("%w; mend it first: nothing was written", err)
 	}
+	name := names[0]
 	text, err := edited(content, name, edit)
 	if err != nil {
 		return Change{}, fmt.Errorf("%s: %w", path, err)
 	}
-	after, _ := parse(path, text)
-	left, err := compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), name)
+	left, err := rewrite(opts, path, content, text, names)
 	if err != nil {
-		return Change{}, fmt.Errorf("%w; nothing was written", err)
+		return Change{}, err
 	}
-	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
-		return Change{}, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
-	}
-	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
-		return Change{}, fmt.Errorf("the settings can't be written: %w", err)
-	}
+	after, _ := parse(path, text)
 	out := Change{File: path, Line: after.lines[name], Left: left}
+	where := opts.places()
 	if _, src, err := fromFile(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
 		out.Overridden = src.origins[name]
 	}
 	return out, nil
+}
+
+// Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
+func Content(opts Options) (path string, content []byte, err error) {
+	path, err = Path(opts)
+	if err == nil && path == "" {
+		err = errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if content, err = contentOf(path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return path, content, err
+}
+
+// Rewrite puts a text in the place of what Content gave, if the text holds. On an error the file is as it was, and the error says what is wrong,
+// with the lines of the text, and repeats no secret. It returns what was wrong before, and still is.
+func Rewrite(opts Options, content, text []byte) (left []error, err error) {
+	path, err := Path(opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("it has more than %d KB; nothing was written", maxFileBytes>>10)
+	}
+	if file, err := parse(path, text); err != nil && file.path == "" {
+		return nil, fmt.Errorf("%w; nothing was written", err)
+	}
+	return rewrite(opts, path, content, text, nil)
+}
+
+// rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
+func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
+	where := opts.places()
+	left, err = compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), names)
+	if err != nil {
+		return nil, fmt.Errorf("%w; nothing was written", err)
+	}
+	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
+	}
+	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
+		return nil, fmt.Errorf("the settings can't be written: %w", err)
+	}
+	return left, nil
 }
 
 // modeOfNew is 0 for a file that is there, which keeps its mode, and else the person's alone.
@@ -188,15 +260,17 @@ func wrongWith(path string, content []byte, where places, opts Options) []*Probl
 }
 
 // compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.
-func compare(before, after []*Problem, name string) (left []error, err error) {
+func compare(before, after []*Problem, names []string) (left []error, err error) {
 	var made []error
 	for _, p := range after {
 		was := slices.ContainsFunc(before, func(q *Problem) bool { return q.Setting == p.Setting && q.Says() == p.Says() })
 		switch {
-		case p.Setting == name:
+		case slices.Contains(names, p.Setting):
 			made = append(made, errors.New(p.Says()))
 		case was:
 			left = append(left, p)
+		case names == nil: // the person knows the lines
+			made = append(made, p)
 		default:
 			made = append(made, errors.New(p.Says()))
 		}

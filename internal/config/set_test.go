@@ -293,3 +293,28 @@ func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
 		}
 	})
 }
+
+func TestSeveralSettingsAreWrittenAtOnceOrNone(t *testing.T) {
+	s := newSetup(t, "# mine\nmax_turns: 3\n")
+	set := func(all ...Text) error {
+		_, err := SetTexts(Options{Environ: s.environ, Home: s.home}, all)
+		return err
+	}
+	for want, all := range map[string][]Text{
+		"there is no setting vlt":             {{"model", "ollama:a"}, {"vlt", "/notes"}},
+		"fallback.models takes more than one": {{"model", "ollama:a"}, {"fallback.models", "ollama:b"}},
+		"a provider alone":                    {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
+		"looks like a key":                    {{"model", "ollama:a"}, {"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
+		"no setting is named":                 nil,
+	} {
+		if err := set(all...); err == nil || !strings.Contains(err.Error(), want) || s.content(t) != "# mine\nmax_turns: 3\n" {
+			t.Errorf("%v: %v\n%s", all, err, s.content(t))
+		}
+	}
+	if err := set(Text{"model", "ollama:a"}, Text{"vault", "12"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("# mine\nmax_turns: 3\nmodel: ollama:a\nvault: \"12\"\n", s.content(t)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -96,6 +96,23 @@ func (c Catalog) find(id string) (Provider, string, error) {
 	return Provider{}, "", fmt.Errorf("there is no provider %q: write provider:model, with one of %s", provider, strings.Join(names, ", "))
 }
 
+// ManyError is an endpoint with several models, of which none is set and none was named.
+type ManyError struct {
+	Provider string
+	Models   []string // at least two
+}
+
+// Error names a few of the models, and what chooses one of them.
+func (e *ManyError) Error() string {
+	const few = 4
+	some := strings.Join(e.Models[:min(few, len(e.Models))], ", ")
+	if len(e.Models) > few {
+		some += ", …"
+	}
+	return fmt.Sprintf("%s has %d models (%s): name one with -m %s:%s, or for all questions with ‘sibyl config set providers.%s.model %s’; ‘sibyl models’ lists them",
+		e.Provider, len(e.Models), some, e.Provider, e.Models[0], e.Provider, e.Models[0])
+}
+
 // defaultModel is the model to take where none is named. probing says that the provider may not be there.
 func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error) {
 	if p.Default != "" {
@@ -112,8 +129,7 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "embed") }) // these do not chat
 	if len(names) > 1 && !p.Probe {
-		return "", fmt.Errorf("%s has %d models: name one with -m %s:MODEL, SIBYL_MODEL or the setting model; ‘sibyl models’ lists them",
-			p.Name, len(names), p.Name)
+		return "", &ManyError{Provider: p.Name, Models: names}
 	}
 	if name := p.suitable(ctx, names); name != "" {
 		return name, nil

@@ -71,22 +71,6 @@ func (p phrases) at(ts []token) []string {
 	return nil
 }
 
-// first joins the words of the first phrase in the tokens; "" if there is none.
-func (p phrases) first(ts []token) string {
-	words, _ := p.in(ts)
-	return strings.Join(words, " ")
-}
-
-// in returns the first phrase in the tokens, and what follows it.
-func (p phrases) in(ts []token) (found []string, rest []token) {
-	for i := range ts {
-		if words := p.at(ts[i:]); words != nil {
-			return words, ts[i+len(words):]
-		}
-	}
-	return nil, nil
-}
-
 func (p *phrases) add(phrase string) error {
 	*p = append(*p, strings.Fields(phrase))
 	return nil

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/config"
+)
+
+func (c *command) configEdit() *cobra.Command {
+	return &cobra.Command{Use: "edit", Short: "Change the settings file in your editor, and check it before it counts", Args: cobra.NoArgs,
+		Long: "Opens a copy of the settings file in the editor that VISUAL or EDITOR names. What you save replaces the file only if it holds; otherwise you are\n" +
+			"told which lines are wrong, and can go on with the copy.\n\n" +
+			"Exit codes: 0 replaced, or left as it was, 1 the editor failed, 2 what was saved is wrong, 130 you stopped it.",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			path, content, err := config.Content(c.options())
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			folder, err := os.MkdirTemp("", "sibyl-") // the person's alone
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+			name := filepath.Join(folder, filepath.Base(path))
+			if err := os.WriteFile(name, content, 0o600); err != nil {
+				return err
+			}
+			return c.editUntilItHolds(cmd.Context(), name, path, content)
+		}}
+}
+
+// editUntilItHolds edits a copy until it can replace the settings file, or the person gives up.
+func (c *command) editUntilItHolds(ctx context.Context, copied, path string, content []byte) error {
+	answers := c.newDialogue()
+	for {
+		if err := c.edit(ctx, copied); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(copied)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(text, content) {
+			fmt.Fprintln(c.Err, "· nothing was changed")
+			return nil
+		}
+		left, err := config.Rewrite(c.options(), content, text)
+		if err == nil {
+			fmt.Fprintf(c.Out, "%s is changed\n", printable(path))
+			c.tellLeft(left)
+			return nil
+		}
+		if !c.InTTY {
+			return withCode(ExitUsage, err)
+		}
+		fmt.Fprintln(c.Err, printable(err.Error()))
+		again, stopped := answers.ask(ctx, "Edit it again? [Y/n] ")
+		if stopped != nil {
+			return stopped
+		}
+		if !slices.Contains([]string{"", "y", "yes"}, strings.ToLower(again)) {
+			return withCode(ExitUsage, errors.New("the settings are as they were"))
+		}
+	}
+}
+
+// tellLeft says what was wrong with the settings before a change, and still is.
+func (c *command) tellLeft(left []error) {
+	for _, one := range left {
+		fmt.Fprintln(c.Err, "· still wrong: "+printable(strings.ReplaceAll(one.Error(), "\n", " ")))
+	}
+}
+
+// edit opens a file in the person's editor, and waits for its end.
+func (c *command) edit(ctx context.Context, name string) error {
+	words := strings.Fields(c.env("VISUAL"))
+	if len(words) == 0 {
+		words = strings.Fields(c.env("EDITOR"))
+	}
+	if len(words) == 0 {
+		words = []string{"vi"}
+		if runtime.GOOS == "windows" {
+			words = []string{"notepad"}
+		}
+	}
+	program, err := exec.LookPath(words[0])
+	if err != nil {
+		return withCode(ExitUsage, fmt.Errorf("the editor %s is not there: name one with EDITOR, or use ‘sibyl config set’", words[0]))
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append(words[1:], name)...) // #nosec G204 -- the person's own editor, without a shell
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.In, os.Stderr, os.Stderr, c.environ
+	if c.file != nil {
+		cmd.Stdout = c.file
+	}
+	err = cmd.Start()
+	if err == nil {
+		signal.Ignore(os.Interrupt) // it is for the editor
+		err = cmd.Wait()
+		signal.Reset(os.Interrupt)
+	}
+	if err != nil {
+		return fmt.Errorf("the editor %s failed, and the settings are as they were: %w", words[0], err)
+	}
+	return nil
+}

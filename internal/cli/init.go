@@ -1,0 +1,465 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/keys"
+	"sibyl/internal/model"
+)
+
+// initFlags are what a person says beforehand, so that it is not asked.
+type initFlags struct {
+	yes          bool
+	model, vault string
+}
+
+func (c *command) initCommand() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{Use: "init", Short: "Set Sibyl up: find what is there, ask for the rest, test it and write the settings", Args: cobra.NoArgs,
+		Long: "Looks for keys, for Ollama and for folders of notes, and tests each model provider with one request. Asks only for what is missing; Enter takes\n" +
+			"what is proposed. Shows what it will write before it writes. Other settings and comments in the file stay; keys go to the keyring or an\n" +
+			"encrypted file. It can be called again at any time. With --yes nothing is asked, and no folder of notes is taken that --vault does not name.\n\n" +
+			"Exit codes: 0 set up, 1 the model that is set does not work, 2 bad input, 130 you stopped it, and nothing was written.",
+		Example: "  sibyl init\n  sibyl init --yes --model ollama:llama3.1:8b --vault ~/notes",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing: take what is proposed")
+	fl.StringVarP(&f.model, "model", "m", "", "the model that is to answer, as provider:model")
+	fl.StringVar(&f.vault, "vault", "", "the folder with your notes")
+	return cmd
+}
+
+// setup is what ‘sibyl init’ has found, and what it will write.
+type setup struct {
+	*dialogue
+	initFlags
+	cfg      config.Config
+	path     string   // of the settings file
+	served   []served // in the order of the catalog
+	proposed string   // the model that is taken by itself; "": none is
+	write    []config.Text
+	key      config.Secret // of the provider keyOf, to be stored
+	keyOf    string
+}
+
+// served is a provider with the models that it lists; none where it can't be used.
+type served struct {
+	model.Provider
+	finding
+	names []string
+}
+
+func (c *command) setUp(ctx context.Context, f initFlags) error {
+	if !f.yes && !c.InTTY {
+		return withCode(ExitUsage, errors.New("‘sibyl init’ asks questions, and standard input is not a terminal: with --yes it asks nothing, and --model and --vault say what you want"))
+	}
+	s := &setup{dialogue: c.newDialogue(), initFlags: f}
+	var err error
+	if s.cfg, err = c.settings(); err != nil {
+		return err
+	}
+	if s.path, err = config.Path(c.options()); err == nil && s.path == "" {
+		err = errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+	}
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	a, err := app.Prepare(s.cfg)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	s.served = lookAtAll(ctx, a)
+	if id, err := a.Models.Choose(ctx, ""); err == nil && slices.Contains(s.ids(), id) {
+		s.proposed = id
+	}
+	s.tell()
+	err = s.settle(ctx)
+	if errors.Is(err, errNoMore) || ctx.Err() != nil {
+		fmt.Fprintln(c.Err, "\n· nothing was written")
+	}
+	return err
+}
+
+// settle settles what is to be written, and writes it.
+func (s *setup) settle(ctx context.Context) error {
+	if err := s.settleModel(ctx); err != nil {
+		return err
+	}
+	if err := s.settleVault(ctx); err != nil {
+		return err
+	}
+	return s.finish(ctx)
+}
+
+// lookAtAll asks all providers that are set up for their models, at the same time.
+func lookAtAll(ctx context.Context, a *app.App) (all []served) {
+	for _, p := range a.Models {
+		if p.Name != offlineName {
+			all = append(all, served{Provider: p})
+		}
+	}
+	var asked sync.WaitGroup
+	for i := range all {
+		asked.Go(func() {
+			s := &all[i]
+			s.finding, s.names, _ = listOf(ctx, a.Config, s.Provider) // the finding says what failed
+			s.names = slices.DeleteFunc(s.names, func(name string) bool { return strings.Contains(name, "embed") })
+			if s.OK = s.Says == "" && len(s.names) > 0; s.OK {
+				s.Says = agent.Counted(len(s.names), "model")
+				if from, by := a.Config.KeyOrigin(s.Name); by != "" {
+					s.Says += fmt.Sprintf("; its key comes from the %s (%s)", from, by)
+				}
+			}
+			s.Says = a.Redact(s.Says)
+		})
+	}
+	asked.Wait()
+	return all
+}
+
+// tell says what was found.
+func (s *setup) tell() {
+	lines := []finding{}
+	for _, one := range s.served {
+		lines = append(lines, one.finding)
+	}
+	web := finding{What: "web search", OK: true, Says: s.cfg.Web.Engine + " is set up"}
+	if missing := s.cfg.Web.Missing(); missing != "" {
+		web = finding{What: web.What, Says: "not set up", Fix: missing}
+	}
+	git := finding{What: "git", OK: true, Says: "is there: questions about a project's history can be answered"}
+	if _, err := exec.LookPath("git"); err != nil {
+		git = finding{What: git.What, Says: "is not there", Fix: "install it for questions about a project's history"}
+	}
+	for _, line := range append(lines, web, git) {
+		fmt.Fprintln(s.c.Out, line)
+	}
+}
+
+// ids are the models that can be had: of each provider the one that is set for it, else all.
+func (s *setup) ids() (all []string) {
+	for _, one := range s.served {
+		names := one.names
+		if one.Default != "" && hasModel(names, one.Default) {
+			names = []string{one.Default}
+		}
+		for _, name := range names {
+			all = append(all, one.Name+":"+name)
+		}
+	}
+	return all
+}
+
+// usable says why a model can't be used; nil: a provider that answers has it.
+func (s *setup) usable(id string) error {
+	name, wanted := model.SplitID(id)
+	if name == offlineName {
+		return nil
+	}
+	at := slices.IndexFunc(s.served, func(one served) bool { return one.Name == name })
+	switch {
+	case at < 0:
+		return errors.New("there is no such provider or model: write PROVIDER:MODEL; ‘sibyl models’ lists them")
+	case !s.served[at].OK:
+		return fmt.Errorf("%s can't be used: %s: %s", name, s.served[at].Says, s.served[at].Fix)
+	case wanted == "" && s.served[at].Default == "" && len(s.served[at].names) > 1:
+		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, agent.Counted(len(s.served[at].names), "model"), name, s.served[at].names[0])
+	case wanted != "" && wanted != s.served[at].Default && !hasModel(s.served[at].names, wanted):
+		return fmt.Errorf("%s has no model %s", name, wanted)
+	}
+	return nil
+}
+
+// settleModel settles which model answers. One that is set and works is kept.
+func (s *setup) settleModel(ctx context.Context) error {
+	ids := s.ids()
+	switch {
+	case s.model != "":
+		if err := s.usable(s.model); err != nil {
+			return withCode(ExitUsage, fmt.Errorf("--model %s: %w", s.model, err))
+		}
+		s.set("model", s.cfg.Model, s.model)
+		return nil
+	case s.cfg.Model != "":
+		err := s.usable(s.cfg.Model)
+		if err == nil {
+			fmt.Fprintln(s.c.Out, finding{What: "model", OK: true, Says: s.cfg.Model + " is set"})
+			return nil
+		}
+		fmt.Fprintln(s.c.Out, finding{What: "model", Says: s.cfg.Model + " is set, but " + err.Error()})
+		if s.yes {
+			s.c.code = ExitFailed
+			return nil
+		}
+	case s.yes && s.proposed != "":
+		s.set("model", "", s.proposed)
+		return nil
+	case s.yes && len(ids) > 0:
+		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s", len(ids), ids[0]))
+	case s.yes:
+		return nil
+	}
+	return s.askModel(ctx)
+}
+
+// askModel asks which model is to answer, until one is named that works, or none is wanted.
+func (s *setup) askModel(ctx context.Context) error {
+	for {
+		keyless := s.keyless()
+		var typed string
+		var err error
+		if ids := s.ids(); len(ids) > 0 {
+			prompt := "Number or name"
+			if len(keyless) > 0 {
+				prompt += fmt.Sprintf(" (or %s, if you have a key)", orList(keyless))
+			}
+			typed, err = s.choose(ctx, choice{title: "\nWhich model is to answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
+				own: func(typed string) bool { return typed == "none" || slices.Contains(keyless, typed) }})
+		} else {
+			fmt.Fprintln(s.c.Err, "\nNo model answers here. Without one, rules answer from your files.")
+			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key of %s? Name the provider [none]: ", orList(keyless)))
+		}
+		switch {
+		case err != nil:
+			return err
+		case typed == "" || typed == "none":
+			return nil
+		case slices.Contains(keyless, typed):
+			if err := s.askKey(ctx, typed); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.usable(typed); err != nil {
+			fmt.Fprintln(s.c.Err, "· "+printable(err.Error()))
+			continue
+		}
+		s.set("model", s.cfg.Model, typed)
+		return nil
+	}
+}
+
+// usual is the model that Enter takes. Among many of which none is proposed there is none.
+func (s *setup) usual(ids []string) string {
+	if s.proposed == "" && len(ids) <= mostOffered {
+		return ids[0]
+	}
+	return s.proposed
+}
+
+// keyless are the providers that a key would add.
+func (s *setup) keyless() (names []string) {
+	for _, one := range s.served {
+		if !one.OK && !one.Probe && s.cfg.CheckKeyName(one.Name) == nil {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is forgotten.
+func (s *setup) askKey(ctx context.Context, name string) error {
+	key, err := s.c.readKey(ctx, name)
+	var wrong *exitError
+	if errors.As(err, &wrong) && wrong.code == ExitUsage {
+		fmt.Fprintln(s.c.Err, "· "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	opts := s.c.options()
+	opts.Stored = func(at config.KeyPlaces) ([]string, error) {
+		stored, err := keys.Names(at)
+		return append(stored, name), err
+	}
+	cfg, err := config.Load(opts)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	p := cfg.Providers[name]
+	p.EnvKey = key // as if a variable held it: nothing is stored before it is known to work
+	cfg.Providers[name] = p
+	fmt.Fprintf(s.c.Err, "· asking %s for its models\n", name)
+	a, err := app.Prepare(cfg)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	all := lookAtAll(ctx, a)
+	at := slices.IndexFunc(all, func(one served) bool { return one.Name == name })
+	if !all[at].OK {
+		fmt.Fprintf(s.c.Err, "· this key does not work: %s\n", printable(all[at].Says))
+		return nil
+	}
+	works := all[at]
+	all = slices.Insert(slices.Delete(all, at, at+1), 0, works) // its models come first
+	s.served, s.proposed, s.key, s.keyOf = all, "", key, name
+	return nil
+}
+
+// settleVault settles where notes are. A folder that is set is kept.
+func (s *setup) settleVault(ctx context.Context) error {
+	switch {
+	case s.vault != "":
+		folder, err := s.folder(s.vault)
+		if err != nil {
+			return withCode(ExitUsage, fmt.Errorf("--vault: %w", err))
+		}
+		s.set("vault", s.cfg.Vault, folder)
+		return nil
+	case s.cfg.Vault != "":
+		fmt.Fprintln(s.c.Out, finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"})
+		return nil
+	case s.yes:
+		return nil
+	}
+	found := findNotes(ctx, s.home())
+	for {
+		var typed string
+		var err error
+		if len(found) > 0 {
+			typed, err = s.choose(ctx, choice{title: "\nWhich folder holds your notes?", prompt: "Number or path, - for none", offered: found, usual: found[0],
+				own: func(typed string) bool { return typed == "-" || strings.ContainsAny(typed, `~/\`) }})
+		} else {
+			typed, err = s.ask(ctx, "\nWhich folder holds your notes? Its path [none]: ")
+		}
+		if err != nil {
+			return err
+		}
+		if typed == "" || typed == "-" || typed == "none" {
+			return nil
+		}
+		folder, err := s.folder(typed)
+		if err == nil {
+			s.set("vault", "", folder)
+			return nil
+		}
+		fmt.Fprintln(s.c.Err, "· "+printable(err.Error()))
+	}
+}
+
+func (s *setup) home() string { return cmp.Or(s.c.env("HOME"), s.c.env("USERPROFILE")) }
+
+// folder is the absolute path of a folder that is there.
+func (s *setup) folder(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && s.home() != "" {
+		path = filepath.Join(s.home(), rest)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no folder %s", path)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a folder", path)
+	}
+	return path, nil
+}
+
+// set notes a setting to be written, unless it has that value.
+func (s *setup) set(name, was, value string) {
+	if was != value {
+		s.write = append(s.write, config.Text{Name: name, Value: value})
+	}
+}
+
+// finish shows what is to be written, and writes it after a yes.
+func (s *setup) finish(ctx context.Context) error {
+	if len(s.write) == 0 && s.keyOf == "" {
+		fmt.Fprintln(s.c.Out, "Nothing has to be written.")
+		return nil
+	}
+	if len(s.write) > 0 {
+		fmt.Fprintf(s.c.Out, "\nFor %s:\n", printable(s.path))
+		for _, one := range s.write {
+			fmt.Fprintf(s.c.Out, "  %s: %s\n", one.Name, printable(one.Value))
+		}
+		if to := s.notesGoTo(); to != "" {
+			fmt.Fprintf(s.c.Out, "Questions about your notes send passages of them to %s.\n", to)
+		}
+	}
+	if s.keyOf != "" {
+		fmt.Fprintf(s.c.Out, "For the keyring of the system, or an encrypted file: the key of %s\n", s.keyOf)
+	}
+	if !s.yes {
+		typed, err := s.ask(ctx, "Write this? [Y/n] ")
+		if err != nil {
+			return err
+		}
+		if !slices.Contains([]string{"", "y", "yes"}, strings.ToLower(typed)) {
+			fmt.Fprintln(s.c.Err, "· nothing was written")
+			return nil
+		}
+	}
+	if s.keyOf != "" {
+		place, err := keys.Open(s.cfg.Keys).Set(ctx, s.keyOf, s.key)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.c.Out, "The key of %s is stored in %s.\n", s.keyOf, placeInWords(place, s.cfg))
+	}
+	return s.keep()
+}
+
+// notesGoTo is the provider elsewhere that is sent passages of the notes that are about to be set; "" where none is.
+func (s *setup) notesGoTo() string {
+	id, notes := s.cfg.Model, false
+	for _, one := range s.write {
+		switch one.Name {
+		case "model":
+			id = one.Value
+		case "vault":
+			notes = true
+		}
+	}
+	name, _ := model.SplitID(id)
+	away := slices.ContainsFunc(s.served, func(one served) bool { return one.Name == name && !one.Local })
+	if !notes || !away {
+		return ""
+	}
+	return name
+}
+
+// keep writes the settings.
+func (s *setup) keep() error {
+	if len(s.write) == 0 {
+		return nil
+	}
+	done, err := config.SetTexts(s.c.options(), s.write)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	fmt.Fprintf(s.c.Out, "Written. Try it: sibyl ask \"How are errors handled here?\"\n")
+	if done.Overridden != "" {
+		fmt.Fprintf(s.c.Err, "· but %s is set, and comes before %s in the file\n", done.Overridden, s.write[0].Name)
+	}
+	s.c.tellLeft(done.Left)
+	return nil
+}

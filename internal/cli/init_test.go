@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ollamaWith is an Ollama that lists models.
+func ollamaWith(t *testing.T, names ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/tags" {
+			http.NotFound(w, r)
+			return
+		}
+		var models []string
+		for _, name := range names {
+			models = append(models, fmt.Sprintf(`{"name":%q,"model":%q}`, name, name))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"models":[%s]}`, strings.Join(models, ","))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// newHome is a home folder with notes in it, and a project that is none.
+func newHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{"texts/notes/.obsidian/app.json", "texts/notes/one.md", "texts/notes/two.md",
+		"code/.git/HEAD", "code/docs/1.md", "code/docs/2.md", "code/docs/3.md", "code/docs/4.md", "code/docs/5.md", "mixed/a.md", "mixed/b.txt"} {
+		write(t, filepath.Join(home, name), "text\n")
+	}
+	return home
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// initAt calls ‘sibyl init’ as at a terminal where somebody types, and returns all that is on the screen.
+func initAt(t *testing.T, home, ollama, typed string, args ...string) (code int, screen string) {
+	t.Helper()
+	var shown bytes.Buffer
+	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
+		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80})
+	return code, strings.ReplaceAll(shown.String(), home, "HOME")
+}
+
+func settingsIn(t *testing.T, home string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(home, ".config", "sibyl", "config.yaml"))
+	if os.IsNotExist(err) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), home, "HOME")
+}
+
+// told is a screen without what was found of programs and keys, which other tests look at.
+func told(screen string) string {
+	_, after, _ := strings.Cut(screen, "project's history")
+	_, after, _ = strings.Cut(after, "\n")
+	return after
+}
+
+const modelQuestion = `
+Which model is to answer?
+  1  ollama:llama3.1:8b
+  2  ollama:qwen3:4b
+Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
+
+func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
+	home := newHome(t)
+	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
+	want := modelQuestion + `
+Which folder holds your notes?
+  1  HOME/texts/notes
+Number or path, - for none [1]: 
+For HOME/.config/sibyl/config.yaml:
+  model: ollama:llama3.1:8b
+  vault: HOME/texts/notes
+Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"
+`
+	if diff := cmp.Diff(want, told(screen)); code != ExitAnswered || diff != "" {
+		t.Errorf("exit %d: %s", code, diff)
+	}
+	if !strings.Contains(screen, "ok  ollama        2 models\n") || !strings.Contains(screen, "--  anthropic     not set up\n") {
+		t.Error(screen)
+	}
+	if got := settingsIn(t, home); got != "model: ollama:llama3.1:8b\nvault: HOME/texts/notes\n" {
+		t.Error(got)
+	}
+}
+
+func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
+	home, ollama := newHome(t), ollamaWith(t, "llama3.1:8b", "qwen3:4b")
+	file := filepath.Join(home, ".config", "sibyl", "config.yaml")
+	write(t, file, "# mine\nmodel: ollama:qwen3:4b # the small one\nmax_turns: 7\n")
+	if code, screen := initAt(t, home, ollama, "\ny\n"); code != ExitAnswered || strings.Contains(screen, "Which model") {
+		t.Fatalf("exit %d: %s", code, screen)
+	}
+	want := "# mine\nmodel: ollama:qwen3:4b # the small one\nmax_turns: 7\nvault: HOME/texts/notes\n"
+	if got := settingsIn(t, home); got != want {
+		t.Fatal(cmp.Diff(want, got))
+	}
+	code, screen := initAt(t, home, ollama, "")
+	if code != ExitAnswered || !strings.HasSuffix(screen, "Nothing has to be written.\n") || settingsIn(t, home) != want {
+		t.Errorf("exit %d: %s", code, screen)
+	}
+}
+
+func TestInitTakesNumbersPartsOfNamesAndPaths(t *testing.T) {
+	for _, c := range []struct{ typed, want string }{
+		{"2\n-\n\n", "model: ollama:qwen3:4b\n"},
+		{"QWEN\n-\n\n", "model: ollama:qwen3:4b\n"},
+		{"ollama\n2\n-\n\n", "model: ollama:qwen3:4b\n"},
+		{"none\n~/code\ny\n", "vault: HOME/code\n"},
+		{"none\n~/nowhere\n1\n\n", "vault: HOME/texts/notes\n"},
+		{"mistral:large\n9\nollama:qwen3\n-\n\n", "model: ollama:qwen3:4b\n"},
+		{"none\n-\n", ""},
+		{"\n\nn\n", ""},
+		{"\n\n", ""}, // and the end of the input before the last answer
+		{"", ""},
+	} {
+		home := newHome(t)
+		code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "qwen3:4b"), c.typed)
+		if got := settingsIn(t, home); got != c.want {
+			t.Errorf("%q: exit %d, %q, want %q: %s", c.typed, code, got, c.want, screen)
+		}
+	}
+}
+
+func TestInitThatIsNotAnsweredWritesNothingAndSaysSo(t *testing.T) {
+	code, screen := initAt(t, newHome(t), ollamaWith(t, "llama3.1:8b"), "\n")
+	if code != ExitStopped || !strings.Contains(screen, "· nothing was written\n") {
+		t.Errorf("exit %d: %s", code, screen)
+	}
+}
+
+func TestInitAsksForAModelThatAnswersWhereTheOneThatIsSetDoesNot(t *testing.T) {
+	home := newHome(t)
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "model: ollama:gone\nvault: /notes\n")
+	code, screen := initAt(t, home, ollamaWith(t, "qwen3:4b"), "\n\n")
+	if code != ExitAnswered || !strings.Contains(screen, "ollama:gone is set, but ollama has no model gone") {
+		t.Errorf("exit %d: %s", code, screen)
+	}
+	if got := settingsIn(t, home); got != "model: ollama:qwen3:4b\nvault: /notes\n" {
+		t.Error(got)
+	}
+}
+
+func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
+	var names []string
+	for i := range 30 {
+		names = append(names, fmt.Sprintf("big-%02d", i))
+	}
+	home := newHome(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"data":[{"id":"%s"}]}`, strings.Join(names, `"},{"id":"`))
+	}))
+	defer server.Close()
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "providers:\n  work:\n    base_url: "+server.URL+"/v1\n    local: false\n")
+	code, screen := initAt(t, home, "127.0.0.1:1", "\nbig-2\n3\n1\n\n")
+	if code != ExitAnswered || !strings.Contains(screen, "  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") || strings.Contains(screen, "have a key) [") {
+		t.Errorf("exit %d: %s", code, screen)
+	}
+	if !strings.Contains(screen, "Questions about your notes send passages of them to work.\n") {
+		t.Error(screen)
+	}
+	if got := settingsIn(t, home); !strings.Contains(got, "\nmodel: work:big-22\n") {
+		t.Error(got)
+	}
+}
+
+func TestInitWithoutATerminalAsksNothing(t *testing.T) {
+	home := newHome(t)
+	ollama := []string{"OLLAMA_HOST=" + ollamaWith(t, "llama3.1:8b", "qwen3:4b")}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+		want string
+	}{
+		{[]string{"init"}, ExitUsage, "with --yes it asks nothing", ""},
+		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage, "--model ollama:gone: ollama has no model gone", ""},
+		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage, "openai can't be used: not set up: set OPENAI_API_KEY", ""},
+		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},
+		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
+		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
+		{[]string{"init", "--yes", "-m", "ollama:qwen3:4b", "--vault", home + "/mixed"}, ExitAnswered, "", "model: ollama:qwen3:4b\nvault: HOME/mixed\n"},
+	} {
+		code, out, errs := sibyl(t, home, Streams{}, ollama, c.args...)
+		if got := settingsIn(t, home); code != c.code || !strings.Contains(errs, c.says) || got != c.want {
+			t.Errorf("%q: exit %d, settings %q: %s%s", c.args, code, got, out, errs)
+		}
+	}
+}

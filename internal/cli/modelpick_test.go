@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// endpointOf is a home whose settings name an endpoint that lists models, and answers no question.
+func endpointOf(t *testing.T, names ...string) (home, settings string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			http.Error(w, `{"error":{"message":"no such thing"}}`, http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"data":[{"id":"%s"}]}`, strings.Join(names, `"},{"id":"`))
+	}))
+	t.Cleanup(server.Close)
+	home, settings = t.TempDir(), "model: work\nproviders:\n  work:\n    base_url: "+server.URL+"/v1\n"
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), settings)
+	return home, settings
+}
+
+func TestAnEndpointWithSeveralModelsIsAskedAboutOnceAtATerminal(t *testing.T) {
+	home, settings := endpointOf(t, "big", "small", "tiny")
+	at := Streams{In: strings.NewReader("sma\n"), InTTY: true, ErrTTY: true}
+	_, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
+	want := "Which model of work is to answer?\n  1  big\n  2  small\n  3  tiny\nNumber or name: · kept as providers.work.model in "
+	if !strings.Contains(errs, want) || !strings.Contains(errs, "work:small") {
+		t.Errorf("%s", errs)
+	}
+	if got := settingsIn(t, home); got != settings+"    model: small\n" {
+		t.Error(got)
+	}
+	at.In = strings.NewReader("")
+	if _, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?"); strings.Contains(errs, "Which model") || !strings.Contains(errs, "work:small") {
+		t.Error(errs)
+	}
+}
+
+func TestAnEndpointWithSeveralModelsIsAnErrorThatListsThemWhereNobodyChooses(t *testing.T) {
+	home, settings := endpointOf(t, "a", "b", "c", "d", "e")
+	for _, at := range []Streams{{}, {In: strings.NewReader("none of them\n"), InTTY: true, ErrTTY: true}, {In: strings.NewReader(""), InTTY: true, ErrTTY: true}} {
+		code, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
+		want := "work has 5 models (a, b, c, d, …): name one with -m work:a, or for all questions with ‘sibyl config set providers.work.model a’; ‘sibyl models’ lists them\n"
+		if code != ExitUsage || !strings.HasSuffix(errs, want) {
+			t.Errorf("exit %d: %s", code, errs)
+		}
+		if got := settingsIn(t, home); got != settings {
+			t.Error(got)
+		}
+	}
+}
