@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"sibyl/internal/bt"
 )
@@ -36,12 +37,20 @@ func HistoryIsLong() bt.Leaf {
 		fresh := i.Ledger.Turn + 1 - i.Ledger.NotedAt
 		switch {
 		case n <= most:
-			return false, fmt.Sprintf("%d of %d tokens", n, most)
+			return false, tokensOf(n, most)
 		case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
 			return false, fmt.Sprintf("%d of %d tokens, but notes were taken %d turns ago", n, most, fresh)
 		}
-		return true, fmt.Sprintf("%d of %d tokens", n, most)
+		return true, tokensOf(n, most)
 	})
+}
+
+// tokensOf says how many of so many there are, at each turn of every run.
+func tokensOf(n, most int) string {
+	var room [64]byte
+	text := strconv.AppendInt(room[:0], int64(n), 10)
+	text = strconv.AppendInt(append(text, " of "...), int64(most), 10)
+	return string(append(text, " tokens"...))
 }
 
 // older is what notes replace of a transcript.

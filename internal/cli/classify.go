@@ -18,15 +18,15 @@ import (
 
 // classified is one line of ‘sibyl classify --json’ and ‘sibyl classify -’.
 type classified struct {
-	Query         string                    `json:"query"`
-	QueryType     classify.Type             `json:"query_type"`
-	NeedsCode     bool                      `json:"needs_code"`
-	NeedsVault    bool                      `json:"needs_vault"`
-	NeedsWeb      bool                      `json:"needs_web"`
-	Confidence    float64                   `json:"confidence"`
-	Probabilities map[classify.Type]float64 `json:"probabilities"`
-	Sources       []tool.Source             `json:"sources"` // offered where all are connected, the likeliest first
-	Keywords      []string                  `json:"keywords_matched"`
+	Query         string          `json:"query"`
+	QueryType     classify.Type   `json:"query_type"`
+	NeedsCode     bool            `json:"needs_code"`
+	NeedsVault    bool            `json:"needs_vault"`
+	NeedsWeb      bool            `json:"needs_web"`
+	Confidence    float64         `json:"confidence"`
+	Probabilities classify.Shares `json:"probabilities"`
+	Sources       []tool.Source   `json:"sources"` // offered where all are connected, the likeliest first
+	Keywords      []string        `json:"keywords_matched"`
 }
 
 func classifiedOf(query string, c classify.Classification) classified {

@@ -84,26 +84,31 @@ type Reason struct {
 	Weight float64
 }
 
+// Gain is what a feature adds to the score of a class, by its place, above what it adds to the others on average. known is false for a
+// feature that was not learned, and a class that is none.
+func (m *Model) Gain(f Feature, class int) (gain float64, known bool) {
+	row := m.row(bucket(f.Name, m.size))
+	if row == nil || class < 0 {
+		return 0, false
+	}
+	others := 0.0
+	for o, w := range row {
+		if o != class {
+			others += float64(m.scale[o] * float64(w))
+		}
+	}
+	own := float64(m.scale[class] * float64(row[class]))
+	return (own - others/float64(len(row)-1)) * f.Value, true
+}
+
 // Reasons are the features that speak most for a class, or against it if their weight is negative; the strongest first, at most as many as asked for.
 func (m *Model) Reasons(features []Feature, class string, most int) []Reason {
 	c := m.Class(class)
-	if c < 0 {
-		return nil
-	}
-	var all []Reason
+	all := make([]Reason, 0, len(features))
 	for _, f := range features {
-		row := m.row(bucket(f.Name, m.size))
-		if row == nil {
-			continue
+		if gain, known := m.Gain(f, c); known {
+			all = append(all, Reason{f.Name, gain})
 		}
-		others := 0.0
-		for o, w := range row {
-			if o != c {
-				others += float64(m.scale[o] * float64(w))
-			}
-		}
-		own := float64(m.scale[c] * float64(row[c]))
-		all = append(all, Reason{f.Name, (own - others/float64(len(row)-1)) * f.Value})
 	}
 	slices.SortStableFunc(all, func(a, b Reason) int {
 		switch x, y := max(a.Weight, -a.Weight), max(b.Weight, -b.Weight); {

@@ -47,9 +47,9 @@ func offerTools() bt.Leaf {
 		func(i in, o *out) error {
 			talk := smallTalk(i.Class, i.Talk)
 			var sources []tool.Source
-			sources, o.Later = offeredSources(i.Class, i.From, i.Alone, i.Named, talk, func(s tool.Source) bool { return canSearch(i.Tools, named(i.Tools, s, false)) })
+			sources, o.Later = offeredSources(i.Class, i.From, i.Alone, i.Named, talk, func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
 			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
-			o.Offered = []string{}
+			o.Offered = make([]string, 0, len(i.Tools))
 			for _, s := range sources {
 				o.Offered = append(o.Offered, named(i.Tools, s, writes)...)
 			}
@@ -61,7 +61,7 @@ func offerTools() bt.Leaf {
 					o.Offered = append(o.Offered, w.Tool)
 				}
 			}
-			held := []string{}
+			held := make([]string, 0, len(i.Tools)-min(len(o.Offered), len(i.Tools)))
 			for _, t := range i.Tools {
 				if !slices.Contains(o.Offered, t.Name) {
 					held = append(held, t.Name)
@@ -92,6 +92,7 @@ func Sources(c classify.Classification) []tool.Source {
 // searched later where one of the others is likely enough to be searched alone. Where none can be searched, the next is offered: documents and code stand beside each other. What is about the world for sure stands in neither.
 func offeredSources(c classify.Classification, from, alone float64, naming []tool.Source, talk bool, searchable func(tool.Source) bool) (sources, later []tool.Source) {
 	order := sourceOrder(c)
+	sources = make([]tool.Source, 0, len(order))
 	for _, s := range order {
 		if likely(c, s) >= from {
 			sources = append(sources, s)
@@ -135,8 +136,9 @@ func offerEverything() bt.Leaf {
 	})
 }
 
-func canSearch(tools []agent.ToolFact, offered []string) bool {
-	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search && slices.Contains(offered, t.Name) })
+// canBeSearched says whether a tool that only reads searches a source.
+func canBeSearched(tools []agent.ToolFact, s tool.Source) bool {
+	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Source == s && t.Search && !t.Once })
 }
 
 func listed(names []string) string {

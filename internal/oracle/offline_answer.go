@@ -100,17 +100,16 @@ func (o offline) lacking(quotes []quote) string {
 		return "No passage mentions " + listOf(gone, "or")
 	}
 	first := quotes[0]
-	said := o.said(first)
+	said := 0.0
+	for _, q := range quotes {
+		said = max(said, o.said(q))
+	}
 	telling, gone := o.telling(), o.unseen(quotes)
 	switch {
 	case first.named && len(gone) == 0:
 		return ""
 	case said < enoughWords || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
 		return "No passage holds most of what the question says"
-	case said >= nearlyAll:
-		return ""
-	case !first.first && first.source != Handed, len(quotes) > 1 && first.score < standsOut*quotes[1].score:
-		return "No passage stands out"
 	}
 	return ""
 }
@@ -124,8 +123,6 @@ func listOf(items []string, and string) string {
 
 const (
 	enoughWords = 0.35 // of what a question says, by the rarity of its words, that one passage must hold to be an answer
-	nearlyAll   = 0.8  // of it, with which a passage need not stand out
-	standsOut   = 1.2  // times the score of the next passage
 )
 
 // manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
@@ -184,15 +181,22 @@ func (o offline) beside(quotes []quote) bool {
 // mostGone bounds the words that an answer says are in no passage.
 const mostGone = 3
 
-// nowhere lists the words that no passage holds and that an answer could hardly do without: names, and what a search found in no file. Another
-// word may stand for any other.
+// nowhere lists the words that no passage holds and that an answer could hardly do without: names, and, where they are several, what a search
+// found in no file. Another word may stand for any single one.
 func (o offline) nowhere(quotes []quote) (gone []string) {
+	var plain []string
 	for _, t := range o.unseen(quotes) {
-		if name := o.written(t); (name != strings.ToLower(name) || o.inNoFile(t)) && len(gone) < mostGone {
+		switch name := o.written(t); {
+		case name != strings.ToLower(name):
 			gone = append(gone, name)
+		case o.inNoFile(t):
+			plain = append(plain, name)
 		}
 	}
-	return gone
+	if len(gone) > 0 || len(plain) > 1 {
+		gone = append(gone, plain...)
+	}
+	return gone[:min(len(gone), mostGone)]
 }
 
 // written is a word as the question writes it within a sentence: a name keeps its capitals, a first word has none.

@@ -22,7 +22,6 @@ type quote struct {
 	from, to int
 	lines    []string
 	score    float64
-	first    bool   // its search has it first
 	named    bool   // the question names what it defines
 	head     *quote // the comment and the first line of a long definition, of which lines are a part; nil for none
 }
@@ -60,7 +59,6 @@ func (o offline) best(all []quote) []quote {
 		}
 		q.score /= total
 		if ok {
-			q.first = h.Score == 1
 			q.score += searchShare * h.Score
 			if o.names(h.Symbol) {
 				q.named = true

@@ -32,18 +32,17 @@ func meets(signs []learned.Feature, found []hit) bool {
 }
 
 // mostReasons bounds the words that an explanation names beside what the rules found.
-const mostReasons = 6
+const mostReasons = 2
 
 // explain adds what the rules found, with what it counts, and the words that speak most for or against the type.
 func (c *Classification) explain(signs []learned.Feature, found []hit) {
+	class := weights().Class(string(c.QueryType))
+	c.Matches, c.KeywordsMatched = make([]Match, 0, len(found)+mostReasons), make([]string, 0, 2*len(found)+mostReasons)
 	for _, h := range found {
-		gain := 0.0
-		for _, r := range weights().Reasons([]learned.Feature{{Name: ruleSign + h.name, Value: 1}}, string(c.QueryType), 1) {
-			gain = r.Weight
-		}
+		gain, _ := weights().Gain(learned.Feature{Name: ruleSign + h.name, Value: 1}, class)
 		c.match(h.name, h.words, gain, true)
 	}
-	words := signs[:0:0]
+	words := make([]learned.Feature, 0, len(signs)/4)
 	for _, s := range signs {
 		if strings.HasPrefix(s.Name, wordSign) || strings.HasPrefix(s.Name, pairSign) {
 			words = append(words, s)
@@ -61,9 +60,14 @@ func (c *Classification) explain(signs []learned.Feature, found []hit) {
 	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
 }
 
-// match adds what was found, and what it adds to the score of the type. Telling says that its words are worth naming.
+// match adds what was found, and what it adds to the score of the type, unless that is nothing. Telling says that its words are worth naming.
 func (c *Classification) match(name string, words []string, gain float64, telling bool) {
-	gain, words = rounded(gain), slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	if gain = rounded(gain); gain == 0 {
+		return
+	}
+	if slices.Contains(words, "") {
+		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	}
 	c.Matches = append(c.Matches, Match{name, words, gain})
 	if telling && gain > 0 {
 		c.KeywordsMatched = append(c.KeywordsMatched, words...)

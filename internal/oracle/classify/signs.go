@@ -1,9 +1,9 @@
 package classify
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,12 +28,35 @@ const lettersCount = 0.5
 
 // signs collects what is seen in a question. What is seen again says nothing more.
 type signs struct {
-	all  []learned.Feature
-	seen map[string]bool
+	all   []learned.Feature
+	seen  map[string]bool
+	names strings.Builder // the names, one behind the other: they are many and short
 }
 
-func (s *signs) add(value float64, name string) {
-	if !s.seen[name] {
+// usualSigns and usualNames are how many signs, and bytes of their names, a question has.
+const (
+	usualSigns = 256
+	usualNames = 8 << 10
+)
+
+func newSigns() *signs {
+	s := &signs{all: make([]learned.Feature, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
+	s.names.Grow(usualNames)
+	return s
+}
+
+// written is these parts as one text.
+func (s *signs) written(parts ...string) string {
+	start := s.names.Len()
+	for _, part := range parts {
+		s.names.WriteString(part)
+	}
+	return s.names.String()[start:]
+}
+
+// add adds the sign whose name is made of these parts.
+func (s *signs) add(value float64, parts ...string) {
+	if name := s.written(parts...); !s.seen[name] {
 		s.seen[name] = true
 		s.all = append(s.all, learned.Feature{Name: name, Value: value})
 	}
@@ -42,15 +65,15 @@ func (s *signs) add(value float64, name string) {
 // signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, the question before, and what the rules
 // found. Nothing here knows a word.
 func signsOf(t *text, q Query, found []hit) []learned.Feature {
-	s := signs{seen: map[string]bool{}}
+	s := newSigns()
 	s.words(t)
 	s.build(q.Text, t)
 	s.before(t, q)
 	for _, h := range found {
-		s.add(1, ruleSign+h.name)
+		s.add(1, ruleSign, h.name)
 	}
 	for k, x := range sum(found) {
-		s.add(max(-1, min(1, x/6)), "rules "+string(types[k]))
+		s.add(max(-1, min(1, x/6)), "rules ", string(types[k]))
 	}
 	return s.all
 }
@@ -68,23 +91,23 @@ func (s *signs) words(t *text) {
 		if tok.quoted {
 			mentioned = "quoted "
 		}
-		s.add(count, mentioned+wordSign+w)
-		s.add(count, mentioned+pairSign+before+" "+w)
+		s.add(count, mentioned, wordSign, w)
+		s.add(count, mentioned, pairSign, before, " ", w)
 		if beforeThat != "" {
-			s.add(count, "three "+beforeThat+" "+before+" "+w)
+			s.add(count, "three ", beforeThat, " ", before, " ", w)
 		}
 		if first {
-			s.add(count, "first "+w)
+			s.add(count, "first ", w)
 		}
 		if i == 0 {
-			s.add(1, "opens "+w)
+			s.add(1, "opens ", w)
 		}
 		if tok.kind == word {
-			s.letters(mentioned+"l ", w, float64(lettersCount*count))
+			s.letters(s.written(mentioned, "l "), w, float64(lettersCount*count))
 		}
 		beforeThat, before, first = before, w, tok.after >= sentence
 		if first {
-			s.add(count, fmt.Sprint("last ", int(tok.after), " ", w))
+			s.add(count, "last ", strconv.Itoa(int(tok.after)), " ", w)
 			beforeThat, before = "", atStart
 		}
 	}
@@ -99,7 +122,7 @@ func seenAs(t token) string {
 	case word:
 		return fold(t.raw)
 	case number:
-		return kindSign + fmt.Sprint(min(len(t.raw), 5))
+		return kindSign + strconv.Itoa(min(len(t.raw), 5))
 	case ident:
 		return kindSign + "name"
 	case path:
@@ -117,10 +140,17 @@ const longestRead = 40
 
 // letters adds the runs of three to five letters of a word, with its ends.
 func (s *signs) letters(name, w string, count float64) {
-	runes := []rune("^" + clip(w, longestRead) + "$")
+	whole := s.written("^", clip(w, longestRead), "$")
+	var starts [longestRead + 4]int // of each letter, and the end
+	letters := 0
+	for i := range whole {
+		starts[letters] = i
+		letters++
+	}
+	starts[letters] = len(whole)
 	for n := 3; n <= 5; n++ {
-		for i := 0; i+n <= len(runes); i++ {
-			s.add(count, name+string(runes[i:i+n]))
+		for i := 0; i+n <= letters; i++ {
+			s.add(count, name, whole[starts[i]:starts[i+n]])
 		}
 	}
 }
@@ -128,20 +158,20 @@ func (s *signs) letters(name, w string, count float64) {
 // build adds how long the text is, what its sentences do, and how it ends.
 func (s *signs) build(raw string, t *text) {
 	raw = strings.TrimSpace(raw)
-	s.add(1, fmt.Sprint("length ", steps(len(t.tokens))))
-	s.add(1, fmt.Sprint("sentences ", min(len(t.clauses), 4)))
+	s.add(1, "length ", strconv.Itoa(steps(len(t.tokens))))
+	s.add(1, "sentences ", strconv.Itoa(min(len(t.clauses), 4)))
 	does := map[act]bool{}
 	for i, c := range t.clauses {
 		if i == 0 {
-			s.add(1, fmt.Sprint("first does ", int(c.act)))
+			s.add(1, "first does ", strconv.Itoa(int(c.act)))
 		}
 		if !does[c.act] {
 			does[c.act] = true
-			s.add(1, fmt.Sprint("does ", int(c.act)))
+			s.add(1, "does ", strconv.Itoa(int(c.act)))
 		}
 	}
 	if last, _ := utf8.DecodeLastRuneInString(raw); unicode.IsPunct(last) {
-		s.add(1, "ends "+string(last))
+		s.add(1, "ends ", string(last))
 	}
 	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) {
 		s.add(0.5, "capital")
@@ -152,7 +182,7 @@ func (s *signs) build(raw string, t *text) {
 			names++
 		}
 	}
-	s.add(1, fmt.Sprint("capitals ", min(names, 3)))
+	s.add(1, "capitals ", strconv.Itoa(min(names, 3)))
 	if strings.Contains(raw, "?") {
 		s.add(1, "asks")
 	}
@@ -171,10 +201,10 @@ func (s *signs) before(t *text, q Query) {
 	}
 	length := bits.Len(uint(len(t.tokens)))
 	s.add(1, "before")
-	s.add(1, fmt.Sprint("before, length ", length))
-	s.add(1, "before "+string(q.PreviousType))
-	s.add(1, fmt.Sprint("before ", q.PreviousType, ", length ", length))
+	s.add(1, "before, length ", strconv.Itoa(length))
+	s.add(1, "before ", string(q.PreviousType))
+	s.add(1, "before ", string(q.PreviousType), ", length ", strconv.Itoa(length))
 	if _, weight := followUp(t); weight > 0 {
-		s.add(1, "follows "+string(q.PreviousType))
+		s.add(1, "follows ", string(q.PreviousType))
 	}
 }
