@@ -27,7 +27,8 @@ var weights = sync.OnceValue(func() *learned.Model {
 func meets(signs []learned.Feature, found []hit) bool {
 	told := slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
 	return told || slices.ContainsFunc(signs, func(s learned.Feature) bool {
-		return strings.HasPrefix(s.Name, wordSign) && weights().Reasons([]learned.Feature{s}, string(Code), 1) != nil
+		_, known := weights().Gain(s, 0)
+		return strings.HasPrefix(s.Name, wordSign) && known
 	})
 }
 
