@@ -76,7 +76,8 @@ type Decided struct {
 type Draft struct {
 	About
 	Op   uint64 `json:"op" doc:"The number of the operation in its run."`
-	Text string `json:"text"`
+	Text string `json:"text" doc:"Markdown."`
+	HTML string `json:"html,omitempty" doc:"The same as HTML in which nothing runs, if it was asked for."`
 }
 
 // Retracted is the data of the event retract: what the operation has said is void.
@@ -136,6 +137,12 @@ func recordForm(who About, u service.Update) RecordAdded {
 type Resumption struct {
 	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on after it."`
 	After       string `query:"after" doc:"The same, for who can't set a header."`
+	Markup
+}
+
+// Markup says how texts are wanted. Like Paging it has a capital letter because huma looks for no parameters in embedded types that have none.
+type Markup struct {
+	HTML bool `query:"html" doc:"Also as HTML, which a page can show as it is: nothing in it runs, or is fetched."`
 }
 
 func (r Resumption) id() string { return cmp.Or(r.LastEventID, r.After) }
@@ -191,7 +198,10 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 	if p != nil {
 		return nil, p
 	}
-	return s.streamed(closed, func(t *stream) { t.oneRun(r, from) }), nil
+	return s.streamed(closed, func(t *stream) {
+		t.html = in.HTML
+		t.oneRun(r, from)
+	}), nil
 }
 
 // noEvent refuses the id of an event that there never was.
@@ -248,7 +258,7 @@ func (s *Server) watch(ctx context.Context, in *Resumption) (*huma.StreamRespons
 		return nil, p
 	}
 	return s.streamed(closed, func(t *stream) {
-		t.mark = func(h service.Happening) string { return h.Position.String() }
+		t.html, t.mark = in.HTML, func(h service.Happening) string { return h.Position.String() }
 		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.Happening, error] {
 			return s.config.Service.WatchAll(ctx, owner, from)
 		})

@@ -62,6 +62,13 @@ type Result struct {
 	Footer   string            `json:"footer" doc:"Markdown: what the answer rests on."`
 	Notices  []json.RawMessage `json:"notices" doc:"What happened beside the answer, in the form of the assistant."`
 	Failure  *Failure          `json:"failure,omitempty" doc:"Why there is no answer."`
+	HTML     *ResultHTML       `json:"html,omitempty" doc:"Answer and footer as HTML in which nothing runs, if it was asked for."`
+}
+
+// ResultHTML is what of a result is Markdown, as HTML.
+type ResultHTML struct {
+	Answer string `json:"answer"`
+	Footer string `json:"footer"`
 }
 
 // Failure is why there is no answer.
@@ -144,19 +151,55 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run    Run      `json:"run"`
-	Steps  []Step   `json:"steps"`
-	Ending []string `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Run     Run      `json:"run"`
+	Steps   []Step   `json:"steps"`
+	Ending  []string `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Points  []Point  `json:"points" doc:"The run in short."`
+	Sources []Source `json:"sources" doc:"What was read for it, and what it cites."`
+	Left    []Left   `json:"left" doc:"What was sent away, in order."`
+}
+
+// Point is one thing that a run is told by in short.
+type Point struct {
+	What string `json:"what" doc:"What it is of, in a word: searched, opened."`
+	Text string `json:"text"`
+}
+
+// Source is a place that was read or cited.
+type Source struct {
+	Cite  string              `json:"cite" doc:"As answers name it."`
+	Read  bool                `json:"read"`
+	Cited bool                `json:"cited"`
+	State service.SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
+	Lines []Line              `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
+}
+
+// Line is one line of a place.
+type Line struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+	Marked bool   `json:"marked" doc:"It belongs to the place, and does not only stand around it."`
+}
+
+// Left is something that was sent away.
+type Left struct {
+	Kind   string `json:"kind" enum:"model,address,engine,server"`
+	To     string `json:"to" doc:"The model, or the call whole."`
+	Bytes  int    `json:"bytes,omitempty"`
+	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
+	Rule   string `json:"rule" doc:"Why it might."`
+	Labels string `json:"labels,omitempty" doc:"Of what had been seen: whose words, and whether private."`
 }
 
 // Step is what the tree did with one record.
 type Step struct {
-	Record    int64    `json:"record" doc:"The number of the record that it took in."`
-	TookIn    string   `json:"took_in" doc:"What that record is."`
-	Status    string   `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
-	Events    []Event  `json:"events"`
-	Started   []Effect `json:"started" doc:"What it asked for."`
-	Withdrawn []uint64 `json:"withdrawn" doc:"The operations that it withdrew."`
+	Record    int64     `json:"record" doc:"The number of the record that it took in."`
+	At        time.Time `json:"at,omitzero" doc:"When that record was written."`
+	TookIn    string    `json:"took_in" doc:"What that record is."`
+	Status    string    `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []Event   `json:"events"`
+	Started   []Effect  `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64  `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
 // Event is one thing that happened in a step.
@@ -181,7 +224,20 @@ type Effect struct {
 }
 
 func (s *Server) explanationForm(x service.Explanation) Explanation {
-	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending)}
+	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending), Points: []Point{}, Sources: []Source{}, Left: []Left{}}
+	for _, p := range x.Points() {
+		f.Points = append(f.Points, Point(p))
+	}
+	for _, p := range x.Sources {
+		lines := []Line{}
+		for _, l := range p.Lines {
+			lines = append(lines, Line(l))
+		}
+		f.Sources = append(f.Sources, Source{p.Cite, p.Read, p.Cited, p.State, lines})
+	}
+	for _, l := range x.Left {
+		f.Left = append(f.Left, Left(l))
+	}
 	for _, step := range x.Steps {
 		f.Steps = append(f.Steps, stepForm(step))
 	}
@@ -189,7 +245,7 @@ func (s *Server) explanationForm(x service.Explanation) Explanation {
 }
 
 func stepForm(step service.Step) Step {
-	f := Step{Record: step.Record, TookIn: step.TookIn, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
 	for i, e := range step.Events {
 		f.Events = append(f.Events, Event{Rule: e.Rule, Words: step.Words[i], Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value})
 	}

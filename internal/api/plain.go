@@ -2,11 +2,12 @@ package api
 
 import (
 	"context"
-	"embed"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"sibyl/web"
 )
 
 // Paths that more than one place names.
@@ -16,14 +17,9 @@ const (
 	readyPath  = "/readyz"
 )
 
-// page is what a browser sees at /.
-//
-//go:embed page
-var page embed.FS
-
-// pagePolicy lets the page use its own two files and this server, and nothing else.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
-	"require-trusted-types-for 'script'"
+// pagePolicy lets the page use its own files and this server, and nothing else. Only the code that Svelte makes of templates may write HTML.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'; " +
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
 
 // SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in token. It stands in
 // the fragment, which browsers send to nobody.
@@ -40,10 +36,11 @@ func (s *Server) plainRoutes() error {
 	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+yaml", s.descriptionYAML) })
 	for _, f := range []struct{ path, file, kind string }{
 		{"/{$}", "index.html", "text/html; charset=utf-8"},
-		{"/page.js", "page.js", "text/javascript; charset=utf-8"},
-		{"/page.css", "page.css", "text/css; charset=utf-8"},
+		{"/app.js", "app.js", "text/javascript; charset=utf-8"},
+		{"/app.css", "app.css", "text/css; charset=utf-8"},
+		{"/icon.svg", "icon.svg", "image/svg+xml"},
 	} {
-		text, err := fs.ReadFile(page, "page/"+f.file)
+		text, err := fs.ReadFile(web.Dist, "dist/"+f.file)
 		if err != nil {
 			return err
 		}

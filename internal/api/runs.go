@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
@@ -167,12 +168,18 @@ func (s *Server) found(ctx context.Context, in *RunPath) (service.Row, error) {
 	return r, err
 }
 
-func (s *Server) run(ctx context.Context, in *RunPath) (*of[RunWithResult], error) {
-	r, err := s.found(ctx, in)
+func (s *Server) run(ctx context.Context, in *struct {
+	RunPath
+	Markup
+}) (*of[RunWithResult], error) {
+	r, err := s.found(ctx, &in.RunPath)
 	if err != nil {
 		return nil, err
 	}
 	f, err := s.withResult(ctx, r)
+	if in.HTML && f.Result != nil {
+		f.Result.HTML = &ResultHTML{render.HTML(f.Result.Answer), render.HTML(f.Result.Footer)}
+	}
 	return &of[RunWithResult]{f}, err
 }
 

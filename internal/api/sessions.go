@@ -63,6 +63,7 @@ func filtered(names ...string) error {
 type sessionList struct {
 	Paging
 	Assistant string `query:"assistant" doc:"Only those of this assistant."`
+	Find      string `query:"find" maxLength:"200" doc:"Only those with this in their title, whatever the case of its letters from A to Z."`
 }
 
 // SessionPath is in the address of whatever is about a session. Like Paging and RunPath it has a capital letter because huma looks for no
@@ -97,7 +98,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (*of[Sessions], 
 	if err := filtered(in.Assistant); err != nil {
 		return nil, err
 	}
-	all, err := s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), journal.SessionFilter{Assistant: in.Assistant, Limit: in.Limit, After: after})
+	all, err := s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), journal.SessionFilter{Assistant: in.Assistant, Title: in.Find, Limit: in.Limit, After: after})
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +109,17 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (*of[Sessions], 
 	return &of[Sessions]{f}, nil
 }
 
-func (s *Server) session(ctx context.Context, in *SessionPath) (*of[Conversation], error) {
+func (s *Server) session(ctx context.Context, in *struct {
+	SessionPath
+	Brief bool `query:"brief" doc:"Without its exchanges."`
+}) (*of[Conversation], error) {
 	id, err := known(in.Session)
 	if err != nil {
 		return nil, err
+	}
+	if in.Brief {
+		one, err := s.config.Service.Session(ctx, exchangeOf(ctx).owner(), id)
+		return &of[Conversation]{Conversation{Session: sessionForm(one), Exchanges: []json.RawMessage{}}}, err
 	}
 	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
@@ -83,6 +84,7 @@ type stream struct {
 
 	mark  func(service.Happening) string // where a client goes on after it
 	one   bool                           // it ends with its run
+	html  bool                           // drafts are wanted as HTML, too
 	final string                         // the name of the event of that end, if it is not end
 
 	began  time.Time
@@ -283,7 +285,11 @@ func (t *stream) end(who About, r service.Row) {
 
 // draft writes what an operation says by now.
 func (t *stream) draft(who About, op uint64, text []byte) {
-	t.event("text", "", Draft{who, op, string(text)})
+	d := Draft{About: who, Op: op, Text: string(text)}
+	if t.html {
+		d.HTML = render.HTML(d.Text)
+	}
+	t.event("text", "", d)
 }
 
 // event writes one; it has no id if a client that goes on does so from the one before it.

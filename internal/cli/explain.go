@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
@@ -86,7 +85,7 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
-	points := pointsOf(x)
+	points := x.Points()
 	if costs != "" {
 		points = append(points, assistant.Point{What: "tokens", Text: costs})
 	}
@@ -108,58 +107,6 @@ func usageOf(x service.Explanation) []assistant.Usage {
 		return nil
 	}
 	return x.Shown.Usage
-}
-
-// mostTold is how many of the events of a run are told that has no points of its own.
-const mostTold = 5
-
-// pointsOf are the points of a run: those of its assistant, or else what was decided last, and what was refused and sent away.
-func pointsOf(x service.Explanation) (all []assistant.Point) {
-	var told, refused []string
-	for _, s := range x.Steps {
-		for i, e := range s.Events {
-			switch {
-			case e.Type == agent.CallRefused{}.EventType() || e.Type == agent.CallHeld{}.EventType():
-				refused = append(refused, s.Words[i])
-			case e.Type != "" && s.Words[i] != "":
-				told = append(told, s.Words[i])
-			}
-		}
-	}
-	if x.Shown != nil && len(x.Shown.Points) > 0 {
-		all, told = x.Shown.Points, nil
-	}
-	for i, words := range told[max(0, len(told)-mostTold):] {
-		all = append(all, assistant.Point{What: map[bool]string{true: "decided"}[i == 0], Text: words})
-	}
-	if (x.Shown == nil || len(x.Shown.Points) == 0) && len(x.Ending) > 0 {
-		all = append(all, assistant.Point{What: "state", Text: strings.Join(x.Ending, "; ")})
-	}
-	if n := len(refused); n > 0 {
-		all = append(all, assistant.Point{What: "refused", Text: refused[0] + map[bool]string{true: fmt.Sprintf("; and %d more", n-1)}[n > 1]})
-	}
-	if sent := sentAway(x.Left); sent != "" {
-		all = append(all, assistant.Point{What: "sent to", Text: sent})
-	}
-	return all
-}
-
-// sentAway says to whom something was sent, and how often.
-func sentAway(left []assistant.Left) string {
-	var to []string
-	times := map[string]int{}
-	for _, l := range left {
-		one := l.Kind + " " + l.To
-		if times[one]++; times[one] == 1 {
-			to = append(to, one)
-		}
-	}
-	for i, one := range to {
-		if n := times[one]; n > 1 {
-			to[i] += fmt.Sprintf(" (%d times)", n)
-		}
-	}
-	return strings.Join(to, ", ")
 }
 
 // stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,

@@ -5,19 +5,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-
 	"sibyl/internal/assistant"
-	"sibyl/internal/files"
-	"sibyl/internal/markdown"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
@@ -48,16 +42,10 @@ type explained struct {
 	Ending   string
 }
 
-// shownPlace is a place that was read or cited, with its lines where the file is as it was read.
+// shownPlace is a place that was read or cited, with what became of it in words.
 type shownPlace struct {
-	Cite, Fate, Class string
-	Lines             []shownLine
-}
-
-type shownLine struct {
-	Number int
-	Text   string
-	Marked bool
+	service.Source
+	Fate, Class string
 }
 
 type shownStep struct {
@@ -73,7 +61,7 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
 	p := explained{Style: template.CSS(pageStyle), Run: x.Run.ID, State: x.Run.State, Question: printable(x.Run.Title), Began: x.Began.UTC(), //nolint:gosec // it is ours
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
-	points := pointsOf(x)
+	points := x.Points()
 	if costs != "" {
 		points = append(points, assistant.Point{What: "tokens", Text: costs})
 	}
@@ -81,11 +69,11 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 		p.Points = append(p.Points, assistant.Point{What: one.What, Text: printable(one.Text)})
 	}
 	if x.Shown != nil {
-		p.Answer = answerPage(x.Shown.Answer)
+		p.Answer = template.HTML(render.HTML(x.Shown.Answer)) //nolint:gosec // nothing in it runs
 		p.Question = printable(x.Shown.Question)
 	}
-	for _, place := range x.Places {
-		p.Places = append(p.Places, checked(place))
+	for _, place := range x.Sources {
+		p.Places = append(p.Places, shownPlaceOf(place))
 	}
 	for i, s := range x.Steps {
 		var asks []string
@@ -100,63 +88,22 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 	return b.String(), err
 }
 
-// answerPage is an answer as HTML: its pictures are links, its HTML is text, and no link leads to anything but the web, mail and files.
-func answerPage(answer string) template.HTML {
-	var b bytes.Buffer
-	if err := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Convert([]byte(markdown.Inert(answer)), &b); err != nil {
-		return template.HTML("<pre>" + template.HTMLEscapeString(printable(answer)) + "</pre>") //nolint:gosec // it is escaped
+// shownPlaceOf says what became of a place.
+func shownPlaceOf(p service.Source) shownPlace {
+	p.Cite, p.Lines = printable(p.Cite), slices.Clone(p.Lines)
+	for i := range p.Lines {
+		p.Lines[i].Text = printable(p.Lines[i].Text)
 	}
-	return template.HTML(render.Clean(b.String())) //nolint:gosec // goldmark leaves out what is not Markdown, and nothing that runs is left before it
-}
-
-const (
-	around    = 3   // lines that are shown before and behind those that were read
-	mostShown = 120 // lines of one place
-)
-
-// checked says what became of a place, and shows it where it stands as it was read.
-func checked(p assistant.Place) shownPlace {
-	s := shownPlace{Cite: printable(p.Cite)}
 	told := map[bool]string{true: "cited, and read in this run", false: "read in this run, not cited"}[p.Cited]
-	switch content, err := placeText(p); {
-	case !p.Read:
-		s.Fate, s.Class = "cited, but not read in this run", "bad"
-	case p.File == "":
-		s.Fate, s.Class = told, "good"
-	case err != nil:
-		s.Fate, s.Class = told+"; it can't be read any more", "doubtful"
-	case p.Hash != "" && files.Hash(content) != p.Hash:
-		s.Fate, s.Class = told+"; the file has changed since", "doubtful"
-	default:
-		s.Fate, s.Class, s.Lines = told+map[bool]string{true: "; unchanged since"}[p.Hash != ""], "good", linesAround(content, p.Start, p.End)
+	switch p.State {
+	case service.SourceUnread:
+		return shownPlace{p, "cited, but not read in this run", "bad"}
+	case service.SourceGone:
+		return shownPlace{p, told + "; it can't be read any more", "doubtful"}
+	case service.SourceChanged:
+		return shownPlace{p, told + "; the file has changed since", "doubtful"}
+	case service.SourceSame:
+		return shownPlace{p, told + "; unchanged since", "good"}
 	}
-	return s
-}
-
-// mostRead bounds the file that is read for a place.
-const mostRead = 16 << 20
-
-func placeText(p assistant.Place) ([]byte, error) {
-	if p.File == "" || !p.Read {
-		return nil, nil
-	}
-	info, err := os.Lstat(p.File)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > mostRead:
-		return nil, fmt.Errorf("%s is no file of text", p.File)
-	}
-	return os.ReadFile(p.File)
-}
-
-func linesAround(content []byte, start, end int) (shown []shownLine) {
-	if start < 1 {
-		return nil
-	}
-	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
-	for n := max(1, start-around); n <= min(len(lines), max(start, end)+around, start+mostShown); n++ {
-		shown = append(shown, shownLine{n, printable(strings.TrimSuffix(lines[n-1], "\r")), start <= n && n <= max(start, end)})
-	}
-	return shown
+	return shownPlace{p, told, "good"}
 }

@@ -3,8 +3,6 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,30 +11,25 @@ import (
 	"golang.org/x/net/html"
 
 	"sibyl/internal/assistant"
-	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
-// hostilePage explains a run whose every text is an attack; code is the file that was read.
+// hostilePage explains a run whose every text is an attack; code is the line that was read.
 func hostilePage(t *testing.T, text, code string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read := assistant.Place{Cite: "a.go:2 " + text, File: file, Start: 2, End: 2, Hash: files.Hash([]byte(code)), Read: true, Cited: true}
-	changed, gone, never := read, read, assistant.Place{Cite: "never.go:1", Cited: true}
-	changed.Cite, changed.Hash = "changed.go:2", files.Hash([]byte("before"))
-	gone.Cite, gone.File = "gone.go:2", file+".gone"
+	read := service.Source{Cite: "a.go:2 " + text, Read: true, Cited: true, State: service.SourceSame, Lines: []service.Line{{Number: 2, Text: code, Marked: true}, {Number: 3, Text: "line 3"}}}
+	changed := service.Source{Cite: "changed.go:2", Read: true, Cited: true, State: service.SourceChanged}
+	gone := service.Source{Cite: "gone.go:2", Read: true, Cited: true, State: service.SourceGone}
+	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
 	page, err := explainPage(service.Explanation{
-		Run:    service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
-		Steps:  []service.Step{{TraceStep: run.TraceStep{Events: []run.TraceEvent{{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}}}, TookIn: text, Words: []string{text}, At: time.Unix(0, 0)}},
-		Ending: []string{text},
-		Shown:  &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`", Points: []assistant.Point{{What: "kind", Text: text}}},
-		Places: []assistant.Place{read, changed, gone, never},
-		Left:   []assistant.Left{{Kind: "model", To: text}},
+		Run:     service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
+		Steps:   []service.Step{{TraceStep: run.TraceStep{Events: []run.TraceEvent{{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}}}, TookIn: text, Words: []string{text}, At: time.Unix(0, 0)}},
+		Ending:  []string{text},
+		Shown:   &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`", Points: []assistant.Point{{What: "kind", Text: text}}},
+		Sources: []service.Source{read, changed, gone, never},
+		Left:    []assistant.Left{{Kind: "model", To: text}},
 	}, "5 tokens in, 1 out")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +43,7 @@ func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {
 		"</pre></details><iframe src=//e.example>", "\"><svg onload=alert(1)>", "{{.Run}}", "<a href='javascript:alert(1)'>x</a>", "\u202e\x1b[2J", "<link rel=stylesheet href=//e.example>", "<base href=//e.example>",
 		"<meta http-equiv=refresh content='0;url=//e.example'>", "<form action=//e.example><input>",
 	} {
-		page := hostilePage(t, attack, "line 1\n"+attack+"\nline 3\n")
+		page := hostilePage(t, attack, printable(attack))
 		if printable(page) != page {
 			t.Errorf("%q: the page steers", attack)
 		}
@@ -97,11 +90,11 @@ func policyOf(doc *html.Node) (policy string) {
 }
 
 func TestPageOfAnExplanationChecksWhatIsCited(t *testing.T) {
-	page := hostilePage(t, "plain", "line 1\nthe line\nline 3\n")
+	page := hostilePage(t, "plain", "the line")
 	for _, want := range []string{
 		"a.go:2 plain</code> <span class=\"good\">cited, and read in this run; unchanged since", `<tr class="marked"><th scope="row">2</th><td>the line</td></tr>`, `<tr><th scope="row">3</th><td>line 3</td></tr>`,
 		"changed.go:2</code> <span class=\"doubtful\">cited, and read in this run; the file has changed since", "gone.go:2</code> <span class=\"doubtful\">cited, and read in this run; it can&#39;t be read any more",
-		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>", "<dd>5 tokens in, 1 out</dd>", "<h1>A head</h1>", "<code>a.go:2</code>", "✓ plain: plain",
+		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>", "<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

@@ -197,6 +197,7 @@ type Filter struct {
 type SessionFilter struct {
 	Assistant string
 	Place     string // of sessions alone
+	Title     string // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
 	Limit     int
 	After     Cursor
 }

@@ -102,13 +102,13 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run    Row
-	Steps  []Step
-	Ending []string          // how it ended, or why it waits to be resumed; none: it goes on
-	Shown  *assistant.Shown  // what came of it; nil: it has not ended
-	Places []assistant.Place // what was read for it, and what it cites
-	Left   []assistant.Left  // what was sent away, in the order of the receipts
-	Began  time.Time
+	Run     Row
+	Steps   []Step
+	Ending  []string         // how it ended, or why it waits to be resumed; none: it goes on
+	Shown   *assistant.Shown // what came of it; nil: it has not ended
+	Sources []Source         // what was read for it, and what it cites
+	Left    []assistant.Left // what was sent away, in the order of the receipts
+	Began   time.Time
 }
 
 // Step is one step with what it took in and, of each event, what happened in words.
@@ -187,7 +187,9 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 		}
 		x.Shown = &res.Shown
 		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
-			x.Places = a.Places(body.(*run.StartRecord), end.Outcome)
+			for _, p := range a.Places(body.(*run.StartRecord), end.Outcome) {
+				x.Sources = append(x.Sources, s.checked(p))
+			}
 		}
 		if len(res.Ending) > 0 {
 			x.Ending[0] += "; " + res.Ending[0]

@@ -51,6 +51,15 @@ var sessionTests = map[string]func(*suite){
 		s.same("sessions", list, []journal.Session{s.session("s")})
 		s.same("of no such place", ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Place: "/src"})).ok(s), []journal.Session{})
 	},
+	"SessionsAreFoundByWordsOfTheirTitle": func(s *suite) {
+		s.begin("s", "r1", 1)
+		s.begin("other", "r2", 1)
+		s.ok(s.store.RenameSession(s.ctx, ada, "s", "Über 100% of the Boiler_s"))
+		for text, want := range map[string][]journal.Session{"boiler": {s.session("s")}, "100%": {s.session("s")}, "R_S": {s.session("s")}, "r%s": {}, "Über": {s.session("s")}, "nothing": {}} {
+			s.same("with "+text, ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Title: text})).ok(s), want)
+		}
+		s.same("of another owner", ask(s.store.Sessions(s.ctx, bob, journal.SessionFilter{Title: "boiler"})).ok(s), []journal.Session{})
+	},
 	"BeginAndEndMoveUpdatedAtAndAppendDoesNot": func(s *suite) {
 		r := runOf(ada, "s", "r")
 		r.StartedAt = after(time.Minute)

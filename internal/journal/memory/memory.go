@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,13 +149,23 @@ func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.Ses
 	return look(ctx, s, func() ([]journal.Session, error) {
 		list := latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
 			return session.Owner == owner && (f.Assistant == "" || session.Assistant == f.Assistant) &&
-				(f.Place == "" || session.Place == f.Place)
+				(f.Place == "" || session.Place == f.Place) && strings.Contains(lower(session.Title), lower(f.Title))
 		})
 		for i := range list {
 			list[i] = s.counted(list[i])
 		}
 		return list, nil
 	})
+}
+
+// lower makes the letters from A to Z small, as databases do.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
 }
 
 // latest returns the entries that are wanted and follow a cursor, the latest first.

@@ -79,6 +79,9 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	q.where("owner", string(owner))
 	q.filter("assistant", f.Assistant)
 	q.filter("place", f.Place)
+	if f.Title != "" {
+		q.conditions += ` AND strpos(lower(title COLLATE "C"), lower(` + q.arg(f.Title) + `::text COLLATE "C")) > 0`
+	}
 	return list(ctx, db, scanSession, selectSession, q)
 }
 

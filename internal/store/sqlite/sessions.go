@@ -49,6 +49,9 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
 	q.where("assistant", f.Assistant)
 	q.where("place", f.Place)
+	if f.Title != "" {
+		q.conditions, q.args = q.conditions+" AND instr(lower(title), lower(?)) > 0", append(q.args, f.Title)
+	}
 	return list(ctx, db, scanSession, selectSession, q)
 }
 

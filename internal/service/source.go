@@ -1,0 +1,90 @@
+package service
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/files"
+	"sibyl/internal/render"
+)
+
+// Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean as render.Clean has it.
+type Source struct {
+	Cite        string // as answers name it
+	Read, Cited bool
+	State       SourceState
+	Lines       []Line // those of the place and some around it, where the file is as it was read, or is not known to be another
+}
+
+// Line is one line of a place.
+type Line struct {
+	Number int // from 1
+	Text   string
+	Marked bool // it belongs to the place, and does not only stand around it
+}
+
+// SourceState is what became of a place since it was read.
+type SourceState string
+
+// The states of sources.
+const (
+	SourceKnown   SourceState = "read"      // nothing more is known: it is no file, or its hash was not kept
+	SourceSame    SourceState = "unchanged" // the file is as it was read
+	SourceChanged SourceState = "changed"   // the file is another
+	SourceGone    SourceState = "gone"      // the file can't be read any more
+	SourceUnread  SourceState = "unread"    // it is cited, and was not read in the run
+)
+
+const (
+	around    = 3        // lines that are shown before and behind those of a place
+	mostShown = 120      // lines of one place
+	mostRead  = 16 << 20 // bytes of a file that is read for a place
+)
+
+// checked looks what became of a place.
+func (s *Service) checked(p assistant.Place) Source {
+	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
+	out := Source{Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
+	switch content, err := placeText(p); {
+	case !p.Read:
+		out.State = SourceUnread
+	case p.File == "":
+	case err != nil:
+		out.State = SourceGone
+	case p.Hash != "" && files.Hash(content) != p.Hash:
+		out.State = SourceChanged
+	default:
+		if p.Hash != "" {
+			out.State = SourceSame
+		}
+		out.Lines = linesAround(show(string(content)), p.Start, p.End)
+	}
+	return out
+}
+
+func placeText(p assistant.Place) ([]byte, error) {
+	if p.File == "" || !p.Read {
+		return nil, nil
+	}
+	info, err := os.Lstat(p.File)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > mostRead:
+		return nil, fmt.Errorf("%s is no file of text", p.File)
+	}
+	return os.ReadFile(p.File)
+}
+
+func linesAround(content string, start, end int) (shown []Line) {
+	if start < 1 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	for n := max(1, start-around); n <= min(len(lines), max(start, end)+around, start+mostShown); n++ {
+		shown = append(shown, Line{n, strings.TrimSuffix(lines[n-1], "\r"), start <= n && n <= max(start, end)})
+	}
+	return shown
+}

@@ -1,0 +1,10 @@
+// Package web is the page that ‘sibyl serve’ shows: what vite makes of src, as it is committed in dist, so that whoever builds the program needs
+// no npm. The page uses the HTTP API alone, and asks nothing of any other host.
+package web
+
+import "embed"
+
+// Dist are the files of the page: index.html, app.js, app.css and icon.svg.
+//
+//go:embed dist
+var Dist embed.FS

@@ -1,0 +1,61 @@
+import { get, onSignedOut, Refusal, send, unreachable, type Form } from "./api";
+import { go } from "./route.svelte";
+
+type Standing = "loading" | "in" | "out" | "unreachable";
+
+/** Who uses the page. */
+class Account {
+  standing = $state<Standing>("loading");
+  me = $state<Form<"Me">>();
+  /** Why signing in did not work. */
+  refused = $state("");
+
+  get mayWrite(): boolean {
+    return this.me?.scope !== "read";
+  }
+
+  /** The names of folders that a question may name. */
+  get folders(): string[] {
+    return this.me?.folders ?? [];
+  }
+
+  /** Signs in with the secret of the address, if there is one, and finds out who it is. */
+  async begin() {
+    this.standing = "loading";
+    const once = takeSecret();
+    try {
+      if (once) await send("POST", "/api/sign-in", { body: { token: once } });
+    } catch (e) {
+      if (e instanceof Refusal && e.status === 401) this.refused = e.kind;
+      else return this.fail(e);
+    }
+    try {
+      this.me = await get("/api/me");
+      this.standing = "in";
+    } catch (e) {
+      this.fail(e);
+    }
+  }
+
+  async signOut() {
+    await send("POST", "/api/sign-out").catch(() => undefined);
+    this.standing = "out";
+    this.me = undefined;
+  }
+
+  private fail(e: unknown) {
+    this.standing = e instanceof Refusal && e.status !== unreachable && e.status < 500 ? "out" : "unreachable";
+  }
+}
+
+/** The secret stands in the fragment, which is sent to nobody. It leaves the address before anything else happens, so that no history has it. */
+function takeSecret(): string {
+  const fragment = location.hash.slice(1);
+  if (!fragment || fragment.startsWith("/")) return "";
+  history.replaceState(null, "", location.pathname);
+  go([], "replaced");
+  return fragment;
+}
+
+export const account = new Account();
+onSignedOut(() => (account.standing = "out"));

@@ -1,0 +1,95 @@
+import type { components, paths } from "./schema";
+
+/** Forms of the API, as its description names them. */
+export type Form<Name extends keyof components["schemas"]> = components["schemas"][Name];
+
+/** Why a request was refused or could not be made (RFC 9457). `kind` is for programs, `detail` and `hint` for people. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    readonly detail: string,
+    readonly hint = "",
+  ) {
+    super(detail);
+  }
+
+  /** What a person can read. */
+  get words(): string {
+    return [this.detail, this.hint].filter(Boolean).join(" ");
+  }
+}
+
+/** The status of a request that reached no server. */
+export const unreachable = 0;
+
+/** Who listens is told when the server no longer knows who asks. */
+let signedOut: (() => void) | undefined;
+export const onSignedOut = (tell: () => void) => (signedOut = tell);
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** What a request carries besides its address. A key lets a POST be sent again without being done twice. */
+export interface Sent {
+  body?: unknown;
+  key?: string;
+  signal?: AbortSignal;
+}
+
+const patience = 30_000;
+
+async function request(method: Method, path: string, sent: Sent): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  const init: RequestInit = { method, headers, signal: AbortSignal.any([AbortSignal.timeout(patience), ...(sent.signal ? [sent.signal] : [])]) };
+  if (sent.body instanceof Blob) {
+    init.body = sent.body;
+    headers["Content-Type"] = sent.body.type || "application/octet-stream";
+  } else if (sent.body !== undefined) {
+    init.body = JSON.stringify(sent.body);
+    headers["Content-Type"] = "application/json";
+  }
+  if (sent.key) headers["Idempotency-Key"] = sent.key;
+  try {
+    return await fetch(path, init);
+  } catch (cause) {
+    if (sent.signal?.aborted) throw cause;
+    throw new Refusal(unreachable, "unreachable", "");
+  }
+}
+
+async function refused(answer: Response): Promise<Refusal> {
+  const told = (await answer.json().catch(() => ({}))) as { kind?: string; detail?: string; hint?: string };
+  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint);
+}
+
+/** Sends a request and gives the JSON of its answer, or undefined for one without a body. Throws a Refusal. */
+export async function send<T>(method: Method, path: string, sent: Sent = {}): Promise<T> {
+  const answer = await request(method, path, sent);
+  if (answer.status === 401) signedOut?.();
+  if (!answer.ok) throw await refused(answer);
+  const text = await answer.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+type Answer<P, M extends string> = P extends { [K in M]: { responses: infer R } }
+  ? { [S in keyof R & (200 | 201 | 202)]: R[S] extends { content: { "application/json": infer T } } ? T : undefined }[keyof R & (200 | 201 | 202)]
+  : never;
+
+/** Reads what a route gives; `path` is one of the description, and `values` stand in place of its parameters and behind its question mark. */
+export function get<P extends keyof paths & string>(path: P, values: Record<string, string | number | boolean | undefined> = {}, signal?: AbortSignal): Promise<Answer<paths[P], "get">> {
+  return send("GET", address(path, values), signal ? { signal } : {});
+}
+
+/** The address of a route, with values in place of its parameters and the others as its query. */
+export function address(path: string, values: Record<string, string | number | boolean | undefined> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    const place = `{${name}}`;
+    if (path.includes(place)) path = path.replace(place, encodeURIComponent(String(value)));
+    else if (value !== undefined && value !== "") query.set(name, String(value));
+  }
+  return query.size ? `${path}?${query}` : path;
+}
+
+/** A key that no other request has. */
+export const newKey = (): string => crypto.randomUUID();

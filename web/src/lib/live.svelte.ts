@@ -1,0 +1,52 @@
+import type { Form } from "./api";
+import { Stream, type Link } from "./stream";
+
+/** A run that goes on, as far as it was told. */
+export interface LiveRun {
+  run: Form<"Run"> | undefined;
+  /** What it did, in words. */
+  lines: string[];
+  /** What the operation says that spoke last, as HTML. */
+  html: string;
+  op: number;
+}
+
+/** Lines of a run that are kept; the first of them go. */
+const mostLines = 200;
+
+/** All runs that go on, by their ids, and the connection that tells of them. */
+class Live {
+  link = $state<Link>("connecting");
+  runs = $state<Record<string, LiveRun>>({});
+  readonly stream = new Stream((link) => (this.link = link));
+
+  constructor() {
+    this.stream.hear({
+      sync: ({ run }) => {
+        for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = "";
+      },
+      begin: ({ run, row }) => (this.of(run).run = row),
+      record: ({ run, lines }) => this.say(run, lines),
+      event: ({ run, lines }) => this.say(run, lines),
+      text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
+      retract: ({ run, op }) => {
+        const one = this.of(run);
+        if (one.op === op) one.html = "";
+      },
+      end: ({ run }) => {
+        delete this.runs[run];
+      },
+    });
+  }
+
+  private of(id: string): LiveRun {
+    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0 });
+  }
+
+  private say(id: string, lines: readonly string[]) {
+    const one = this.of(id);
+    if (lines.length) one.lines = [...one.lines, ...lines].slice(-mostLines);
+  }
+}
+
+export const live = new Live();

@@ -1,0 +1,44 @@
+import { Refusal } from "./api";
+import { say } from "./words.svelte";
+
+/** Something that is fetched, with what is shown until it is there or when it is not. What was asked for last wins. */
+export class Loaded<T> {
+  value = $state<T>();
+  problem = $state<Refusal>();
+  loading = $state(false);
+  #turn = 0;
+
+  constructor(private readonly fetch: (signal: AbortSignal) => Promise<T>) {}
+
+  #abort: AbortController | undefined;
+
+  async load() {
+    const turn = ++this.#turn;
+    this.#abort?.abort();
+    this.#abort = new AbortController();
+    this.loading = true;
+    try {
+      const value = await this.fetch(this.#abort.signal);
+      if (turn !== this.#turn) return;
+      this.value = value;
+      this.problem = undefined;
+    } catch (e) {
+      if (turn === this.#turn) this.problem = asRefusal(e);
+    } finally {
+      if (turn === this.#turn) this.loading = false;
+    }
+  }
+
+  stop() {
+    this.#turn++;
+    this.#abort?.abort();
+  }
+}
+
+/** Whatever went wrong, as something that can be shown. */
+export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal(0, "broken", e instanceof Error ? e.message : String(e)));
+
+/** What went wrong, in the page's language where the page itself found it out. */
+export function why(e: Refusal): string {
+  return e.kind === "unreachable" ? `${say("app.unreachable")} ${say("app.unreachable.hint")}` : e.words;
+}

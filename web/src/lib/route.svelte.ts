@@ -1,0 +1,38 @@
+/** Where one is in the page: the parts of the address behind `#/`. */
+class Route {
+  parts = $state<string[]>([]);
+
+  constructor() {
+    const read = () => {
+      this.parts = location.hash.startsWith("#/") ? location.hash.slice(2).split("/").filter(Boolean).map(decode) : [];
+    };
+    addEventListener("hashchange", read);
+    read();
+  }
+
+  /** The part at a place, "" if there is none. */
+  at(place: number): string {
+    return this.parts[place] ?? "";
+  }
+}
+
+/** What no address can hold stays as it is. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export const route = new Route();
+
+/** The address of a place in the page. */
+export const to = (...parts: string[]) => "#/" + parts.map(encodeURIComponent).join("/");
+
+/** Goes to a place. Replaced, the one before is not gone back to. */
+export function go(parts: string[], how: "pushed" | "replaced" = "pushed") {
+  const hash = to(...parts);
+  if (how === "replaced") location.replace(hash);
+  else location.hash = hash;
+}

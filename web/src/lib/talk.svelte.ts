@@ -1,0 +1,60 @@
+import { get, newKey, send, type Form } from "./api";
+import { live } from "./live.svelte";
+
+type Row = Form<"Run">;
+
+/** How many runs of a session are fetched at once. */
+const page = 50;
+
+/** The runs of a session, oldest first: those that are fetched, and where earlier ones begin. */
+export class Talk {
+  rows = $state<Row[]>([]);
+  /** Where the runs before the first one are found; "" if there are none. */
+  earlier = $state("");
+  constructor(readonly session: string) {}
+
+  /** Fetches the last runs. */
+  async load(signal: AbortSignal) {
+    const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
+    this.rows = runs.filter((r) => !r.companion).reverse();
+    this.earlier = next ?? "";
+  }
+
+  async loadEarlier() {
+    const { runs, next } = await get("/api/runs", { session: this.session, limit: page, after: this.earlier });
+    this.rows = [...runs.filter((r) => !r.companion).reverse(), ...this.rows];
+    this.earlier = next ?? "";
+  }
+
+  /** Has what happens to the runs of this session change them, until the function that it returns is called. */
+  follow(): () => void {
+    return live.stream.hear({
+      begin: ({ row }) => this.take(row),
+      end: ({ row }) => this.take(row),
+    });
+  }
+
+  take(row: Row) {
+    if (row.session_id !== this.session || row.companion) return;
+    const at = this.rows.findIndex((r) => r.id === row.id);
+    if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
+    else if (at < 0) this.rows = [...this.rows, row];
+    else this.rows[at] = row;
+  }
+}
+
+/** What is said to an assistant. */
+export interface Message {
+  assistant: string;
+  session: string;
+  words: string;
+  options: Record<string, unknown>;
+}
+
+/** Says something, once, however often it has to be sent. Gives the run that answers. */
+export function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
+  return send("POST", "/api/runs", { key, body: { assistant: m.assistant, words: m.words, options: m.options, ...(m.session ? { session: m.session } : {}) } });
+}
+
+/** Whether a run still has something to say. */
+export const goesOn = (row: Row) => row.status === "running";

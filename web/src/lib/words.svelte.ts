@@ -1,0 +1,47 @@
+import { words, type Key } from "../words";
+import { kept, keep } from "./kept";
+
+export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
+export type Language = keyof typeof languages;
+const order = Object.keys(languages) as Language[]; // in which a key has its words
+
+const isLanguage = (text: string): text is Language => text in languages;
+
+/** The language that was chosen, or else the first of the browser's that the page has. */
+function begin(): Language {
+  const chosen = kept("language");
+  if (isLanguage(chosen)) return chosen;
+  for (const wanted of navigator.languages) {
+    const language = wanted.slice(0, 2);
+    if (isLanguage(language)) return language;
+  }
+  return "en";
+}
+
+let language = $state<Language>(begin());
+
+export const spoken = () => language;
+
+export function speak(chosen: Language) {
+  language = chosen;
+  keep("language", chosen);
+}
+
+/** Words in the language of the page, with values in their braces. */
+export function say(key: Key, values: Record<string, string | number> = {}): string {
+  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+}
+
+/** Words of a key that is made at run time, or the text itself where there are none. */
+export function sayOr(key: string, text: string): string {
+  return key in words ? say(key as Key) : text;
+}
+
+export const number = (n: number) => new Intl.NumberFormat(language).format(n);
+
+/** A time of today as its hour, another one as its day and hour. */
+export function moment(at: string): string {
+  const time = new Date(at);
+  const today = time.toDateString() === new Date().toDateString();
+  return new Intl.DateTimeFormat(language, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(time);
+}

@@ -1,0 +1,19 @@
+import type { Component } from "svelte";
+import type { Key } from "../words";
+import Conversations from "./Conversations.svelte";
+import Why from "./Why.svelte";
+
+/** A view, by the first part of its address. Those that have a name are in the bar. */
+export interface View {
+  part: string;
+  name?: Key;
+  show: Component;
+}
+
+export const views: View[] = [
+  { part: "", name: "nav.conversations", show: Conversations },
+  { part: "session", show: Conversations },
+  { part: "why", show: Why },
+];
+
+export const viewOf = (part: string) => views.find((v) => v.part === part);

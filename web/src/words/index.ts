@@ -1,0 +1,6 @@
+import { common } from "./common";
+import { talk } from "./talk";
+
+/** All words of the page. Each view has a file of its own, whose keys begin with its name. */
+export const words = { ...common, ...talk };
+export type Key = keyof typeof words;

@@ -1,0 +1,389 @@
+// Package stories uses the page as people do: in a real browser, against the real program, with a model that is played.
+package stories
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
+const patience = 60 * time.Second
+
+// program is the built program, and browser the Chromium that all stories share.
+var (
+	program string
+	browser context.Context
+)
+
+func TestMain(m *testing.M) {
+	code, err := prepared(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// prepared builds the program and starts the browser for what run does.
+func prepared(run func() int) (int, error) {
+	dir, err := os.MkdirTemp("", "stories")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program = filepath.Join(dir, "sibyl")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/sibyl").CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	found, err := chromium()
+	if err != nil {
+		return 0, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(dir, "browser")),
+		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("lang", "en-GB"),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	var end context.CancelFunc
+	browser, end = chromedp.NewContext(allocated)
+	defer end()
+	if err := chromedp.Do(browser); err != nil {
+		return 0, fmt.Errorf("%s does not start: %w", found, err)
+	}
+	return run(), nil
+}
+
+// chromium is the browser's program: Debian's wrapper of it, or what else it is called.
+func chromium() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("there is no chromium: sh scripts/web.sh installs it")
+}
+
+// house is a server with a folder of code and one of notes, and the one user local.
+type house struct {
+	testing.TB
+	dir, origin string
+	env         []string
+	serving     *exec.Cmd
+	ended       chan error
+	said        *safeBuffer
+}
+
+// open starts a server; settings are lines of its configuration beside where it listens and its folders.
+func open(t testing.TB, settings string) *house {
+	t.Helper()
+	h := &house{TB: t, dir: t.TempDir(), said: &safeBuffer{}}
+	listen := freePort(t)
+	h.origin = "http://" + listen
+	write := func(name, text string) {
+		path := filepath.Join(h.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("code/lease.go", "package lease\n\n// Acquire takes the lease of a run, if nobody holds it or its holder is dead.\nfunc Acquire(run string) error {\n\treturn nil\n}\n")
+	write("notes/house.md", "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n")
+	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen, filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
+	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir, "config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
+	h.sibyl("user", "add", "local")
+	h.start()
+	t.Cleanup(h.stop)
+	return h
+}
+
+// sibyl runs a command of the program and gives what it prints.
+func (h *house) sibyl(args ...string) string {
+	h.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Env, c.Dir = h.env, h.dir
+	var out, complaints bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaints
+	if err := c.Run(); err != nil {
+		h.Fatalf("sibyl %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())
+	}
+	return out.String()
+}
+
+// start begins to serve, and waits until requests are answered.
+func (h *house) start() {
+	h.Helper()
+	h.serving = exec.Command(program, "serve")
+	h.serving.Env, h.serving.Dir, h.serving.Stderr = h.env, h.dir, h.said
+	if err := h.serving.Start(); err != nil {
+		h.Fatal(err)
+	}
+	h.ended = make(chan error, 1)
+	go func(c *exec.Cmd, ended chan error) { ended <- c.Wait() }(h.serving, h.ended)
+	until := time.Now().Add(patience)
+	for {
+		if answer, err := http.Get(h.origin + "/readyz"); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case err := <-h.ended:
+			h.Fatalf("the server ended: %v\n%s", err, h.said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(until) {
+			h.Fatalf("the server takes no requests within %s\n%s", patience, h.said.String())
+		}
+	}
+}
+
+// stop ends the server at once, as a crash would.
+func (h *house) stop() {
+	if h.serving != nil {
+		_ = h.serving.Process.Kill()
+		<-h.ended
+		h.serving = nil
+	}
+}
+
+// tab is a page of a browser that nobody else uses, with what went wrong in it.
+type tab struct {
+	*house
+	context.Context
+	mu       sync.Mutex
+	problems []string
+	forgiven []string // parts of problems that a story brings about
+}
+
+// visit opens a tab of some width that is signed in. When the story ends it fails if the page asked any other host, broke a policy or complained.
+func (h *house) visit(width int64) *tab {
+	h.Helper()
+	p := h.tab(width)
+	p.do("opening the page", chromedp.Navigate(h.signIn("local")), chromedp.WaitVisible("textarea"))
+	return p
+}
+
+// signIn is an address that signs in once.
+func (h *house) signIn(user string) string {
+	h.Helper()
+	return h.origin + "/#" + strings.TrimSpace(h.sibyl("user", "sign-in", user))
+}
+
+// tab opens an empty tab.
+func (h *house) tab(width int64) *tab {
+	h.Helper()
+	p := &tab{house: h}
+	var closed context.CancelFunc
+	p.Context, closed = chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
+	h.Cleanup(closed)
+	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
+		h.Fatal(err)
+	}
+	p.do("opening a tab", chromedp.EmulateViewport(width, 900))
+	h.Cleanup(p.blameless)
+	return p
+}
+
+func (p *tab) watch(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.note(fmt.Sprintf("exception: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			p.note(fmt.Sprintf("console %s: %v", e.Type, e.Args))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
+			p.note(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" && "http://"+u.Host != p.origin {
+			p.note("a request left the origin: " + e.Request.URL)
+		}
+	}
+}
+
+func (p *tab) note(problem string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = append(p.problems, problem)
+}
+
+// forgive has problems with such a text in them be none: the story brings them about.
+func (p *tab) forgive(part string) { p.forgiven = append(p.forgiven, part) }
+
+func (p *tab) blameless() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+next:
+	for _, problem := range p.problems {
+		for _, part := range p.forgiven {
+			if strings.Contains(problem, part) {
+				continue next
+			}
+		}
+		p.Error(problem)
+	}
+}
+
+// do acts in the tab, within patience.
+func (p *tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.fail(what, err)
+	}
+}
+
+// fail ends the story with what the page shows and the server has said.
+func (p *tab) fail(what string, err error) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, 5*time.Second)
+	defer cancel()
+	shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
+	p.Fatalf("%s: %v\nthe page shows: %.3000s\nthe server says: %.2000s", what, err, shown, p.said.String())
+}
+
+// evaluate gives what JavaScript gives.
+func evaluate[T any](p *tab, script string) T {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	if err != nil {
+		p.fail("evaluating "+script, err)
+	}
+	return value
+}
+
+// until waits until a JavaScript expression is true.
+func (p *tab) until(what, expression string) {
+	p.Helper()
+	for end := time.Now().Add(patience); !evaluate[bool](p, "!!("+expression+")"); time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.fail("waiting for "+what, fmt.Errorf("not within %s", patience))
+		}
+	}
+}
+
+// quoted is a text as JavaScript has it.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // no text fails
+	}
+	return string(b)
+}
+
+// sees waits until a text is on the page.
+func (p *tab) sees(text string) {
+	p.Helper()
+	p.until("“"+text+"”", "document.body.innerText.includes("+quoted(text)+")")
+}
+
+// press clicks a button, link or summary by its name, once it is there and enabled; where a dialog is open, in the dialog.
+func (p *tab) press(name string) {
+	p.Helper()
+	p.until("something to press that is called “"+name+"”", `(() => {
+		const named = (e) => (e.getAttribute("aria-label") ?? e.innerText).trim();
+		const all = [...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, a, summary")];
+		const one = all.find((e) => named(e) === `+quoted(name)+` && e.checkVisibility() && !e.disabled);
+		one?.click();
+		return one;
+	})()`)
+}
+
+// says writes words and sends them by the keyboard.
+func (p *tab) says(words string) {
+	p.Helper()
+	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words), chromedp.KeyEvent("\r", chromedp.KeyModifiers(2)))
+}
+
+// chooses takes a value of a select by its selector.
+func (p *tab) chooses(selector, value string) {
+	p.Helper()
+	p.until("a choice of "+value, `(() => {
+		const s = document.querySelector(`+quoted(selector)+`);
+		if (!s || ![...s.options].some((o) => o.value === `+quoted(value)+`)) return false;
+		s.value = `+quoted(value)+`;
+		s.dispatchEvent(new Event("change", { bubbles: true }));
+		return true;
+	})()`)
+}
+
+// reload loads the page anew.
+func (p *tab) reload() {
+	p.Helper()
+	p.do("reloading", chromedp.Reload())
+}
+
+// picture writes what the tab shows to the folder of SIBYL_PICTURES, for eyes; nothing without it.
+func (p *tab) picture(name string) {
+	p.Helper()
+	folder := os.Getenv("SIBYL_PICTURES")
+	if folder == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600)
+	}
+	if err != nil {
+		p.Error(err)
+	}
+}
+
+// freePort is an address of loopback that nobody listens to.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// safeBuffer takes what a process says, from any goroutine.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
