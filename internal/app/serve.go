@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"sibyl/internal/server"
 	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
+	"sibyl/internal/user"
 )
 
 // mostBody has room for the longest question, whatever its characters become in JSON.
@@ -148,6 +150,32 @@ func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that listens at an address, or else at a
+// node that lives on this machine; "" if there is none.
+func (a *App) OwnersAddress(ctx context.Context, listening string) (string, error) {
+	if listening == "" {
+		now := a.Clock.Now()
+		nodes, err := a.Registry.Nodes(ctx, now)
+		if err != nil {
+			return "", err
+		}
+		look, cut := context.WithTimeout(ctx, readyTime)
+		defer cut()
+		for _, n := range nodes {
+			at := reachable(n.Address)
+			if u, err := url.Parse(at); err == nil && n.Lives(now) && !n.Draining && (config.Server{Listen: u.Host}).Loopback() && server.Ready(look, u.Host, nil) == nil {
+				listening = at
+				break
+			}
+		}
+	}
+	if listening == "" {
+		return "", nil
+	}
+	_, secret, err := a.Users.Welcome(ctx, string(Owner), user.Write)
+	return api.SignInAddress(reachable(listening), secret), err
 }
 
 // reachable is an address that leads to a server of this machine, also where that listens to all of its addresses.

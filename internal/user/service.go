@@ -113,6 +113,18 @@ func (s *Service) Invite(ctx context.Context, name string) (Token, string, error
 	return s.issue(ctx, u, SignIn, signInLasts, s.store.AddToken)
 }
 
+// Welcome is Invite for a user who need not be there: one that is not is added, with a scope and no bearer. ErrInvalid.
+func (s *Service) Welcome(ctx context.Context, name string, scope Scope) (Token, string, error) {
+	t, secret, err := s.Invite(ctx, name)
+	if !errors.Is(err, ErrNotFound) {
+		return t, secret, err
+	}
+	u := User{Name: name, Scope: scope, CreatedAt: s.now()}
+	return s.issue(ctx, u, SignIn, signInLasts, func(ctx context.Context, t Token, hash Hash) error {
+		return s.store.AddUser(ctx, u, t, hash)
+	})
+}
+
 // SignIn uses up the secret of a sign-in token and returns a cookie of its scope that lasts for 30 days, with the cookie's secret. ErrUnknown
 // for whatever is no live sign-in token.
 func (s *Service) SignIn(ctx context.Context, once string) (Token, string, error) {

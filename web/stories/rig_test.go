@@ -265,7 +265,7 @@ func (p *tab) fail(what string, err error) {
 	ctx, cancel := context.WithTimeout(p.Context, 5*time.Second)
 	defer cancel()
 	shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
-	p.Fatalf("%s: %v\nthe page shows: %.3000s\nthe server says: %.2000s", what, err, shown, p.said.String())
+	p.Fatalf("%s: %v\nthe page shows: %.3000s\nthe server says: %.9000s", what, err, shown, p.said.String())
 }
 
 // evaluate gives what JavaScript gives.

@@ -3,6 +3,8 @@ package stories
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
@@ -23,9 +25,232 @@ func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
 
 func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 	p := open(t, "").visit(900)
-	p.press("＋ New conversation")
-	p.chooses("form select", "tasks")
-	p.says("remind me to buy milk")
-	p.sees("buy milk")
-	p.sees("I've added")
+	p.press("+ New conversation")
+	p.chooses("select[name=assistant]", "tasks")
+	p.says("add a task to call Ada")
+	p.sees("call Ada' to your tasks")
+	p.says("add a task to call Bob")
+	p.sees("call Bob' to your tasks")
+	p.says("complete the call")
+	p.until("a choice of two", `document.querySelectorAll(".choices button").length === 2`)
+	p.until("a choice that is taken", `(() => { document.querySelector(".choices button").click(); return true })()`)
+	p.sees("marked 'call Ada' as completed")
+}
+
+// What a model says is seen while it says it, also after a reload in the middle of it.
+func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
+	m, settings := plays(t, "The **first** half, ", "and the second half."+sure)
+	p := open(t, settings).visit(1000)
+	p.says("Tell me something about leases in general.")
+	<-m.asked
+	p.until("the first half, rendered", `document.querySelector(".markdown strong")?.innerText === "first"`)
+	p.reload()
+	p.until("the first half after a reload", `document.querySelector(".markdown strong")?.innerText === "first"`)
+	p.picture("streaming")
+	close(m.proceed)
+	p.sees("and the second half.")
+	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]")`)
+	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "context_sufficient") {
+		t.Error("the signal is shown")
+	}
+}
+
+func TestAnswerIsStopped(t *testing.T) {
+	m, settings := plays(t, "It begins and ", "never comes to its end.")
+	p := open(t, settings).visit(1000)
+	p.says("Tell me something about leases in general.")
+	<-m.asked
+	p.sees("It begins and")
+	p.press("Stop")
+	p.sees("Stopped.")
+	p.until("no button that stops", `![...document.querySelectorAll("button")].some((b) => b.innerText === "Stop")`)
+}
+
+// What happens in one tab is seen in the other, and another user sees nothing of it.
+func TestTwoTabsShowTheSameAndTwoUsersDoNot(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("user", "add", "eve")
+	one, two := h.visit(1000), h.visit(1000)
+	eve := h.tab(1000)
+	eve.do("signing in", chromedp.Navigate(h.signIn("eve")), chromedp.WaitVisible("textarea"))
+	one.says("How is a lease acquired?")
+	one.sees("lease.go")
+	two.sees("How is a lease acquired?")
+	two.until("the session", `(() => { document.querySelector("aside li a")?.click(); return location.hash.startsWith("#/session/") })()`)
+	two.sees("Acquire takes the lease")
+	one.says("Who mended the boiler?")
+	two.sees("Dana Reyes")
+	eve.sees("No conversations yet.")
+	session := evaluate[string](one, "location.hash")
+	eve.forgive("404")
+	eve.do("opening what is another's", chromedp.Evaluate[chromedp.Void]("location.hash = "+quoted(session)))
+	eve.until("that it is not there", `document.querySelector("[role=alert]")`)
+	if text := evaluate[string](eve, "document.body.innerText"); strings.Contains(text, "lease") {
+		t.Errorf("eve sees %s", text)
+	}
+}
+
+func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("+ New conversation")
+	p.sees("What would you like to know?")
+	p.says("Who mended the boiler?")
+	p.sees("Dana Reyes")
+	find := func(words string) {
+		p.until("the search box", `(() => { const s = document.querySelector("input[type=search]"); s.value = `+quoted(words)+`; s.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
+	}
+	find("LEASE")
+	p.until("one session", `document.querySelectorAll("aside li").length === 1`)
+	find("nothing of the kind")
+	p.sees("No conversation has these words in its title.")
+	find("")
+	p.until("both sessions", `document.querySelectorAll("aside li").length === 2`)
+	p.press("Actions for “Who mended the boiler?”")
+	p.press("Rename")
+	p.until("a new title", `(() => { const i = document.querySelector("dialog[open] input"); i.value = "The plumber"; i.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
+	p.press("Save")
+	p.until("the title in the list", `[...document.querySelectorAll("aside .title")].some((t) => t.innerText === "The plumber")`)
+	if link := evaluate[string](p, `[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`); strings.Count(link, "/export") != 2 {
+		t.Errorf("what exports is %q", link)
+	}
+	p.press("Actions for “The plumber”")
+	p.press("Delete")
+	p.sees("This can't be undone.")
+	p.press("Delete")
+	p.until("one session", `document.querySelectorAll("aside li").length === 1`)
+	p.sees("What would you like to know?")
+}
+
+// A server that is away is said to be, and what happened meanwhile is there when it is back.
+func TestLostConnectionComesBack(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	for _, expected := range []string{"ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_FAILED", "net::"} {
+		p.forgive(expected)
+	}
+	h.stop()
+	p.sees("The connection was lost.")
+	p.says("How is a lease acquired?")
+	p.sees("The server does not answer.")
+	if left := evaluate[string](p, `document.querySelector("textarea").value`); left != "How is a lease acquired?" {
+		t.Errorf("the message that was not sent is %q", left)
+	}
+	h.start()
+	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
+	p.press("Send")
+	p.sees("Acquire takes the lease")
+}
+
+func TestWhoIsRevokedIsSignedOut(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	p.forgive("401")
+	h.sibyl("user", "revoke", "local")
+	p.says("How is a lease acquired?")
+	p.sees("You are signed out")
+	if strings.Contains(evaluate[string](p, "location.href"), "sibyl_") {
+		t.Error("the secret is still in the address")
+	}
+}
+
+func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
+	h := open(t, "")
+	p := h.tab(600)
+	p.forgive("401")
+	address := h.signIn("local")
+	p.do("signing in", chromedp.Navigate(address), chromedp.WaitVisible("textarea"))
+	other := h.tab(600)
+	other.forgive("401")
+	other.do("using the address again", chromedp.Navigate(address))
+	other.sees("This address was used before, or has expired.")
+	other.picture("signed-out")
+}
+
+// Whatever is said is shown as text, and holds nothing up.
+func TestHostileTextIsText(t *testing.T) {
+	hostile := "<script>document.title='run'</script> [x](javascript:alert(1)) ![y](http://evil.example/p.png) <img src=x onerror=\"document.title='run'\"> <svg onload=\"document.title='run'\"> \u202eevil"
+	m, settings := plays(t, hostile+"\n\n"+strings.Repeat("x", 100_000), "\n\n| a |\n|---|\n| <b>"+sure)
+	close(m.proceed)
+	p := open(t, settings).visit(360)
+	p.do("writing", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`(() => { const a = document.querySelector("textarea");
+		a.value = `+quoted(hostile+strings.Repeat(" long", 1000))+`; a.dispatchEvent(new Event("input", { bubbles: true })) })()`))
+	p.press("Send")
+	p.sees("<img src=x onerror=")
+	p.until("the end of the answer", `document.querySelector("table") && !document.querySelector("[aria-busy=true]")`)
+	if title := evaluate[string](p, "document.title"); title != "Sibyl" {
+		t.Error("something ran")
+	}
+	if n := evaluate[int](p, `document.querySelectorAll("main img, main script, main iframe, main a[href^='javascript']").length`); n != 0 {
+		t.Errorf("%d elements that no text makes", n)
+	}
+	if wide := evaluate[int](p, "document.documentElement.scrollWidth"); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	p.picture("hostile-360")
+}
+
+func TestFileIsAttachedAndAskedAbout(t *testing.T) {
+	p := open(t, "").visit(1000)
+	drop := func(name, content string) {
+		p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File([`+content+`], `+quoted(name)+`)); const f = document.querySelector("form:has(textarea)");
+			for (const type of ["dragover", "drop"]) f.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true })); return true })()`)
+	}
+	drop("big.txt", `"x".repeat(300000)`)
+	p.sees("“big.txt” is larger than 256 KB.")
+	drop("picture.png", `new Uint8Array([0, 255, 0, 200])`)
+	p.sees("“picture.png” is not a text file.")
+	drop("talk.txt", `"The meeting decided to paint the bridge green in May."`)
+	p.sees("Attached: talk.txt")
+	p.says("What colour is the bridge to be?")
+	p.sees("paint the bridge green")
+}
+
+// The whole of the page is on a phone's screen, and its list of sessions a press away.
+func TestConversationFitsAPhone(t *testing.T) {
+	p := open(t, "").visit(360)
+	p.says("How is a lease acquired?")
+	p.sees("Acquire takes the lease")
+	p.picture("talk-360")
+	for _, step := range []string{"☰ Conversations", "+ New conversation"} {
+		p.press(step)
+		if wide := evaluate[int](p, "document.documentElement.scrollWidth"); wide > 360 {
+			t.Errorf("after %s the page is %d pixels wide", step, wide)
+		}
+	}
+	p.sees("What would you like to know?")
+}
+
+func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.press("Language, colours, account")
+	choose := func(nth, value string) {
+		p.until("a choice of "+value, `(() => { const s = document.querySelectorAll("dialog[open] select")[`+nth+`]; s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change", { bubbles: true })); return true })()`)
+	}
+	choose("0", "de")
+	choose("1", "dark")
+	p.press("Schließen")
+	p.sees("Neues Gespräch")
+	p.reload()
+	p.sees("Neues Gespräch")
+	if lang := evaluate[string](p, "document.documentElement.lang"); lang != "de" {
+		t.Errorf("the language is %q", lang)
+	}
+	p.picture("german-dark")
+	if back := evaluate[string](p, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(20, 22, 27)" {
+		t.Errorf("the background is %s", back)
+	}
+}
+
+// Who may only read is offered nothing that changes something.
+func TestReaderLooksAndChangesNothing(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("user", "add", "reader", "--scope", "read")
+	p := h.tab(1000)
+	p.do("signing in", chromedp.Navigate(h.signIn("reader")))
+	p.sees("No conversations yet.")
+	if evaluate[bool](p, `!!document.querySelector("textarea")`) {
+		t.Error("there is a place to write")
+	}
 }

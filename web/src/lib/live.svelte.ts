@@ -18,11 +18,14 @@ const mostLines = 200;
 class Live {
   link = $state<Link>("connecting");
   runs = $state<Record<string, LiveRun>>({});
+  /** How often the stream was opened. What ended before it was open is not told: who fetched something by then looks again. */
+  opened = 0;
   readonly stream = new Stream((link) => (this.link = link));
 
   constructor() {
     this.stream.hear({
       sync: ({ run }) => {
+        if (!run) this.opened++;
         for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = "";
       },
       begin: ({ run, row }) => (this.of(run).run = row),

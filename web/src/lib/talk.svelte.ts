@@ -15,9 +15,11 @@ export class Talk {
 
   /** Fetches the last runs. */
   async load(signal: AbortSignal) {
+    const told = live.opened;
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
     this.rows = runs.filter((r) => !r.companion).reverse();
     this.earlier = next ?? "";
+    if (told !== live.opened) this.lookAgain();
   }
 
   async loadEarlier() {
@@ -29,9 +31,17 @@ export class Talk {
   /** Has what happens to the runs of this session change them, until the function that it returns is called. */
   follow(): () => void {
     return live.stream.hear({
+      sync: ({ run }) => {
+        if (!run) this.lookAgain();
+      },
       begin: ({ row }) => this.take(row),
       end: ({ row }) => this.take(row),
     });
+  }
+
+  /** Looks again at the runs that went on when they were fetched: one that ended before the stream was open is not told of. */
+  private lookAgain() {
+    for (const row of this.rows.filter(goesOn)) get("/api/runs/{run}", { run: row.id }).then((now) => this.take(now), () => undefined);
   }
 
   take(row: Row) {
@@ -39,7 +49,7 @@ export class Talk {
     const at = this.rows.findIndex((r) => r.id === row.id);
     if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
     else if (at < 0) this.rows = [...this.rows, row];
-    else this.rows[at] = row;
+    else if (row.records >= this.rows[at]!.records) this.rows[at] = row; // what was asked for before may come after what was told since
   }
 }
 

@@ -37,11 +37,14 @@ export function sayOr(key: string, text: string): string {
   return key in words ? say(key as Key) : text;
 }
 
-export const number = (n: number) => new Intl.NumberFormat(language).format(n);
+/** The browser's own variant of the language, for the form of times and numbers. */
+const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
+
+export const number = (n: number) => new Intl.NumberFormat(variant()).format(n);
 
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {
   const time = new Date(at);
   const today = time.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(language, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(time);
+  return new Intl.DateTimeFormat(variant(), today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(time);
 }

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+)
+
+// openFlags are those of ‘sibyl open’.
+type openFlags struct {
+	in, vault string
+	noBrowser bool
+}
+
+func (c *command) openCommand() *cobra.Command {
+	var f openFlags
+	cmd := &cobra.Command{
+		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
+		Long: "Opens the page of Sibyl in a browser, signed in as the owner of the command line's sessions. If no server runs, it starts one on this machine alone,\n" +
+			"which serves until Ctrl-C. The folder of --in, or the one you stand in if it holds a project, can be searched there as ‘code’ or by its own name.\n\n" +
+			"The address that it prints signs one browser in, once, within five minutes.",
+		Example: "  sibyl open\n  sibyl open --in ~/src/app --vault ~/notes\n  sibyl open --no-browser",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.settings()
+			if err != nil {
+				return err
+			}
+			if err := f.folders(&cfg); err != nil {
+				return withCode(ExitUsage, err)
+			}
+			return c.openPage(cmd.Context(), cfg, f)
+		},
+	}
+	cmd.Flags().StringVar(&f.in, "in", "", "a folder of code to search (default: the current one, if it holds a project)")
+	cmd.Flags().StringVar(&f.vault, "vault", "", "a folder of notes to search and write to (default: the setting vault)")
+	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+// folders makes the folders that are meant some that the owner of the command line may name on the page.
+func (f openFlags) folders(cfg *config.Config) error {
+	code, notes := f.in, f.vault
+	if code == "" {
+		here, err := os.Getwd()
+		if err == nil && app.IsProject(here) {
+			code = here
+		}
+	}
+	if notes == "" {
+		notes = cfg.Vault
+	}
+	all := map[string]string{}
+	for name, path := range cfg.Server.Folders {
+		all[name] = path
+	}
+	for name, path := range map[string]string{"code": code, "notes": notes} {
+		if path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(whole); err != nil {
+			return err
+		} else if !info.IsDir() {
+			return fmt.Errorf("%s is a file: name a folder", whole)
+		}
+		all[string(app.Owner)+"/"+name] = whole
+	}
+	cfg.Server.Folders = all
+	return nil
+}
+
+// openPage opens the page at a server that runs on this database, or at one that it starts.
+func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) (err error) {
+	cfg.Telemetry.LogLevel = max(cfg.Telemetry.LogLevel, slog.LevelWarn)
+	cfg.Server.Listen = onThisMachine(ctx, cfg.Server.Listen)
+	c.Serving = c.Err
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	address, err := a.OwnersAddress(ctx, "")
+	if err != nil {
+		return err
+	}
+	if address != "" {
+		fmt.Fprintln(c.Err, "· a server runs already; the folders are those it was started with")
+		_, err := c.show(ctx, cfg, address, f)
+		return err
+	}
+	page := ""
+	defer func() { _ = removeIfAny(page) }()
+	var failed error
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	err = a.Serve(serving, c.Build, func(listening string) {
+		var address string
+		if address, failed = a.OwnersAddress(ctx, listening); failed == nil {
+			page, failed = c.show(ctx, cfg, address, f)
+		}
+		if failed != nil {
+			stop()
+			return
+		}
+		fmt.Fprintln(c.Err, "· Ctrl-C stops the server")
+	})
+	return errors.Join(err, failed)
+}
+
+// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that is free.
+func onThisMachine(ctx context.Context, set string) string {
+	const any = "127.0.0.1:0"
+	if !(config.Server{Listen: set}).Loopback() {
+		return any
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", set)
+	if err != nil {
+		return any
+	}
+	_ = l.Close()
+	return set
+}
+
+// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody on this machine, so the browser
+// is given a file that only its owner can read, and that leads on; its path is returned.
+func (c *command) show(ctx context.Context, cfg config.Config, address string, f openFlags) (page string, err error) {
+	fmt.Fprintln(c.Out, address)
+	if f.noBrowser || !c.OutTTY {
+		return "", nil
+	}
+	program := c.browser()
+	if program == nil {
+		fmt.Fprintln(c.Err, "· open it in a browser; it works once")
+		return "", nil
+	}
+	left, _ := filepath.Glob(filepath.Join(cfg.DataDir, "open-*.html"))
+	for _, old := range left { // the secret in it was used, or is too old
+		_ = os.Remove(old)
+	}
+	file, err := os.CreateTemp(cfg.DataDir, "open-*.html") // which only its owner can read
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(file, "<!doctype html><meta charset=\"utf-8\"><title>Sibyl</title><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
+		html.EscapeString(address))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return file.Name(), err
+	}
+	starting, cut := context.WithTimeout(context.WithoutCancel(ctx), browserTime)
+	defer cut()
+	if err := exec.CommandContext(starting, program[0], append(program[1:], file.Name())...).Run(); err != nil { // #nosec G204 -- the system's own program
+		fmt.Fprintln(c.Err, "· no browser could be started; open the address yourself, it works once")
+	}
+	return file.Name(), nil
+}
+
+// browserTime bounds how long the system may take to hand a page to a browser.
+const browserTime = 10 * time.Second
+
+// browser is the program by which this system opens a page; nil if there is none.
+func (c *command) browser() []string {
+	words := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if words == nil {
+		words = []string{"xdg-open"}
+		if c.env("DISPLAY") == "" && c.env("WAYLAND_DISPLAY") == "" {
+			return nil
+		}
+	}
+	if own := strings.Fields(c.env("BROWSER")); len(own) > 0 {
+		words = own
+	}
+	found, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil
+	}
+	return append([]string{found}, words[1:]...)
+}
+
+func removeIfAny(path string) error {
+	if path == "" {
+		return nil
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,67 @@
+package stories
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// accessible has axe-core look at what a tab shows, and fails for each serious thing that it finds.
+func (p *tab) accessible(view string) {
+	p.Helper()
+	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+	if err != nil {
+		p.Fatalf("%v: sh scripts/web.sh fetches it", err)
+	}
+	p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
+	p.do("starting axe-core", chromedp.Evaluate[chromedp.Void](`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"] }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
+	p.until("axe-core", "globalThis.found !== undefined")
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []string
+	}
+	if err := json.Unmarshal([]byte(evaluate[string](p, "globalThis.found")), &found); err != nil {
+		p.Fatal(err)
+	}
+	for _, v := range found {
+		line := fmt.Sprintf("%s: %s (%s): %s\n%.1500s", view, v.ID, v.Impact, v.Help, strings.Join(v.Nodes, "\n"))
+		if v.Impact == "serious" || v.Impact == "critical" {
+			p.Error(line)
+		} else {
+			p.Log(line)
+		}
+	}
+}
+
+// both looks at a view in light and dark.
+func (p *tab) both(view string) {
+	p.Helper()
+	for _, colours := range []string{"light", "dark"} {
+		p.do("changing colours", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = `+quoted(colours)+`; undefined`))
+		p.picture(view + "-" + colours)
+		p.accessible(view + ", " + colours)
+	}
+}
+
+func TestConversationsAreAccessible(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1400)
+	p.both("empty")
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("Sources")
+	p.sees("cited and read")
+	p.both("answer")
+	p.press("Why")
+	p.until("the explanation", `document.querySelector("dl, ol")`)
+	p.both("why")
+	out := h.tab(360)
+	out.forgive("401")
+	out.do("opening", chromedp.Navigate(h.origin+"/"))
+	out.sees("You are signed out")
+	out.both("signed-out-360")
+}
