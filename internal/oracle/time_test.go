@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sibyl/internal/model"
@@ -12,57 +13,61 @@ import (
 
 // A turn that hangs is cut off in time for a last turn, which is real.
 func TestTimeBudgetCutsOffATurnThatHangsInTimeForTheLastOne(t *testing.T) {
-	t.Parallel()
-	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true},
-		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+partial("the rest")))
-	q := h.question(auth)
-	q.MaxTime = time.Second
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "kind of budget", a.Budget.Kind, "seconds")
-	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-	same(t, "tools of the last request", offered(h.request(3)), []string{})
-	holds(t, "the last request", lastText(h.request(3)), lastHint)
-	holds(t, "what the person is told", joined(told(a)), "A turn was cut off", "the last turn began after")
+	synctest.Test(t, func(t *testing.T) {
+		h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true},
+			modeltest.Say("It checks a token (`auth/middleware.go:12`). "+partial("the rest")))
+		q := h.question(auth)
+		q.MaxTime = time.Second
+		a := h.finish(h.startQuestion(q))
+		same(t, "stop reason", a.StopReason, oracle.StopBudget)
+		same(t, "kind of budget", a.Budget.Kind, "seconds")
+		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+		same(t, "tools of the last request", offered(h.request(3)), []string{})
+		holds(t, "the last request", lastText(h.request(3)), lastHint)
+		holds(t, "what the person is told", joined(told(a)), "A turn was cut off", "the last turn began after")
+	})
 }
 
 // Where the last turn hangs too, what was read is said, in time.
 func TestTimeBudgetEndsWhereTheLastTurnHangsToo(t *testing.T) {
-	t.Parallel()
-	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
-	q := h.question(auth)
-	q.MaxTime = time.Second
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
-	same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, true)
-	holds(t, "what the person is told", joined(told(a)), "The time is used up")
-	if a.TookMS < 1000 || a.TookMS > 3000 {
-		t.Errorf("a budget of 1 s took %d ms", a.TookMS)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
+		q := h.question(auth)
+		q.MaxTime = time.Second
+		a := h.finish(h.startQuestion(q))
+		same(t, "stop reason", a.StopReason, oracle.StopBudget)
+		holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
+		same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, true)
+		holds(t, "what the person is told", joined(told(a)), "The time is used up")
+		if a.TookMS < 1000 || a.TookMS > 3000 {
+			t.Errorf("a budget of 1 s took %d ms", a.TookMS)
+		}
+	})
 }
 
 func TestTimeBudgetKeepsTheAnswerThatWasGivenWhereTheLastTurnIsCutOff(t *testing.T) {
-	t.Parallel()
-	h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)),
-		modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
-	q := h.question(auth)
-	q.MaxTime = time.Second
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-	same(t, "composed", a.Composed, false)
+	synctest.Test(t, func(t *testing.T) {
+		h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)),
+			modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
+		q := h.question(auth)
+		q.MaxTime = time.Second
+		a := h.finish(h.startQuestion(q))
+		same(t, "stop reason", a.StopReason, oracle.StopBudget)
+		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+		same(t, "composed", a.Composed, false)
+	})
 }
 
 func TestTurnThatIsAskedAgainSinceItWasTooLongIsCutOffInTimeToo(t *testing.T) {
-	t.Parallel()
-	h := setUp(t, opening("one"), modeltest.Fail(model.ContextLength), modeltest.Turn{Hang: true}, modeltest.Say("It uses tokens. "+enough()))
-	h.openLong(6_000)
-	q := h.question(auth)
-	q.MaxTime = time.Second
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "answer", a.Answer, "It uses tokens.")
+	synctest.Test(t, func(t *testing.T) {
+		h := setUp(t, opening("one"), modeltest.Fail(model.ContextLength), modeltest.Turn{Hang: true}, modeltest.Say("It uses tokens. "+enough()))
+		h.openLong(6_000)
+		q := h.question(auth)
+		q.MaxTime = time.Second
+		a := h.finish(h.startQuestion(q))
+		same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+		same(t, "answer", a.Answer, "It uses tokens.")
+	})
 }
 
 // A budget that is used up stays so, whatever a tree makes of it.
