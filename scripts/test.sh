@@ -1,11 +1,12 @@
 #!/bin/sh
-# Passes all tests on a machine that has Go, Node 20 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg and
+# Passes all tests on a machine that has Go, Node 20.19 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg,
+# chromium and
 # pocketsphinx are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are tested for data
 # races as well.
 set -eu
 cd "$(dirname "$0")/.."
 
-unformatted=$(gofmt -l cmd internal trees prompts eval)
+unformatted=$(gofmt -l cmd internal trees prompts eval web/*.go web/stories)
 if [ -n "$unformatted" ]; then
 	echo "not formatted: $unformatted" >&2
 	exit 1
@@ -14,6 +15,7 @@ go mod tidy -diff
 go vet ./...
 sh scripts/audio.sh
 sh scripts/client.sh
+sh scripts/web.sh
 sh scripts/mcp.sh
 go test ./...
 # What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write.

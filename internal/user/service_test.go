@@ -250,6 +250,33 @@ func TestSignInTakesASecretOnceWithinFiveMinutes(t *testing.T) {
 }
 
 // Else who guesses would keep others from writing.
+func TestWelcomeAddsWhoIsNotThereAndNobodyTwice(t *testing.T) {
+	d := newDesk(t)
+	for range 2 {
+		_, secret, err := d.Welcome(t.Context(), "local", user.Write)
+		d.ok(err)
+		token, cookie, err := d.SignIn(t.Context(), secret)
+		d.ok(err)
+		d.opens(cookie, "local", user.Cookie, user.Write)
+		if token.Scope != user.Write {
+			t.Errorf("the scope is %s", token.Scope)
+		}
+	}
+	users, err := d.List(t.Context())
+	d.ok(err)
+	if len(users) != 1 || len(users[0].Tokens) != 2 {
+		t.Errorf("users are %+v, want one with two cookies and no bearer", users)
+	}
+	d.add("ada", user.Read)
+	_, secret, err := d.Welcome(t.Context(), "ada", user.Write)
+	d.ok(err)
+	if token, _, err := d.SignIn(t.Context(), secret); err != nil || token.Scope != user.Read {
+		t.Errorf("who is there gets the scope %s, %v; want that of before", token.Scope, err)
+	}
+	_, _, err = d.Welcome(t.Context(), "no name", user.Write)
+	d.fails(err, user.ErrInvalid)
+}
+
 func TestGuessAtASignInOrACookieWritesNothing(t *testing.T) {
 	d := newDesk(t)
 	bearer := d.add("ada", user.Write)

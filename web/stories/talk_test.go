@@ -254,3 +254,17 @@ func TestReaderLooksAndChangesNothing(t *testing.T) {
 		t.Error("there is a place to write")
 	}
 }
+
+// ‘sibyl open’ signs in as the owner of the command line's sessions, with the folder one stands in.
+func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("ask", "--in", h.dir+"/code", "How is a lease acquired?")
+	said := h.sibyl("open", "--no-browser")
+	if !strings.HasPrefix(said, h.origin+"/#sibyl_") {
+		t.Fatalf("it prints %q", said)
+	}
+	p := h.tab(1000)
+	p.do("opening", chromedp.Navigate(strings.TrimSpace(said)), chromedp.WaitVisible("textarea"))
+	p.until("the session", `(() => { const a = document.querySelector("aside li a"); a?.click(); return a })()`)
+	p.sees("Acquire takes the lease")
+}

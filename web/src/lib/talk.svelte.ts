@@ -1,5 +1,6 @@
 import { get, newKey, send, type Form } from "./api";
 import { live } from "./live.svelte";
+import { merged } from "./merged";
 
 type Row = Form<"Run">;
 
@@ -17,7 +18,7 @@ export class Talk {
   async load(signal: AbortSignal) {
     const told = live.opened;
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
-    this.rows = runs.filter((r) => !r.companion).reverse();
+    this.rows = merged(runs.filter((r) => !r.companion).reverse(), this.rows);
     this.earlier = next ?? "";
     if (told !== live.opened) this.lookAgain();
   }
