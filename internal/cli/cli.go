@@ -114,6 +114,9 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
 	worded(root)
+	if completes(args) {
+		c.completed(root, "", argumentLookups(), flagLookups())
+	}
 	root.SetFlagErrorFunc(misflagged)
 	root.SetArgs(args)
 	root.SetIn(s.In)

@@ -152,8 +152,7 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 }
 
 func (t *talker) Models(ctx context.Context) (all []string, err error) {
-	for _, p := range t.a.Models {
-		l := look(ctx, p)
+	for _, l := range lookAtAll(ctx, t.a) {
 		for _, name := range l.Models {
 			all = append(all, l.Provider+":"+name)
 		}

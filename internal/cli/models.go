@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,11 +55,20 @@ func look(ctx context.Context, p model.Provider) listed {
 	return l
 }
 
-func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
+// lookAtAll asks every provider that is set up for its models, and keeps their names.
+func lookAtAll(ctx context.Context, a *app.App) []listed {
 	all := make([]listed, len(a.Models))
+	var looks sync.WaitGroup
 	for i, p := range a.Models {
-		all[i] = look(ctx, p)
+		looks.Go(func() { all[i] = look(ctx, p) })
 	}
+	looks.Wait()
+	keepSeen(a.Config.DataDir, all)
+	return all
+}
+
+func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
+	all := lookAtAll(ctx, a)
 	if c.asJSON {
 		return c.printJSON(all)
 	}
