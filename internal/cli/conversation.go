@@ -152,7 +152,7 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 }
 
 func (t *talker) Models(ctx context.Context) (all []string, err error) {
-	for _, l := range lookAtAll(ctx, t.a) {
+	for _, l := range listAll(ctx, t.a) {
 		for _, name := range l.Models {
 			all = append(all, l.Provider+":"+name)
 		}

@@ -55,8 +55,8 @@ func look(ctx context.Context, p model.Provider) listed {
 	return l
 }
 
-// lookAtAll asks every provider that is set up for its models, and keeps their names.
-func lookAtAll(ctx context.Context, a *app.App) []listed {
+// listAll asks every provider that is set up for its models, and keeps their names.
+func listAll(ctx context.Context, a *app.App) []listed {
 	all := make([]listed, len(a.Models))
 	var looks sync.WaitGroup
 	for i, p := range a.Models {
@@ -68,7 +68,7 @@ func lookAtAll(ctx context.Context, a *app.App) []listed {
 }
 
 func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
-	all := lookAtAll(ctx, a)
+	all := listAll(ctx, a)
 	if c.asJSON {
 		return c.printJSON(all)
 	}
