@@ -124,6 +124,9 @@ func Size(bytes int) string {
 	if bytes < 1024 {
 		return fmt.Sprintf("%d B", bytes)
 	}
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+	}
 	return fmt.Sprintf("%.1f KB", float64(bytes)/1024)
 }
 
