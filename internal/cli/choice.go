@@ -17,7 +17,13 @@ type dialogue struct {
 	lines *bufio.Reader
 }
 
-func (c *command) newDialogue() *dialogue { return &dialogue{c: c, lines: bufio.NewReader(c.In)} }
+// newDialogue gives a dialogue over what is typed. All of a command read from one place: none takes lines that another is to have.
+func (c *command) newDialogue() *dialogue {
+	if c.typed == nil {
+		c.typed = bufio.NewReader(c.In)
+	}
+	return &dialogue{c: c, lines: c.typed}
+}
 
 // errNoMore is the end of what a person types, before all was answered.
 var errNoMore = errors.New("there is no more input")
