@@ -115,7 +115,7 @@ func (f finding) String() string {
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
-		Long: "Looks at the settings, the journal, the trees, the prompts, the models, the web search, transcription, embeddings and the oracles, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
+		Long: "Looks at the settings, the journal, the trees, the prompts, the models, the indexes, the web search, transcription, embeddings and the oracles, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
 			"Exit codes: 0 all that is set works, 1 something that is set does not, 2 the settings can't be read. What is only not set up\nis no fault.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context())
@@ -154,7 +154,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	} else {
 		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named" + abilities(a.Describe(ctx, chosen))})
 	}
-	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
+	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkIndex(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
 }
 
 // abilities is what a person should know of a model.
