@@ -30,7 +30,7 @@ var errNoMore = errors.New("there is no more input")
 
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(d.c.Err, printable(question))
+	fmt.Fprint(d.c.Err, d.c.folded(printable(question), d.c.ErrTTY, 0))
 	type answer struct {
 		line string
 		err  error
@@ -70,7 +70,7 @@ type choice struct {
 // shows those. What fits nothing, or stands for itself, is returned as it was typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
-		fmt.Fprintln(d.c.Err, printable(c.title))
+		fmt.Fprintln(d.c.Err, d.c.folded(printable(c.title), d.c.ErrTTY, 0))
 		for i, one := range shown[:min(mostOffered, len(shown))] {
 			fmt.Fprintf(d.c.Err, "  %d  %s\n", i+1, printable(one))
 		}

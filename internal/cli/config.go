@@ -101,7 +101,7 @@ func (c *command) configTest() *cobra.Command {
 					c.code = ExitFailed
 				}
 			}
-			return printList(c, found, finding.String)
+			return printList(c, found, c.finding)
 		})}, "a JSON array")
 }
 

@@ -102,15 +102,19 @@ type finding struct {
 	Fix  string `json:"fix,omitempty"`
 }
 
-func (f finding) String() string {
+// findingIndent is where in its line a finding says what it says.
+const findingIndent = 18
+
+// finding is a finding for the screen.
+func (s Streams) finding(f finding) string {
 	mark, fix := "--", ""
 	if f.OK {
 		mark = "ok"
 	}
 	if f.Fix != "" {
-		fix = "\n                  " + f.Fix
+		fix = "\n" + s.folded(strings.Repeat(" ", findingIndent)+f.Fix, s.OutTTY, findingIndent)
 	}
-	return fmt.Sprintf("%s  %-13s %s%s", mark, f.What, printable(f.Says), fix)
+	return s.folded(fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)), s.OutTTY, findingIndent) + fix
 }
 
 func (c *command) doctorCommand() *cobra.Command {
@@ -125,7 +129,7 @@ func (c *command) doctorCommand() *cobra.Command {
 			if slices.ContainsFunc(findings, func(f finding) bool { return !f.OK && f.Fix == "" }) { // a fix means that it is an addition, not a fault
 				c.code = ExitFailed
 			}
-			return printList(c, findings, finding.String)
+			return printList(c, findings, c.finding)
 		}}, "a JSON array")
 }
 
