@@ -69,3 +69,14 @@ func TestOnlyWhatIsOpenedForTheFirstTimeIsFresh(t *testing.T) {
 		same(t, c.name, b.Ledger.Fresh, c.fresh)
 	}
 }
+
+// A search of a folder that is too large says so once in a run, and nobody else does.
+func TestWhatAToolSaysBesideItsResultIsToldOnce(t *testing.T) {
+	b := set(t, runTools)
+	part := func(query string) call {
+		return call{tool: "search", args: `{"query":"` + query + `"}`, gives: tool.Result{Text: "hits", Items: 1, Beside: "not all below usr was searched"}}
+	}
+	b.turn(false, part("a"), reads("a"))
+	b.turn(false, part("b"))
+	same(t, "notices", b.Ledger.Notices, []agent.Notice{{Type: agent.NoticeSearchedInPart, Severity: agent.Warning, Text: "not all below usr was searched", Turn: 1}})
+}

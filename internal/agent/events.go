@@ -124,7 +124,18 @@ func Size(bytes int) string {
 	if bytes < 1024 {
 		return fmt.Sprintf("%d B", bytes)
 	}
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+	}
 	return fmt.Sprintf("%.1f KB", float64(bytes)/1024)
+}
+
+// Listed is a list in a sentence: “a, b and c”, where join is “and”.
+func Listed(items []string, join string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " " + join + " " + items[len(items)-1]
 }
 
 // Seconds is a number of milliseconds for people.

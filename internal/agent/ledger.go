@@ -176,6 +176,9 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
 	l.History += Tokens(r.Result.Text)
 	m.Novel = l.learn(t, r.Result)
+	if r.Result.Beside != "" {
+		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, "%s", r.Result.Beside)
+	}
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
 		l.Writes.enter(t, r.Arguments, l.Turn, WriteDone, "")

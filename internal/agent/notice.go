@@ -31,6 +31,7 @@ const (
 	NoticeLoop            = "loop.detected"      // payload: pattern, step
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
+	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched whole
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits

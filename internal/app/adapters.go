@@ -171,6 +171,10 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 			return nil, nil, err
 		}
 		closers = append(closers, v.Close)
+		if err := a.useNotesIndex(v, env.Vault); err != nil {
+			closeAll()
+			return nil, nil, err
+		}
 		all = append(all, v.Tools()...)
 	}
 	if w := a.Config.Web; !w.Off && !env.NoWeb {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,4 +69,17 @@ func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
 		err = &service.UsageError{Err: err}
 	}
 	return all, err
+}
+
+// OpenToRead opens the database of these settings for reading, where it is a file of this machine that is there: nothing is made or brought up to
+// date, and no server is asked.
+func OpenToRead(ctx context.Context, cfg config.Config) (Database, error) {
+	if cfg.Database.Postgres.Reveal() != "" {
+		return nil, fmt.Errorf("%w: it is on a server", ErrJournal)
+	}
+	db, err := sqlite.OpenToRead(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	return db, nil
 }

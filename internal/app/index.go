@@ -8,10 +8,14 @@ import (
 
 	"sibyl/internal/index"
 	"sibyl/internal/tool/code"
+	"sibyl/internal/tool/vault"
 )
 
-// codeKind is what the index of a folder of code is kept for.
-const codeKind = "code"
+// What the index of a folder is kept for.
+const (
+	codeKind  = "code"
+	notesKind = "notes"
+)
 
 // ErrNoIndex says that nothing may be indexed.
 var ErrNoIndex = errors.New("the index is off (the settings index.use and index.folder)")
@@ -25,6 +29,35 @@ func (c codeIndex) Read(ctx context.Context, use func(code.Kept) error) error {
 
 func (c codeIndex) Build(ctx context.Context, add func(code.Builder) error) error {
 	return c.Cache.Build(ctx, func(b *index.Build) error { return add(b) })
+}
+
+// notesCache stands a cache file behind the index of a folder of notes, which is all in its catalogue.
+type notesCache struct{ *index.Cache }
+
+func (c notesCache) Load(ctx context.Context) (text []byte, err error) {
+	err = c.Read(ctx, func(v *index.View) error {
+		text = bytes.Clone(v.Catalogue())
+		return nil
+	})
+	return text, err
+}
+
+func (c notesCache) Save(ctx context.Context, text []byte) error {
+	return c.Build(ctx, func(b *index.Build) error { return b.Commit(ctx, text) })
+}
+
+// useNotesIndex has the index of a folder of notes kept.
+func (a *App) useNotesIndex(v *vault.Vault, dir string) error {
+	store := a.Index()
+	if store == nil {
+		return nil
+	}
+	folder, err := IndexedFolder(dir)
+	if err != nil {
+		return err
+	}
+	v.UseCache(notesCache{store.Open(notesKind, folder)}, a.holdsSecret)
+	return nil
 }
 
 // Index is where indexes are kept; nil where nothing may be indexed.

@@ -75,12 +75,23 @@ func (a *App) Leaves(assistant string) (*bt.Leaves, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
 	for _, k := range all {
 		if k.assistant == assistant {
 			return k.leaves, nil
 		}
+	}
+	return nil, fmt.Errorf("there is no assistant %q; there is: %s", assistant, strings.Join(namesOf(all), ", "))
+}
+
+// TreeAssistants are the assistants that Leaves knows.
+func (a *App) TreeAssistants() ([]string, error) {
+	all, err := a.kinds()
+	return namesOf(all), err
+}
+
+func namesOf(all []kind) (names []string) {
+	for _, k := range all {
 		names = append(names, k.assistant)
 	}
-	return nil, fmt.Errorf("there is no assistant %q; there is: %s", assistant, strings.Join(names, ", "))
+	return names
 }

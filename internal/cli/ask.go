@@ -121,6 +121,9 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 		args = args[:len(args)-1]
 	}
 	q.words, q.piped = strings.Join(args, " "), len(args) == 0
+	if err := checkTyped(q.words); err != nil {
+		return q, withCode(ExitUsage, err)
+	}
 	if q.piped && !stdin && c.InTTY {
 		return q, withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
 	}
@@ -242,13 +245,9 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	start := func() (*service.Run, error) {
+	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
 		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
-	}
-	r, err := start()
-	if o.Model, err = c.oneOfMany(ctx, o.Model, err); err == nil && r == nil {
-		r, err = start()
-	}
+	})
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,25 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/files"
 	"sibyl/internal/oracle"
 )
 
 // stdinName is how lines of standard input are cited.
 const stdinName = "stdin"
+
+// mostTyped bounds the words of a question that is typed or given as arguments, in bytes: what is longer is material, and no question.
+const mostTyped = 32 << 10
+
+// checkTyped refuses a question that is too long to have been meant as one.
+func checkTyped(words string) error {
+	if len(words) <= mostTyped {
+		return nil
+	}
+	return fmt.Errorf("the question has %s, and may have %s: ask in a few words, and hand the rest over as what they are about: piped in (… | sibyl ask \"…\"), or as a file that the question names as @path",
+		agent.Size(len(words)), agent.Size(mostTyped))
+}
 
 // silence bounds the wait for the first byte of standard input that nobody asked for: what is inherited may stay open and silent for ever.
 const silence = 2 * time.Second

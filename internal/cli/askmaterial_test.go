@@ -98,3 +98,19 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 		t.Errorf("too much: %v", err)
 	}
 }
+
+func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
+	long := strings.Repeat("2026-11-22 panic: runtime error\n", 200_000)
+	c, _ := asking(strings.NewReader(""))
+	_, err := c.question([]string{long}, nil)
+	if err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") || !strings.Contains(err.Error(), "@path") || len(err.Error()) > 300 {
+		t.Errorf("%.400v", err)
+	}
+	if _, err := (&talker{c: c}).Start(t.Context(), "", long, oracle.Options{}); err == nil || !strings.Contains(err.Error(), "piped in") {
+		t.Errorf("typed in a conversation: %.400v", err)
+	}
+	c, _ = asking(strings.NewReader(long[:mostTyped+100]))
+	if q, err := c.question(nil, nil); err != nil || len(q.words) != mostTyped+100 {
+		t.Errorf("piped in, which has a bound of its own: %d, %v", len(q.words), err)
+	}
+}

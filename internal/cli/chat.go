@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -95,25 +94,16 @@ func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, e
 // converse answers line by line, until there is none. Stopping it is an error.
 func (c *command) converse(ctx context.Context, t *talk) error {
 	fmt.Fprintln(c.Err, "· an empty line ends the conversation")
-	lines := bufio.NewScanner(c.In)
+	d := c.newDialogue()
 	for {
-		fmt.Fprint(c.Err, "> ")
-		line := make(chan string, 1)
-		go func() {
-			lines.Scan()
-			line <- strings.TrimSpace(lines.Text())
-		}()
-		var words string
-		select {
-		case <-ctx.Done():
-			fmt.Fprintln(c.Err)
-			return withCode(ExitStopped, context.Cause(ctx))
-		case words = <-line:
+		words, err := d.ask(ctx, "> ")
+		if errors.Is(err, errNoMore) || err == nil && words == "" {
+			return nil
 		}
-		if words == "" {
-			return lines.Err()
+		if err != nil {
+			return err
 		}
-		err := t.say(ctx, words)
+		err = t.say(ctx, words)
 		var refused *exitError
 		if errors.As(err, &refused) && refused.code == ExitFailed { // it was told, and the conversation goes on
 			err = nil
@@ -126,7 +116,9 @@ func (c *command) converse(ctx context.Context, t *talk) error {
 
 // say sends one message and prints the response.
 func (t *talk) say(ctx context.Context, words string) error {
-	r, err := t.a.Service.Start(ctx, t.owner, service.Request{Assistant: taskchat.Name, Session: t.id, Words: words, Options: taskchat.Options{Model: t.model}})
+	r, err := t.c.startChoosing(ctx, &t.model, func() (*service.Run, error) {
+		return t.a.Service.Start(ctx, t.owner, service.Request{Assistant: taskchat.Name, Session: t.id, Words: words, Options: taskchat.Options{Model: t.model}})
+	})
 	if err != nil {
 		return err
 	}

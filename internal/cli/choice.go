@@ -17,14 +17,20 @@ type dialogue struct {
 	lines *bufio.Reader
 }
 
-func (c *command) newDialogue() *dialogue { return &dialogue{c: c, lines: bufio.NewReader(c.In)} }
+// newDialogue gives a dialogue over what is typed. All of a command read from one place: none takes lines that another is to have.
+func (c *command) newDialogue() *dialogue {
+	if c.typed == nil {
+		c.typed = bufio.NewReader(c.In)
+	}
+	return &dialogue{c: c, lines: c.typed}
+}
 
 // errNoMore is the end of what a person types, before all was answered.
 var errNoMore = errors.New("there is no more input")
 
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(d.c.Err, printable(question))
+	fmt.Fprint(d.c.Err, d.c.folded(printable(question), d.c.ErrTTY, 0))
 	type answer struct {
 		line string
 		err  error
@@ -64,7 +70,7 @@ type choice struct {
 // shows those. What fits nothing, or stands for itself, is returned as it was typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
-		fmt.Fprintln(d.c.Err, printable(c.title))
+		fmt.Fprintln(d.c.Err, d.c.folded(printable(c.title), d.c.ErrTTY, 0))
 		for i, one := range shown[:min(mostOffered, len(shown))] {
 			fmt.Fprintf(d.c.Err, "  %d  %s\n", i+1, printable(one))
 		}

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,8 @@ type command struct {
 	database   string
 	user       string // whose sessions and tasks are meant
 	flags
-	file      *os.File // stdout itself, where it is a file; for a program that is to have the terminal
+	typed     *bufio.Reader // what a person types, once somebody has asked
+	file      *os.File      // stdout itself, where it is a file; for a program that is to have the terminal
 	out       *remembering
 	wantsJSON bool // the person asked for JSON, if only in a command line that can't be understood
 	prices    config.Prices
@@ -114,6 +116,9 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
 	worded(root)
+	if completes(args) {
+		c.completed(root, "", argumentLookups(), flagLookups())
+	}
 	root.SetFlagErrorFunc(misflagged)
 	root.SetArgs(args)
 	root.SetIn(s.In)

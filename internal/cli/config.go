@@ -101,18 +101,27 @@ func (c *command) configTest() *cobra.Command {
 					c.code = ExitFailed
 				}
 			}
-			return printList(c, found, finding.String)
+			return printList(c, found, c.finding)
 		})}, "a JSON array")
+}
+
+func engineNames() []string {
+	return []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
+}
+
+// testable are the names of what can be tested.
+func testable(a *app.App) []string {
+	known := append(engineNames(), witnessName, embeddingsName)
+	for _, p := range a.Models {
+		known = append(known, p.Name)
+	}
+	return known
 }
 
 // testAll tests the named providers and search engines, or all that are set up, at the same time. What is found is in
 // the order of the names.
 func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error) {
-	engines := []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
-	known := append(slices.Clone(engines), witnessName, embeddingsName)
-	for _, p := range a.Models {
-		known = append(known, p.Name)
-	}
+	engines, known := engineNames(), testable(a)
 	for _, name := range names {
 		if err := config.CheckName(name, known); err != nil {
 			return nil, err

@@ -88,12 +88,12 @@ type talker struct {
 }
 
 func (t *talker) Start(ctx context.Context, session, words string, o oracle.Options) (conversation.Run, error) {
-	if err := t.handOver(words, &o); err != nil {
+	if err := errors.Join(checkTyped(words), t.handOver(words, &o)); err != nil {
 		return conversation.Run{}, err
 	}
 	r, err := t.a.Service.Start(ctx, t.c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: words, Options: o})
 	if err != nil {
-		return conversation.Run{}, err
+		return conversation.Run{}, t.c.choosable(err)
 	}
 	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: r.Wait,
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return r.Watch(ctx, 0) }}
@@ -152,8 +152,7 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 }
 
 func (t *talker) Models(ctx context.Context) (all []string, err error) {
-	for _, p := range t.a.Models {
-		l := look(ctx, p)
+	for _, l := range listAll(ctx, t.a) {
 		for _, name := range l.Models {
 			all = append(all, l.Provider+":"+name)
 		}

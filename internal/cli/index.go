@@ -41,7 +41,11 @@ func indexLine(k index.Kept) string {
 	if root == "" {
 		root = "no index that this version can use"
 	}
-	return fmt.Sprintf("%s  %8s  %s  %s\n  %s", moment(k.Used), megabytes(k.Bytes), tool.Count(k.Texts, "file"), printable(root), k.File)
+	what := tool.Count(k.Texts, "file")
+	if k.Kind == "notes" {
+		what = "notes"
+	}
+	return fmt.Sprintf("%s  %8s  %s  %s\n  %s", moment(k.Used), megabytes(k.Bytes), what, printable(root), k.File)
 }
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

@@ -147,7 +147,7 @@ func (s *setup) tell() {
 		git = finding{What: git.What, Says: "is not there", Fix: "install it for questions about a project's history"}
 	}
 	for _, line := range append(lines, web, git) {
-		fmt.Fprintln(s.c.Out, line)
+		fmt.Fprintln(s.c.Out, s.c.finding(line))
 	}
 }
 
@@ -198,10 +198,10 @@ func (s *setup) settleModel(ctx context.Context) error {
 	case s.cfg.Model != "":
 		err := s.usable(s.cfg.Model)
 		if err == nil {
-			fmt.Fprintln(s.c.Out, finding{What: "model", OK: true, Says: s.cfg.Model + " is set"})
+			fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "model", OK: true, Says: s.cfg.Model + " is set"}))
 			return nil
 		}
-		fmt.Fprintln(s.c.Out, finding{What: "model", Says: s.cfg.Model + " is set, but " + err.Error()})
+		fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "model", Says: s.cfg.Model + " is set, but " + err.Error()}))
 		if s.yes {
 			s.c.code = ExitFailed
 			return nil
@@ -226,13 +226,13 @@ func (s *setup) askModel(ctx context.Context) error {
 		if ids := s.ids(); len(ids) > 0 {
 			prompt := "Number or name"
 			if len(keyless) > 0 {
-				prompt += fmt.Sprintf(" (or %s, if you have a key)", orList(keyless))
+				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
 			typed, err = s.choose(ctx, choice{title: "\nWhich model is to answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
 				own: func(typed string) bool { return typed == "none" || slices.Contains(keyless, typed) }})
 		} else {
 			fmt.Fprintln(s.c.Err, "\nNo model answers here. Without one, rules answer from your files.")
-			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key of %s? Name the provider [none]: ", orList(keyless)))
+			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key of %s? Name the provider [none]: ", agent.Listed(keyless, "or")))
 		}
 		switch {
 		case err != nil:
@@ -270,13 +270,6 @@ func (s *setup) keyless() (names []string) {
 		}
 	}
 	return names
-}
-
-func orList(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is forgotten.
@@ -330,7 +323,7 @@ func (s *setup) settleVault(ctx context.Context) error {
 		s.set("vault", s.cfg.Vault, folder)
 		return nil
 	case s.cfg.Vault != "":
-		fmt.Fprintln(s.c.Out, finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"})
+		fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"}))
 		return nil
 	case s.yes:
 		return nil

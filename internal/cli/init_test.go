@@ -56,10 +56,15 @@ func write(t *testing.T, path, text string) {
 // initAt calls ‘sibyl init’ as at a terminal where somebody types, and returns all that is on the screen.
 func initAt(t *testing.T, home, ollama, typed string, args ...string) (code int, screen string) {
 	t.Helper()
+	return initOn(t, 80, home, ollama, typed, args...)
+}
+
+func initOn(t *testing.T, width int, home, ollama, typed string, args ...string) (code int, screen string) {
+	t.Helper()
 	var shown bytes.Buffer
 	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
 		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
-		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80})
+		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true, Width: width})
 	return code, strings.ReplaceAll(shown.String(), home, "HOME")
 }
 
@@ -108,6 +113,39 @@ Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"
 	}
 	if got := settingsIn(t, home); got != "model: ollama:llama3.1:8b\nvault: HOME/texts/notes\n" {
 		t.Error(got)
+	}
+}
+
+func TestInitIsReadAtEveryWidth(t *testing.T) {
+	t.Setenv("PATH", "") // git is found, or not, as the machine has it
+	names := []string{"llama3.1:8b", "qwen3:4b"}
+	for i := range 9 {
+		names = append(names, fmt.Sprintf("mistral-small:%d", i))
+	}
+	for _, width := range []int{60, 80, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			code, screen := initOn(t, width, newHome(t), ollamaWith(t, names...), "mis\n3\n\n\n")
+			if code != ExitAnswered {
+				t.Errorf("exit %d", code)
+			}
+			for line := range strings.Lines(screen) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n >= width && !strings.Contains(line, "HOME") && !strings.Contains(line, "]: ") && !strings.Contains(line, "] ") {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			golden(t, fmt.Sprintf("init.%d", width), screen)
+		})
+	}
+}
+
+func TestPickerIsReadAtEveryWidth(t *testing.T) {
+	for _, width := range []int{60, 80, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			home, _ := endpointOf(t, "a-model-with-a-long-name-of-its-own-for-tools", "small", "small-instruct", "tiny", "e", "f", "g", "h", "i", "j", "k")
+			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("small-\n"), InTTY: true, ErrTTY: true, Width: width}, nil, "ask", "-q", "--in", home, "How does it work?")
+			screen, _, _ := strings.Cut(errs, "· kept")
+			golden(t, fmt.Sprintf("picker.%d", width), screen)
+		})
 	}
 }
 

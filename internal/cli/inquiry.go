@@ -56,7 +56,9 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
 			"the setting inquiry.witness names a model for good"))
 	}
-	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
+		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+	})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) {
 		return withCode(ExitFailed, fmt.Errorf("an inquiry goes on: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", held.Run, held.Run))

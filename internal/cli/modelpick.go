@@ -6,29 +6,54 @@ import (
 	"fmt"
 	"slices"
 
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/model"
+	"sibyl/internal/service"
 )
 
-// oneOfMany has the person choose a model where an endpoint has several and that is why a question failed; the choice is kept in the settings. Other
-// errors, and any where nobody can be asked, are returned as they are, with the model that was named.
-func (c *command) oneOfMany(ctx context.Context, named string, failed error) (string, error) {
+// whichModel asks a person for one of several models.
+func whichModel(many *model.ManyError) string {
+	return fmt.Sprintf("Which model of %s is to answer?", many.Provider)
+}
+
+// startChoosing begins a run. Where an endpoint has several models and that is why it can't begin, the person chooses one, which is kept in the settings,
+// put in the place of named, and asked. Other errors, and any where nobody can be asked, are returned as they are.
+func (c *command) startChoosing(ctx context.Context, named *string, start func() (*service.Run, error)) (*service.Run, error) {
+	r, err := start()
 	var many *model.ManyError
-	if !errors.As(failed, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
-		return named, failed
+	if !errors.As(err, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
+		return r, err
 	}
-	id, err := c.newDialogue().choose(ctx, choice{title: fmt.Sprintf("Which model of %s is to answer?", many.Provider), prompt: "Number or name", offered: many.Models})
+	id, asked := c.newDialogue().choose(ctx, choice{title: whichModel(many), prompt: "Number or name", offered: many.Models})
 	switch {
-	case errors.Is(err, errNoMore) || err == nil && !slices.Contains(many.Models, id):
-		return named, failed
-	case err != nil:
-		return named, err
+	case errors.Is(asked, errNoMore) || asked == nil && !slices.Contains(many.Models, id):
+		return r, err
+	case asked != nil:
+		return nil, asked
 	}
-	name := "providers." + many.Provider + ".model"
-	if done, err := config.SetTexts(c.options(), []config.Text{{Name: name, Value: id}}); err != nil {
-		fmt.Fprintf(c.Err, "· the choice is not kept: %s\n", printable(err.Error()))
-	} else {
-		fmt.Fprintf(c.Err, "· kept as %s in %s; -m names another\n", name, printable(done.File))
+	fmt.Fprintln(c.Err, "· "+c.keepModel(many.Provider, id))
+	*named = many.Provider + ":" + id
+	return start()
+}
+
+// keepModel keeps the choice of a provider's model in the settings, and says so.
+func (c *command) keepModel(provider, id string) string {
+	name := "providers." + provider + ".model"
+	done, err := config.SetTexts(c.options(), []config.Text{{Name: name, Value: id}})
+	if err != nil {
+		return "the choice is not kept: " + printable(err.Error())
 	}
-	return many.Provider + ":" + id, nil
+	return fmt.Sprintf("kept as %s in %s; -m names another", name, printable(done.File))
+}
+
+// choosable is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
+func (c *command) choosable(err error) error {
+	var many *model.ManyError
+	if !errors.As(err, &many) {
+		return err
+	}
+	return &conversation.ChoiceError{Err: err, Title: whichModel(many), Models: many.Models, Chosen: func(id string) (model, told string) {
+		return many.Provider + ":" + id, c.keepModel(many.Provider, id)
+	}}
 }

@@ -56,3 +56,33 @@ func TestAnEndpointWithSeveralModelsIsAnErrorThatListsThemWhereNobodyChooses(t *
 		}
 	}
 }
+
+func TestEveryCommandThatAsksAModelHasItChosenInTheSameWay(t *testing.T) {
+	for name, args := range map[string][]string{
+		"chat":        {"chat", "remind me to paint the bridge"},
+		"council ask": {"council", "ask", "skeptic"},
+		"investigate": {"investigate", "The bridge was closed.", "--limit", "5", "--witness", "offline:rules"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, settings := endpointOf(t, "big", "small")
+			if code, _, errs := sibyl(t, home, Streams{}, nil, "council", "say", "Shall we paint the bridge?"); code != ExitAnswered {
+				t.Fatal(errs)
+			}
+			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true, ErrTTY: true}, nil, args...)
+			if !strings.Contains(errs, "Which model of work is to answer?\n  1  big\n  2  small\n") || settingsIn(t, home) != settings+"    model: small\n" {
+				t.Errorf("%s", errs)
+			}
+			if code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil, append(args, "--json")...); strings.Contains(errs, "Which model") {
+				t.Errorf("exit %d, for a program: %s", code, errs)
+			}
+		})
+	}
+}
+
+func TestConversationOverTasksGoesOnWithTheLinesBehindAChoice(t *testing.T) {
+	home, _ := endpointOf(t, "big", "small")
+	_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("show my tasks\nsmall\nshow my tasks again\n\n"), InTTY: true, ErrTTY: true}, nil, "chat")
+	if n := strings.Count(errs, "Which model"); n != 1 || strings.Count(errs, "> ") != 3 {
+		t.Errorf("asked %d times: %s", n, errs)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,11 +55,20 @@ func look(ctx context.Context, p model.Provider) listed {
 	return l
 }
 
-func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
+// listAll asks every provider that is set up for its models, and keeps their names.
+func listAll(ctx context.Context, a *app.App) []listed {
 	all := make([]listed, len(a.Models))
+	var looks sync.WaitGroup
 	for i, p := range a.Models {
-		all[i] = look(ctx, p)
+		looks.Go(func() { all[i] = look(ctx, p) })
 	}
+	looks.Wait()
+	keepSeen(a.Config.DataDir, all)
+	return all
+}
+
+func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
+	all := listAll(ctx, a)
 	if c.asJSON {
 		return c.printJSON(all)
 	}
@@ -92,20 +102,24 @@ type finding struct {
 	Fix  string `json:"fix,omitempty"`
 }
 
-func (f finding) String() string {
+// findingIndent is where in its line a finding says what it says.
+const findingIndent = 18
+
+// finding is a finding for the screen.
+func (s Streams) finding(f finding) string {
 	mark, fix := "--", ""
 	if f.OK {
 		mark = "ok"
 	}
 	if f.Fix != "" {
-		fix = "\n                  " + f.Fix
+		fix = "\n" + s.folded(strings.Repeat(" ", findingIndent)+f.Fix, s.OutTTY, findingIndent)
 	}
-	return fmt.Sprintf("%s  %-13s %s%s", mark, f.What, printable(f.Says), fix)
+	return s.folded(fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)), s.OutTTY, findingIndent) + fix
 }
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
-		Long: "Looks at the settings, the journal, the trees, the prompts, the models, the web search, transcription, embeddings and the oracles, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
+		Long: "Looks at the settings, the journal, the trees, the prompts, the models, the indexes, the web search, transcription, embeddings and the oracles, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
 			"Exit codes: 0 all that is set works, 1 something that is set does not, 2 the settings can't be read. What is only not set up\nis no fault.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context())
@@ -115,7 +129,7 @@ func (c *command) doctorCommand() *cobra.Command {
 			if slices.ContainsFunc(findings, func(f finding) bool { return !f.OK && f.Fix == "" }) { // a fix means that it is an addition, not a fault
 				c.code = ExitFailed
 			}
-			return printList(c, findings, finding.String)
+			return printList(c, findings, c.finding)
 		}}, "a JSON array")
 }
 
@@ -144,7 +158,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	} else {
 		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named" + abilities(a.Describe(ctx, chosen))})
 	}
-	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
+	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkIndex(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
 }
 
 // abilities is what a person should know of a model.

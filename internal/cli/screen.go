@@ -252,5 +252,33 @@ func (s *screen) dim(line string, tty bool) string {
 // printable drops control characters, so that no text from elsewhere can steer the terminal.
 func printable(text string) string { return render.Clean(text) }
 
+// folded breaks a line at words where a terminal would break it anywhere; what goes on begins with so many spaces. A space at its end stays, for what
+// is typed behind it.
+func (s Streams) folded(line string, tty bool, hang int) string {
+	width := cmp.Or(s.Width, 80) - 1
+	if rest, blank := strings.CutPrefix(line, "\n"); blank {
+		return "\n" + s.folded(rest, tty, hang)
+	}
+	if !tty || ansi.StringWidth(line) <= width || width < 2*hang {
+		return line
+	}
+	text := strings.TrimRight(line, " ")
+	head := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var b strings.Builder
+	b.WriteString(head)
+	at := len(head)
+	for rest := text[len(head):]; rest != ""; {
+		gap := rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
+		word, _, _ := strings.Cut(rest[len(gap):], " ")
+		rest = rest[len(gap)+len(word):]
+		if gap != "" && at+len(gap)+ansi.StringWidth(word) > width {
+			gap, at = "\n"+strings.Repeat(" ", hang), -1
+		}
+		b.WriteString(gap + word)
+		at += len(gap) + ansi.StringWidth(word)
+	}
+	return b.String() + line[len(text):]
+}
+
 // clipLine cuts a line that would fill the width.
 func clipLine(s string, width int) string { return ansi.Truncate(s, width-1, "…") }

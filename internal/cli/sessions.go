@@ -17,7 +17,7 @@ import (
 
 func (c *command) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
-		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one. One that\nnobody has used for the time of the setting retention is removed."},
+		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one about this folder. One\nthat nobody has used for the time of the setting retention is removed."},
 		c.sessionList(), c.sessionShow(), c.sessionAudit(), c.sessionExport(), c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 }
 

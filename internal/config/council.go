@@ -47,8 +47,8 @@ func (c Config) OracleTimeouts() Timeouts {
 func councilSettings() []setting[Config] {
 	of := func(c *Config) *Council { return &c.Council }
 	return []setting[Config]{
-		field("council.sessions", "SIBYL_SESSIONS", func(c *Config) *string { return &of(c).Sessions }, value.path),
-		field("council.oracles", "ORACLES_DIR", func(c *Config) *string { return &of(c).Oracles }, value.path),
+		path("council.sessions", "SIBYL_SESSIONS", func(c *Config) *string { return &of(c).Sessions }),
+		path("council.oracles", "ORACLES_DIR", func(c *Config) *string { return &of(c).Oracles }),
 		field("council.placeholder", "ORACLE_PLACEHOLDER", func(c *Config) *string { return &of(c).Placeholder }, value.line),
 		field("council.cache_ttl", "ORACLE_CACHE_TTL", func(c *Config) *int { return &of(c).CacheTTL }, number(0, 86_400)),
 		field("council.timeout", "LLM_TIMEOUT_SECONDS", func(c *Config) *int { return &of(c).Timeout }, number(0, 3600)),

@@ -25,10 +25,10 @@ const (
 
 func inquirySettings() []setting[Config] {
 	return []setting[Config]{
-		field("inquiry.sessions", "SIBYL_INQUIRIES", func(c *Config) *string { return &c.Inquiry.Sessions }, value.path),
+		path("inquiry.sessions", "SIBYL_INQUIRIES", func(c *Config) *string { return &c.Inquiry.Sessions }),
 		field(inquiryLimit, "SIBYL_INQUIRY_LIMIT", func(c *Config) *int { return &c.Inquiry.Limit }, number(leastQuestions, mostQuestions)),
-		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, modelSuchAs("ollama:llama3.1:8b")),
-		field(inquiryEmbeddings, "SIBYL_INQUIRY_EMBEDDINGS", func(c *Config) *string { return &c.Inquiry.Embeddings }, modelSuchAs("ollama:nomic-embed-text")),
+		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, modelSuchAs("ollama:llama3.1:8b")).naming(takesModel),
+		field(inquiryEmbeddings, "SIBYL_INQUIRY_EMBEDDINGS", func(c *Config) *string { return &c.Inquiry.Embeddings }, modelSuchAs("ollama:nomic-embed-text")).naming(takesModel),
 	}
 }
 

@@ -54,14 +54,14 @@ func mcpSettings() []setting[MCPServer] {
 		field("env", "", func(s *MCPServer) *[]string { return &s.Env }, value.variables).taking("[GITHUB_TOKEN]").shown(func(s *MCPServer) any {
 			return plain(slices.DeleteFunc(slices.Clone(s.Env), func(name string) bool { return slices.Contains(s.Variables, name) }))
 		}),
-		field("folder", "", func(s *MCPServer) *string { return &s.Folder }, value.path),
+		path("folder", "", func(s *MCPServer) *string { return &s.Folder }),
 		field("url", "", func(s *MCPServer) *string { return &s.URL }, value.mcpURL),
 		field("header", "", func(s *MCPServer) *string { return &s.Header }, value.headerName),
 		keyEnv("key_env", func(s *MCPServer) *KeySource { return &s.KeySource }),
 		keyCommand("key_command", func(s *MCPServer) *KeySource { return &s.KeySource }),
 		field("tools", "", func(s *MCPServer) *[]string { return &s.Tools }, value.lines).taking("[search_issues, get_issue]"),
 		field("pin", "", func(s *MCPServer) *string { return &s.Pin }, value.pin),
-		field("private", "", func(s *MCPServer) *bool { return &s.Private }, value.yesNo),
+		yesNo("private", "", func(s *MCPServer) *bool { return &s.Private }),
 		field("timeout", "", func(s *MCPServer) *time.Duration { return &s.Timeout }, duration(time.Second, 30*time.Second)),
 	}
 }

@@ -32,22 +32,38 @@ func newPlaces(environ []string, home string) places {
 // get returns a variable; "" if it is not set.
 func (p places) get(name string) string { return p.variables[name] }
 
-// configDir returns the folder for configuration, or "" where that cannot be told.
-func (p places) configDir() string {
-	var folder string
+// base returns the system's folder of a kind: the one of the XDG variable, else the one of the Windows variable, else the one below home, which
+// macOS has in its Library. "" where that cannot be told.
+func (p places) base(xdg, windows, library, hidden string) string {
 	switch {
-	case filepath.IsAbs(p.get("XDG_CONFIG_HOME")):
-		folder = p.get("XDG_CONFIG_HOME")
-	case runtime.GOOS == "windows" && p.get("APPDATA") != "":
-		folder = p.get("APPDATA")
+	case filepath.IsAbs(p.get(xdg)):
+		return p.get(xdg)
+	case runtime.GOOS == "windows" && p.get(windows) != "":
+		return p.get(windows)
 	case p.home == "":
 		return ""
 	case runtime.GOOS == "darwin":
-		folder = filepath.Join(p.home, "Library", "Application Support")
-	default:
-		folder = filepath.Join(p.home, ".config")
+		return filepath.Join(p.home, "Library", library)
 	}
-	return filepath.Join(folder, "sibyl")
+	return filepath.Join(p.home, hidden)
+}
+
+// configDir returns the folder for configuration, or "" where that cannot be told.
+func (p places) configDir() string {
+	return below(p.base("XDG_CONFIG_HOME", "APPDATA", "Application Support", ".config"), "sibyl")
+}
+
+// cacheDir returns the folder for what can be made anew, or "" where that cannot be told.
+func (p places) cacheDir() string {
+	return below(p.base("XDG_CACHE_HOME", "LOCALAPPDATA", "Caches", ".cache"), "sibyl", "index")
+}
+
+// below is a folder in one that is known.
+func below(folder string, names ...string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{folder}, names...)...)
 }
 
 // dataDir returns the folder for data after the XDG base directory specification, which counts a relative path as
@@ -60,24 +76,6 @@ func (p places) dataDir() (string, error) {
 		return "", errors.New("the folder for data is unknown, since the home folder is: set SIBYL_DATA or HOME")
 	}
 	return filepath.Join(p.home, ".local", "share", "sibyl"), nil
-}
-
-// cacheDir returns the folder for what can be made anew, or "" where that cannot be told.
-func (p places) cacheDir() string {
-	var folder string
-	switch {
-	case filepath.IsAbs(p.get("XDG_CACHE_HOME")):
-		folder = p.get("XDG_CACHE_HOME")
-	case runtime.GOOS == "windows" && p.get("LOCALAPPDATA") != "":
-		folder = p.get("LOCALAPPDATA")
-	case p.home == "":
-		return ""
-	case runtime.GOOS == "darwin":
-		folder = filepath.Join(p.home, "Library", "Caches")
-	default:
-		folder = filepath.Join(p.home, ".cache")
-	}
-	return filepath.Join(folder, "sibyl", "index")
 }
 
 // absolute makes a path absolute: ~ is the home folder, a relative path starts from base.

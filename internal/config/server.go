@@ -149,8 +149,8 @@ func serverSettings() []setting[Config] {
 	return []setting[Config]{
 		field("server.listen", "SIBYL_LISTEN", func(c *Config) *string { return &of(c).Listen }, value.listen),
 		field("server.name", "SIBYL_NODE", func(c *Config) *string { return &of(c).Name }, value.line),
-		field("server.tls_cert", "", func(c *Config) *string { return &of(c).TLSCert }, value.path),
-		field("server.tls_key", "", func(c *Config) *string { return &of(c).TLSKey }, value.path),
+		path("server.tls_cert", "", func(c *Config) *string { return &of(c).TLSCert }),
+		path("server.tls_key", "", func(c *Config) *string { return &of(c).TLSKey }),
 		field("server.hosts", "", func(c *Config) *[]string { return &of(c).Hosts }, value.hosts).taking("[sibyl.example.org]"),
 		field("server.proxies", "", func(c *Config) *[]netip.Prefix { return &of(c).Proxies }, value.prefixes).taking("[127.0.0.1, 10.0.0.0/8]").
 			shown(func(c *Config) any { return texts(of(c).Proxies) }),

@@ -14,15 +14,65 @@ type setting[T any] struct {
 	path     string // in the file, sections and name with dots between
 	variable string // in the environment; "" for none
 	list     string // an example of the list, or of the names and values, it takes; "" for one that takes one value
+	takes    takes
+	choices  []string // all that it may be, where that is a few words
 	apply    func(into *T, v value) error
 	show     func(of *T) any // as the file would have it; nil where it is not set
 }
+
+// takes is the kind of what is set, where somebody could be helped to name it.
+type takes int
+
+const (
+	takesOther takes = iota
+	takesPath
+	takesModel
+)
 
 // field is a setting that fills one field.
 func field[T, F any](path, variable string, at func(*T) *F, take func(value, *F) error) setting[T] {
 	return setting[T]{path: path, variable: variable,
 		apply: func(into *T, v value) error { return take(v, at(into)) },
 		show:  func(of *T) any { return plain(*at(of)) }}
+}
+
+// path is a field that holds a path.
+func path[T any](path, variable string, at func(*T) *string) setting[T] {
+	s := field(path, variable, at, value.path)
+	s.takes = takesPath
+	return s
+}
+
+// choice is a field that holds one of a few words.
+func choice[T any, F ~string](path, variable string, at func(*T) *F, choices ...F) setting[T] {
+	s := field(path, variable, at, oneOf(choices...))
+	for _, c := range choices {
+		s.choices = append(s.choices, string(c))
+	}
+	return s
+}
+
+// yesNo is a field that is true or false.
+func yesNo[T any](path, variable string, at func(*T) *bool) setting[T] {
+	return field(path, variable, at, value.yesNo).choosing("true", "false")
+}
+
+// offSwitch is a field that is on or off, and keeps whether it is off.
+func offSwitch[T any](path, variable string, at func(*T) *bool) setting[T] {
+	return field(path, variable, at, value.offSwitch).choosing("on", "off").
+		shown(func(of *T) any { return map[bool]string{true: "off", false: "on"}[*at(of)] })
+}
+
+// choosing is the setting with all that it may be.
+func (s setting[T]) choosing(all ...string) setting[T] {
+	s.choices = all
+	return s
+}
+
+// naming is the setting with the kind of what it takes.
+func (s setting[T]) naming(kind takes) setting[T] {
+	s.takes = kind
+	return s
 }
 
 // taking is the setting with an example of the list, or of the names and values, it takes.
@@ -51,29 +101,27 @@ const minWait, maxWait = 10 * time.Second, time.Hour
 // settings lists all that can be set outside of providers and MCP servers. It is the only place that knows their names.
 func settings() []setting[Config] {
 	return slices.Concat([]setting[Config]{
-		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model),
-		field("data", "SIBYL_DATA", func(c *Config) *string { return &c.DataDir }, value.path),
+		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model).naming(takesModel),
+		path("data", "SIBYL_DATA", func(c *Config) *string { return &c.DataDir }),
 		field("database", "SIBYL_DATABASE", func(c *Config) *Database { return &c.Database }, value.database).
 			shown(func(c *Config) any { return plain(c.Database.Where()) }),
-		field("vault", "SIBYL_VAULT", func(c *Config) *string { return &c.Vault }, value.path),
-		field("trees", "SIBYL_TREES", func(c *Config) *string { return &c.Trees }, value.path),
-		field("prompts", "SIBYL_PROMPTS", func(c *Config) *string { return &c.Prompts }, value.path),
-		field("notices", "SIBYL_NOTICES", func(c *Config) *string { return &c.Notices }, value.path),
+		path("vault", "SIBYL_VAULT", func(c *Config) *string { return &c.Vault }),
+		path("trees", "SIBYL_TREES", func(c *Config) *string { return &c.Trees }),
+		path("prompts", "SIBYL_PROMPTS", func(c *Config) *string { return &c.Prompts }),
+		path("notices", "SIBYL_NOTICES", func(c *Config) *string { return &c.Notices }),
 		field("max_turns", "SIBYL_MAX_TURNS", func(c *Config) *int { return &c.MaxTurns }, number(1, 200)),
 		field("max_tokens", "SIBYL_MAX_TOKENS", func(c *Config) *int { return &c.MaxTokens }, numberOrNone(MinTokens, MostTokens)),
 		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(MinTime, MostTime)),
 		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
 			shown(func(c *Config) any { return inDays(c.Retention) }),
 		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, value.hostsWithPorts).taking("[llm.lan, 192.168.1.5:8000]"),
-		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),
-		field(indexSwitch, "SIBYL_INDEX", func(c *Config) *bool { return &c.Index.Off }, value.offSwitch).
-			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Index.Off] }),
-		field("index.folder", "SIBYL_INDEX_FOLDER", func(c *Config) *string { return &c.Index.Folder }, value.path),
-		field(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }, value.offSwitch).
-			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Web.Off] }),
+		choice("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, KeysAuto, KeysKeyring, KeysFile),
+		offSwitch(indexSwitch, "SIBYL_INDEX", func(c *Config) *bool { return &c.Index.Off }),
+		path("index.folder", "SIBYL_INDEX_FOLDER", func(c *Config) *string { return &c.Index.Folder }),
+		offSwitch(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }),
 		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, value.hosts).taking(hostsExample),
 		field("web.deny", "", func(c *Config) *[]string { return &c.Web.Deny }, value.hosts).taking(hostsExample),
-		field("web.engine", "", func(c *Config) *string { return &c.Web.Engine }, oneOf(SearXNG, Brave, Tavily)),
+		choice("web.engine", "", func(c *Config) *string { return &c.Web.Engine }, SearXNG, Brave, Tavily),
 		field("web.searxng", "SIBYL_SEARXNG_URL", func(c *Config) *Web { return &c.Web }, value.searxng).
 			shown(func(c *Config) any { return plain(c.Web.SearXNG) }),
 		keyEnv("web.brave.key_env", func(c *Config) *KeySource { return &c.Web.Brave }),
@@ -84,12 +132,12 @@ func settings() []setting[Config] {
 			shown(func(c *Config) any { return c.Ollama.Host }),
 		field("ollama.context", "", func(c *Config) *int { return &c.Ollama.NumCtx }, number(0, 1_000_000)),
 	}, tuning("ollama.", func(c *Config) *Tuning { return &c.Ollama.Tuning }), []setting[Config]{
-		field("bert.model", "", func(c *Config) *string { return &c.Bert.Model }, value.path),
+		path("bert.model", "", func(c *Config) *string { return &c.Bert.Model }),
 		field("bert.timeout", "", func(c *Config) *time.Duration { return &c.Bert.Timeout }, duration(time.Second, time.Minute)),
-		field(fallbackModels, "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).
+		field(fallbackModels, "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).naming(takesModel).
 			taking("[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"),
 		field("fallback.cool_down", "", func(c *Config) *time.Duration { return &c.Fallback.CoolDown }, duration(time.Second, time.Hour)),
-		field("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }, value.yesNo),
+		yesNo("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }),
 		field("timeouts.start", "", func(c *Config) *time.Duration { return &c.Timeouts.Start }, duration(minWait, maxWait)),
 		field("timeouts.silence", "", func(c *Config) *time.Duration { return &c.Timeouts.Silence }, duration(minWait, maxWait)),
 		field("timeouts.local_start", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalStart }, duration(minWait, maxWait)),
@@ -103,15 +151,15 @@ func settings() []setting[Config] {
 // what local is unless local says otherwise, as it must for a program on this machine that passes everything on.
 func providerSettings() []setting[Provider] {
 	return append([]setting[Provider]{
-		field("kind", "", func(p *Provider) *Kind { return &p.Kind }, oneOf(KindOpenAI, KindAnthropic, KindGemini, KindOllama)),
+		choice("kind", "", func(p *Provider) *Kind { return &p.Kind }, KindOpenAI, KindAnthropic, KindGemini, KindOllama),
 		field("base_url", "BASE_URL", func(p *Provider) *Provider { return p }, value.endpoint).
 			shown(func(p *Provider) any { return p.BaseURL }),
 		field("model", "MODEL", func(p *Provider) *string { return &p.Model }, value.line),
 		keyEnv("key_env", func(p *Provider) *KeySource { return &p.KeySource }),
 		keyCommand("key_command", func(p *Provider) *KeySource { return &p.KeySource }),
-		field("local", "", func(p *Provider) *bool { return &p.Local }, value.yesNo),
+		yesNo("local", "", func(p *Provider) *bool { return &p.Local }),
 		field("window", "", func(p *Provider) *int { return &p.Window }, numberOrNone(1024, 10_000_000)),
-		field("api", "", func(p *Provider) *string { return &p.API }, oneOf(APIChat, APIResponses)),
+		choice("api", "", func(p *Provider) *string { return &p.API }, APIChat, APIResponses),
 	}, tuning("", func(p *Provider) *Tuning { return &p.Tuning })...)
 }
 

@@ -38,8 +38,8 @@ func telemetrySettings() []setting[Config] {
 	return []setting[Config]{
 		field("telemetry.otlp_endpoint", otlpEndpoint, func(c *Config) *string { return &c.Telemetry.Endpoint }, value.collector),
 		field("telemetry.trace_ratio", "SIBYL_TRACE_RATIO", func(c *Config) *float64 { return &c.Telemetry.TraceRatio }, value.ratio),
-		field("telemetry.accept_traceparent", "", func(c *Config) *bool { return &c.Telemetry.Traceparent }, value.yesNo),
-		field("telemetry.log_level", "SIBYL_LOG_LEVEL", func(c *Config) *slog.Level { return &c.Telemetry.LogLevel }, value.level).
+		yesNo("telemetry.accept_traceparent", "", func(c *Config) *bool { return &c.Telemetry.Traceparent }),
+		field("telemetry.log_level", "SIBYL_LOG_LEVEL", func(c *Config) *slog.Level { return &c.Telemetry.LogLevel }, value.level).choosing(logLevels()...).
 			shown(func(c *Config) any { return strings.ToLower(c.Telemetry.LogLevel.String()) }),
 	}
 }
@@ -66,9 +66,11 @@ func (v value) ratio(into *float64) error {
 	return nil
 }
 
+func logLevels() []string { return []string{"debug", "info", "warn", "error"} }
+
 func (v value) level(into *slog.Level) error {
 	var name string
-	if err := oneOf("debug", "info", "warn", "error")(v, &name); err != nil {
+	if err := oneOf(logLevels()...)(v, &name); err != nil {
 		return err
 	}
 	return into.UnmarshalText([]byte(name))

@@ -44,7 +44,7 @@ const (
 
 func transcriptionSettings() []setting[Config] {
 	return []setting[Config]{
-		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, modelSuchAs("openai:whisper-1")),
+		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, modelSuchAs("openai:whisper-1")).naming(takesModel),
 		field(transcriptionServer, "SIBYL_TRANSCRIPTION_SERVER", func(c *Config) *Transcription { return &c.Transcription }, value.whisper).
 			shown(func(c *Config) any { return plain(c.Transcription.Server) }),
 		field(transcriptionCommand, "", func(c *Config) *[]string { return &c.Transcription.Command }, value.onFile).taking(transcriberExample).

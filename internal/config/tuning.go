@@ -68,7 +68,7 @@ func (t Tuning) JSON() (map[string]json.RawMessage, error) {
 // tuning lists the settings of a Tuning.
 func tuning[T any](prefix string, of func(*T) *Tuning) []setting[T] {
 	return []setting[T]{
-		field(prefix+"think", "", func(t *T) *string { return &of(t).Think }, oneOf("on", "off", "low", "medium", "high")),
+		choice(prefix+"think", "", func(t *T) *string { return &of(t).Think }, "on", "off", "low", "medium", "high"),
 		field(prefix+"max_output", "", func(t *T) *int { return &of(t).MaxOutput }, numberOrNone(256, 1_000_000)),
 		field(prefix+"keep_alive", "", func(t *T) *time.Duration { return &of(t).KeepAlive }, value.keepAlive).shown(func(t *T) any {
 			if of(t).KeepAlive < 0 {
@@ -76,7 +76,7 @@ func tuning[T any](prefix string, of func(*T) *Tuning) []setting[T] {
 			}
 			return plain(of(t).KeepAlive)
 		}),
-		field(prefix+"report", "", func(t *T) *string { return &of(t).Report }, oneOf(ReportSignals, ReportTool)),
+		choice(prefix+"report", "", func(t *T) *string { return &of(t).Report }, ReportSignals, ReportTool),
 		field(prefix+"headers", "", func(t *T) *Tuning { return of(t) }, value.headers).taking("{X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}").
 			shown(func(t *T) any { return plain(of(t).Headers) }),
 		field(prefix+"query", "", func(t *T) *map[string]string { return &of(t).Query }, value.query).taking("{api-version: 2024-10-21}"),

@@ -502,3 +502,33 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 		t.Errorf("after it: %v", err)
 	}
 }
+
+func TestDamagedFilesAreNamedAndLeftAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	store := NewCaches(dir, DefaultBound)
+	var paths []string
+	for _, root := range []string{"/sound", "/piece", "/none"} {
+		c := store.Open("code", root)
+		build(t, c, "one", "some words", "of two texts")
+		must(t, c.Close())
+		paths = append(paths, c.path)
+	}
+	if damaged, err := store.Damaged(t.Context()); err != nil || len(damaged) > 0 {
+		t.Fatalf("%v, %v", damaged, err)
+	}
+	execute(t, paths[1], `UPDATE lists SET piece = CAST(substr(hex(piece), 1, length(piece)) AS BLOB)`)
+	must(t, os.WriteFile(paths[2], []byte("no database"), 0o600))
+	damaged, err := store.Damaged(t.Context())
+	var got []string
+	for _, k := range damaged {
+		got = append(got, k.File)
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(paths[1:]))
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if all, err := store.List(t.Context()); err != nil || len(all) != 3 {
+		t.Errorf("%v, %v", all, err)
+	}
+}

@@ -97,7 +97,7 @@ func (o offline) lacking(quotes []quote) string {
 		for i, w := range gone {
 			gone[i] = "“" + w + "”"
 		}
-		return "No passage mentions " + listOf(gone, "or")
+		return "No passage mentions " + agent.Listed(gone, "or")
 	}
 	first := quotes[0]
 	said := 0.0
@@ -112,13 +112,6 @@ func (o offline) lacking(quotes []quote) string {
 		return "No passage holds most of what the question says"
 	}
 	return ""
-}
-
-func listOf(items []string, and string) string {
-	if len(items) < 2 {
-		return strings.Join(items, "")
-	}
-	return strings.Join(items[:len(items)-1], ", ") + " " + and + " " + items[len(items)-1]
 }
 
 const (

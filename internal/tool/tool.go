@@ -153,6 +153,9 @@ type Result struct {
 	Items     int    `json:"items"`
 	Truncated bool   `json:"truncated,omitempty"`
 
+	// Beside is what the person should know of how the result came about, as a sentence; "" for nothing.
+	Beside string `json:"beside,omitempty"`
+
 	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
 	Data json.RawMessage `json:"data,omitempty"`
 }

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -17,7 +18,8 @@ import (
 
 // live is the answer that is under way.
 type live struct {
-	words string
+	words, material string
+
 	begun time.Time
 	stop  context.CancelCauseFunc
 	left  chan struct{} // closed when nobody looks at the updates any more
@@ -62,7 +64,7 @@ const atOnce = 256
 // ask begins the answer to a question.
 func (m *model) ask(words, material string) tea.Cmd {
 	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{words: words, begun: m.now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
+	l := &live{words: words, material: material, begun: m.now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
 	l.stream = render.NewStream(m.layout(m.answerWidth()))
 	m.live, m.leaving = l, time.Time{}
 	o, session := m.options, m.session
@@ -96,11 +98,31 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		if l.stopping {
 			return m.say("stopped before it began")
 		}
+		var choice *ChoiceError
+		if errors.As(msg.err, &choice) {
+			return m.chooseModel(choice, l)
+		}
 		return m.fail(msg.err)
 	}
 	l.run = msg.run
 	m.session, m.answers = msg.run.Session, msg.run.Model
 	return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
+}
+
+// chooseModel has the person choose who is to answer, and asks again.
+func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
+	items := make([]item, len(choice.Models))
+	for i, name := range choice.Models {
+		items[i] = item{name, name}
+	}
+	return m.pick(pickMsg{title: choice.Title, items: items, chosen: func(m *model, id string) tea.Cmd {
+		named, told := choice.Chosen(id)
+		m.options.Model = named
+		if m.input.Value() == l.words {
+			m.setInput("")
+		}
+		return tea.Batch(m.say(told), m.ask(l.words, l.material))
+	}})
 }
 
 // pump takes the updates of the run to the conversation.

@@ -104,6 +104,25 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 	})
 }
 
+func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		h.p.refuse = &ChoiceError{Err: errors.New("work has 2 models"), Title: "Which model of work is to answer?", Models: []string{"big", "small"}, Chosen: func(id string) (model, told string) {
+			h.p.refuse = nil
+			return "work:" + id, "kept as providers.work.model"
+		}}
+		h.press("How are leases acquired?\r")
+		golden(t, fmt.Sprintf("choice_%d", width), h.shows("small"))
+		h.press("sm\r")
+		r := <-h.p.begun
+		if r.options.Model != "work:small" || h.p.asked[0] != "How are leases acquired?" {
+			t.Errorf("%q was asked of %q", h.p.asked, r.options.Model)
+		}
+		r.end(answer("So."))
+		h.rests("kept as providers.work.model")
+	})
+}
+
 func TestProvisionalTextThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	h := hold(t, 80, 24)
 	r := h.ask("How?")

@@ -19,7 +19,8 @@ import (
 
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run.
+	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run. A *ChoiceError says that the person
+	// has to choose a model first.
 	Start(ctx context.Context, session, words string, o oracle.Options) (Run, error)
 	// Ended is told of each run that has ended.
 	Ended(r Run, res service.Result) error
@@ -49,6 +50,20 @@ type Run struct {
 	Wait  func(ctx context.Context) (service.Result, error)
 	Of    *service.Run // whose it is; nil in tests
 }
+
+// ChoiceError says that a question was not begun, since nobody has said which model is to answer.
+type ChoiceError struct {
+	Err    error
+	Title  string   // asks for one of the models
+	Models []string // at least two
+	// Chosen is told of the choice. It gives the model to ask for, and says what became of the choice.
+	Chosen func(id string) (model, told string)
+}
+
+func (e *ChoiceError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what was wrong.
+func (e *ChoiceError) Unwrap() error { return e.Err }
 
 // Exchange is a question and what came of it.
 type Exchange struct {

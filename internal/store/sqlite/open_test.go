@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"go.uber.org/goleak"
@@ -266,4 +267,29 @@ func content(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(bytes)
+}
+
+func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
+	path := newPath(t)
+	if db, err := OpenToRead(t.Context(), path); err == nil {
+		_ = db.Close()
+		t.Error("a database that is not there was opened")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+	begin(t, openAt(t, path), 3)
+	db, err := OpenToRead(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(recs) != 3 {
+		t.Errorf("%d records, %v", len(recs), err)
+	}
+	if err := db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()); !errors.Is(err, journal.ErrReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -108,6 +108,22 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	return db, nil
 }
 
+// OpenToRead opens a database that is there, and of this build, for reading: nothing is made, brought up to date or waited for. Writes fail with
+// journal.ErrReadOnly.
+func OpenToRead(ctx context.Context, path string) (*DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	db := &DB{path: path, vfs: walVFS(), writing: make(chan struct{}, 1), closed: make(chan struct{})}
+	return db.openReadOnly(ctx, errOnlyToRead)
+}
+
+var errOnlyToRead = errors.New("it was opened to be read")
+
 // stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what is written to it is
 // gone once it is closed.
 func (db *DB) stands() error {

@@ -9,6 +9,8 @@
 //   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
 //     on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
+//   - At most 200,000 files and 1 GB are searched. Of a larger folder whole folders are left out, the same ones each time, and the result says so;
+//     it also says where time ran out before all was read.
 //   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
 //     context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
@@ -28,6 +30,7 @@ type Root struct {
 	root    *os.Root
 	name    string
 	indexed *indexed // nil: without an index
+	planner planner
 }
 
 // Open opens dir for reading. The error is a *tool.Error: NotFound when dir is missing or no folder.
@@ -59,7 +62,8 @@ func (r *Root) Close() error {
 
 // Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
-	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool(), r.outlineTool(), r.referencesTool(), r.historyTool()}
+	walking := func(t tool.Tool) tool.Tool { return noted{t, r} }
+	return []tool.Tool{walking(r.searchTool()), walking(r.definitionTool()), r.readTool(), walking(r.mapTool()), r.outlineTool(), walking(r.referencesTool()), r.historyTool()}
 }
 
 // bare strips the path from a file error: paths of the machine are no business of a model.

@@ -309,7 +309,7 @@ func (s *lookup) countUnread(ctx context.Context, there *survey) (toLearn int, e
 			w := &worker{buf: *buf}
 			for i := range some {
 				f := found{path: some[i].path, info: some[i].info, dir: dir, name: some[i].info.Name(), worker: w, known: some[i].known}
-				if ctx.Err() != nil || !s.scope.holds(f.path) {
+				if ctx.Err() != nil || !s.scope.holds(f.path) || isOver(ctx) {
 					continue
 				}
 				content, ok := f.read()

@@ -84,7 +84,7 @@ func (w *walker) recall(me *hand, root *os.Root, j *job) (c contents, ok bool) {
 		if err != nil || !info.IsDir() {
 			return c, false
 		}
-		c.folders = append(c.folders, job{parent: root, info: info, path: path.Join(j.path, name), depth: j.depth + 1, ignores: here.ignores, rules: here.rules})
+		c.folders = append(c.folders, job{parent: root, info: info, path: path.Join(j.path, name), depth: j.depth + 1, ignores: here.ignores, rules: here.rules, device: deviceOf(j.info)})
 	}
 	c.known = known
 	*j = here

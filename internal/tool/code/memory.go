@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sibyl/internal/files"
 )
 
 // memory is what is known of a root's folders and files from an earlier walk. What is in it never changes.
@@ -47,7 +49,7 @@ const settledAfter = 2 * time.Second
 
 // stampOf sums up what shows that a file or folder changed. It is never 0.
 func stampOf(info fs.FileInfo) uint64 {
-	number, changed := identity(info)
+	number, changed := files.Identity(info)
 	return mixed(uint64(info.Size()), uint64(info.ModTime().UnixNano()), number, changed) | 1
 }
 

@@ -122,7 +122,7 @@ func (v *survey) walk(ctx context.Context, r *Root, k Kept, learned *learned) (e
 	texts := k.Texts()
 	var mu sync.Mutex
 	var unread []seenFile
-	v.skipped, err = r.walkKnowing(ctx, ".", learned, func(f *found) {
+	v.skipped, err = r.walkKnowing(untimed(ctx), ".", learned, func(f *found) {
 		seen := seenFile{path: f.path, info: f.info, known: f.known}
 		mu.Lock()
 		defer mu.Unlock()

@@ -146,6 +146,7 @@ type walker struct {
 	visit   func(*found)
 	free    chan *worker // those that nobody works with
 	learned *learned     // nil: nothing is known, and nothing is to be learnt
+	plan    *plan        // nil: every folder is entered
 }
 
 // hand is a goroutine of a walk, with its worker; none while it waits.
@@ -159,6 +160,13 @@ type job struct {
 	depth   int
 	ignores *ignoreLayer
 	rules   uint64 // sum of the ignore rules
+	device  uint64 // that the folder above lies on; 0: not known
+}
+
+// crosses says that a folder is where what the system says of itself is mounted: no file in it is anybody's.
+func (j *job) crosses(root *os.Root) bool {
+	device := deviceOf(j.info)
+	return j.device != 0 && device != j.device && isMade(root)
 }
 
 // workers bounds the goroutines of a call that work at the same time.
@@ -176,8 +184,12 @@ func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, vi
 		return skipped, err
 	}
 	defer at.close()
+	planned, err := r.plan(ctx, start, known)
+	if err != nil {
+		return skipped, err
+	}
 	crew := make([]worker, workers())
-	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known}
+	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known, plan: planned}
 	for i := range crew {
 		w.free <- &crew[i]
 	}
@@ -204,6 +216,10 @@ func (w *walker) folder(me *hand, j job) error {
 		return ioError(j.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
+	if j.crosses(root) {
+		me.skipped.Links++
+		return nil
+	}
 	if w.learned != nil {
 		w.learned.watch.add(j.path)
 	}
@@ -214,6 +230,9 @@ func (w *walker) folder(me *hand, j job) error {
 	}
 	var shared sync.WaitGroup
 	for _, f := range c.folders {
+		if w.plan.leavesOut(f.path) {
+			continue
+		}
 		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
 	}
 	for some := range slices.Chunk(c.files, batch) {
@@ -286,7 +305,7 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 				me.skipped.Unreadable++
 				continue
 			}
-			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, rules: j.rules})
+			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, rules: j.rules, device: deviceOf(j.info)})
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil {
 				regular = append(regular, info)
@@ -300,7 +319,7 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 
 func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo, known *folderMemory) {
 	for _, info := range files {
-		if w.ctx.Err() != nil {
+		if w.ctx.Err() != nil || isOver(w.ctx) {
 			return
 		}
 		w.visit(&found{path: path.Join(at, info.Name()), info: info, dir: dir, name: info.Name(), worker: me.worker, known: known.file(info)})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
-	"os"
 	"path"
 	"runtime"
 	"slices"
@@ -55,13 +54,28 @@ type index struct {
 	lexicon search.Lexicon
 	seed    maphash.Seed
 	pruneAt int // number of words at which those of notes long gone are dropped
+
+	unkept int // notes that were read since the index was kept
 }
 
 type indexed struct {
 	note    *note
-	info    fs.FileInfo
-	sum     uint64
-	settled bool // another change would show in info
+	stamp   stamp
+	sum     uint64 // 0: not known
+	settled bool   // another change would show in stamp
+	private bool   // nothing of it may be kept
+}
+
+// stamp is what shows that a file changed.
+type stamp struct {
+	size, time      int64
+	number, changed uint64
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	s := stamp{size: info.Size(), time: info.ModTime().UnixNano()}
+	s.number, s.changed = files.Identity(info)
+	return s
 }
 
 // snapshot returns the vault as it is on disk. Only files that changed since the last call are read.
@@ -72,8 +86,12 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 	defer x.turn.Release(1)
 	if x.files == nil || x.lexicon.Size() > x.pruneAt {
+		fresh := x.files == nil
 		x.files, x.lexicon, x.seed = map[string]indexed{}, search.Lexicon{}, maphash.MakeSeed()
 		x.current, x.pruneAt = nil, 0
+		if fresh {
+			v.recall(ctx)
+		}
 	}
 	w := walk{ctx: ctx, vault: v}
 	if err := w.folder(".", 0); err != nil {
@@ -93,6 +111,7 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 		if l.words != nil {
 			l.entry.note.words = x.lexicon.Add(*l.words)
 			changed = true
+			x.unkept++
 		}
 		files[w.files[i].path] = l.entry
 	}
@@ -106,6 +125,7 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	if x.pruneAt == 0 {
 		x.pruneAt = 2*x.lexicon.Size() + 100_000
 	}
+	v.keep()
 	return x.current, nil
 }
 
@@ -199,7 +219,7 @@ func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
 }
 
 func (v *Vault) loadFile(f found, old indexed) loaded {
-	if old.settled && os.SameFile(old.info, f.info) && old.info.Size() == f.info.Size() && old.info.ModTime().Equal(f.info.ModTime()) {
+	if old.settled && old.stamp == stampOf(f.info) {
 		return loaded{entry: old}
 	}
 	began := time.Now()
@@ -209,11 +229,12 @@ func (v *Vault) loadFile(f found, old indexed) loaded {
 	}
 	entry := indexed{
 		note:    old.note,
-		info:    content.Info,
+		stamp:   stampOf(content.Info),
 		sum:     maphash.Bytes(v.index.seed, content.Content),
 		settled: content.Info.ModTime().Before(began.Add(-settledAfter)),
+		private: v.kept.private(content.Content),
 	}
-	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.Info.Size() {
+	if old.note != nil && old.sum == entry.sum && old.stamp.size == entry.stamp.size {
 		return loaded{entry: entry}
 	}
 	d := parse(f.path, content.Content, content.Cut)

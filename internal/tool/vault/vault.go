@@ -18,7 +18,8 @@
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
-// The vault is read afresh at every call: what another program changed is seen at once.
+// The vault is read afresh at every call: what another program changed is seen at once. A Cache only spares the reading of notes that did not change
+// since: it changes no result.
 package vault
 
 import (
@@ -58,6 +59,7 @@ type Vault struct {
 	writes   files.Ledger[tool.Result]
 	maxNotes int
 	index    index
+	kept     *kept // nil: the index is not kept
 	wrote    atomic.Bool
 }
 
@@ -95,7 +97,7 @@ func (v *Vault) Close() error {
 		defer cancel()
 		_ = v.writes.Settle(ctx) // else the next writer does it
 	}
-	return v.root.Close()
+	return errors.Join(v.kept.close(), v.root.Close())
 }
 
 // Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// completion is what a shell is offered behind a command line, without what explains it.
+func completion(t *testing.T, home string, args ...string) (offers []string, directive string) {
+	t.Helper()
+	code, out, _ := sibyl(t, home, Streams{}, nil, append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != ExitAnswered || !strings.HasPrefix(lines[len(lines)-1], ":") {
+		t.Fatalf("%v: exit %d: %q", args, code, out)
+	}
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "fallback:\n  models: [work:big]\nproviders:\n  work:\n    base_url: http://127.0.0.1:1/v1\n")
+	write(t, filepath.Join(home, "src", "bridge.md"), "The bridge was closed because of corrosion.\n")
+	t.Chdir(home)
+	for _, args := range [][]string{{"ask", "--in", "src", "-q", "Why was the bridge closed?"}, {"chat", "-q", "remind me to paint the bridge"}, {"council", "say", "Shall we paint the bridge?"}} {
+		if code, _, errs := sibyl(t, home, Streams{}, nil, args...); code != ExitAnswered && code != ExitPartial {
+			t.Fatalf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	for _, c := range []struct{ line, holds, lacks string }{
+		{"explain", "last", ""},
+		{"ask -s", "last", "new"},
+		{"chat --conversation", "new", ""},
+		{"ask -m", "work:big", "anthropic:"},
+		{"ask -m off", "offline:rules", "work:big"},
+		{"tree show", "oracle", ""},
+		{"tree models", "tasks", "baseline"},
+		{"council ask", "skeptic", ""},
+		{"council ask skeptic", "optimist", "skeptic"},
+		{"config set", "providers.work.window", "providers.*.window"},
+		{"config set web.", "web.access", "vault"},
+		{"config set web.access", "off", ""},
+		{"config set inquiry.witness", "work:big", ""},
+		{"config set-key", "anthropic", ""},
+		{"config test", "witness", ""},
+		{"task done", "1", ""},
+		{"session export -f", "jsonl", ""},
+		{"council export -f", "md", "jsonl"},
+		{"ask @sr", "@src/", ""},
+		{"ask @src/", "@src/bridge.md", ""},
+	} {
+		args := strings.Fields(c.line)
+		if last := args[len(args)-1]; last != "off" && last != "web." && !strings.HasPrefix(last, "@") {
+			args = append(args, "")
+		}
+		offers, _ := completion(t, home, args...)
+		if !slices.Contains(offers, c.holds) || slices.Contains(offers, c.lacks) {
+			t.Errorf("%s: %q, want %q and not %q", c.line, offers, c.holds, c.lacks)
+		}
+	}
+	for line, want := range map[string]string{"council show": "2", "inquiry show": "", "run cancel": ""} {
+		if offers, _ := completion(t, home, append(strings.Fields(line), "")...); (len(offers) > 0) != (want != "") || !strings.HasPrefix(strings.Join(offers, ""), want) {
+			t.Errorf("%s: %q", line, offers)
+		}
+	}
+}
+
+func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
+	home := t.TempDir()
+	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "inquiry analyse": ":0", "investigate why -w": ":0", "ask --in": ":16", "models": ":4"} {
+		if offers, directive := completion(t, home, append(strings.Fields(line), "")...); len(offers) > 0 || directive != want {
+			t.Errorf("%s: %q %s, want %s", line, offers, directive, want)
+		}
+	}
+}
+
+func TestCompletionWritesNothingAndSaysNothingWhereThereIsNothing(t *testing.T) {
+	home := t.TempDir()
+	for _, args := range [][]string{{"explain", ""}, {"council", "show", ""}, {"ask", "-m", "work"}, {"--config", "missing.yaml", "explain", ""}, {"--database", "nonsense:", "session", "show", ""}} {
+		if offers, _ := completion(t, home, args...); len(offers) > 0 {
+			t.Errorf("%v: %q", args, offers)
+		}
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+func TestCompletionEndsInTime(t *testing.T) {
+	home := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := &command{environ: []string{"HOME=" + home}}
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		begun, late := time.Now(), make(chan struct{})
+		offers, directive := c.completing(func(ctx context.Context, _ *values, _ []string, _ string) ([]offered, error) {
+			<-late
+			return offeredWords("late"), nil
+		})(cmd, nil, "")
+		if took := time.Since(begun); took != completionTime || len(offers) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
+			t.Errorf("%q, %v after %s", offers, directive, took)
+		}
+		close(late)
+	})
+}
+
+func TestWhatAShellWouldTakeApartIsNotOffered(t *testing.T) {
+	got := fittingLines([]offered{{"a b", ""}, {"a\nb", ""}, {"ab", "says\tthis\nand \x1b[31mthat"}, {"", "nothing"}, {"b", ""}}, nil, "a")
+	if want := []string{"ab\tsays this and [31mthat"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestEveryLookupStandsAtACommandOrFlag(t *testing.T) {
+	root := Commands()
+	flags := map[string]bool{}
+	var visit func(*cobra.Command)
+	commands := map[string]bool{}
+	visit = func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "sibyl"), " ")
+		commands[path] = true
+		for _, f := range slices.Concat(slices.Collect(maps.Keys(flagLookups())), folderFlags) {
+			if on, name, both := strings.Cut(f, " --"); cmd.Flag(f) != nil || both && on == path && cmd.Flag(name) != nil {
+				flags[f] = true
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+	for path := range argumentLookups() {
+		if !commands[path] {
+			t.Errorf("there is no command %s", path)
+		}
+	}
+	for f := range flagLookups() {
+		if !flags[f] {
+			t.Errorf("there is no flag %s", f)
+		}
+	}
+}
+
+func TestModelsThatAServerListedAreCompletedWithoutAskingItAgain(t *testing.T) {
+	home, _ := endpointOf(t, "big", "small")
+	if offers, _ := completion(t, home, "ask", "-m", "work:"); len(offers) > 0 {
+		t.Errorf("before: %q", offers)
+	}
+	if code, _, errs := sibyl(t, home, Streams{}, nil, "models", "--json"); code != ExitAnswered {
+		t.Fatal(errs)
+	}
+	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers, []string{"work:big", "work:small"}) {
+		t.Errorf("%q", offers)
+	}
+}
