@@ -20,7 +20,7 @@ type dialogue struct {
 func (c *command) newDialogue() *dialogue { return &dialogue{c: c, lines: bufio.NewReader(c.In)} }
 
 // errNoMore is the end of what a person types, before all was answered.
-var errNoMore = errors.New("there is no more input")
+var errNoMore = errors.New("the input ended")
 
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
@@ -41,7 +41,7 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	case a := <-answers:
 		switch {
 		case a.err != nil && !errors.Is(a.err, io.EOF):
-			return "", fmt.Errorf("the answer can't be read: %w", a.err)
+			return "", fmt.Errorf("reading your answer: %w", a.err)
 		case a.err != nil && a.line == "":
 			return "", withCode(ExitStopped, errNoMore)
 		}

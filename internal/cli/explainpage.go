@@ -124,7 +124,7 @@ func checked(p assistant.Place) shownPlace {
 	case p.File == "":
 		s.Fate, s.Class = told, "good"
 	case err != nil:
-		s.Fate, s.Class = told+"; it can't be read any more", "doubtful"
+		s.Fate, s.Class = told+"; it can no longer be read", "doubtful"
 	case p.Hash != "" && files.Hash(content) != p.Hash:
 		s.Fate, s.Class = told+"; the file has changed since", "doubtful"
 	default:
@@ -145,7 +145,7 @@ func placeText(p assistant.Place) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > mostRead:
-		return nil, fmt.Errorf("%s is no file of text", p.File)
+		return nil, fmt.Errorf("%s is not a text file", p.File)
 	}
 	return os.ReadFile(p.File)
 }

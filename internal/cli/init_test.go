@@ -83,7 +83,7 @@ func told(screen string) string {
 }
 
 const modelQuestion = `
-Which model is to answer?
+Which model should answer?
   1  ollama:llama3.1:8b
   2  ollama:qwen3:4b
 Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
@@ -92,7 +92,7 @@ func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
 	home := newHome(t)
 	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
 	want := modelQuestion + `
-Which folder holds your notes?
+Which folder has your notes?
   1  HOME/texts/notes
 Number or path, - for none [1]: 
 For HOME/.config/sibyl/config.yaml:
@@ -123,7 +123,7 @@ func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
 		t.Fatal(cmp.Diff(want, got))
 	}
 	code, screen := initAt(t, home, ollama, "")
-	if code != ExitAnswered || !strings.HasSuffix(screen, "Nothing has to be written.\n") || settingsIn(t, home) != want {
+	if code != ExitAnswered || !strings.HasSuffix(screen, "There is nothing to write.\n") || settingsIn(t, home) != want {
 		t.Errorf("exit %d: %s", code, screen)
 	}
 }

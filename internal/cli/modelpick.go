@@ -26,9 +26,9 @@ func (c *command) oneOfMany(ctx context.Context, named string, failed error) (st
 	}
 	name := "providers." + many.Provider + ".model"
 	if done, err := config.SetTexts(c.options(), []config.Text{{Name: name, Value: id}}); err != nil {
-		fmt.Fprintf(c.Err, "· the choice is not kept: %s\n", printable(err.Error()))
+		fmt.Fprintf(c.Err, "· the choice was not saved: %s\n", printable(err.Error()))
 	} else {
-		fmt.Fprintf(c.Err, "· kept as %s in %s; -m names another\n", name, printable(done.File))
+		fmt.Fprintf(c.Err, "· saved as %s in %s; -m uses another\n", name, printable(done.File))
 	}
 	return many.Provider + ":" + id, nil
 }

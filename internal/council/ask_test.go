@@ -408,7 +408,7 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 		change(&o)
 		return o
 	}
-	p.refused(council.Name, h.ask(), "no oracle is named", "sibyl council oracles")
+	p.refused(council.Name, h.ask(), "no oracle is given", "sibyl council oracles")
 	p.refused(council.Name, h.ask("nobody"), "no oracle is called “nobody”", "Bob")
 	p.refused(council.Name, h.ask("ada"), "may be several oracles")
 	p.refused(council.Name, h.ask("bob", "b"), "Bob is named twice")

@@ -49,7 +49,7 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		unlock()
 		mended = p.open()
 		same(h, "lines", len(mended), 2)
-		contains(h, strings.Join(mended, "\n"), "an answer that could not be written before lies in the session's folder: 001_", "002_")
+		contains(h, strings.Join(mended, "\n"), "an answer that could not be written before is now in the session's folder: 001_", "002_")
 		same(h, "lines when it is opened again", p.open(), nil)
 		h.whole(2)
 		var who []string

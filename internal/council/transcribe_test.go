@@ -76,7 +76,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	}
 	h.hears, h.heard = hears, nil
 	res, _ = p.transcribe(false)
-	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil), "no recording waits to be transcribed"})
+	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil), "there are no recordings to transcribe"})
 	_, o = p.transcribe(true)
 	same(t, "transcribed again", h.heard, []string{"002_audio.ogg"})
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Success, session.Success})

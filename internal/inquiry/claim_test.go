@@ -129,11 +129,11 @@ func TestRequestsThatCanNotBeCarriedOutSayWhyBeforeAnythingBegins(t *testing.T) 
 		p.refused(bridge, with(func(o *inquiry.Options) { o.Limit = limit }), "an inquiry has 5 to 20 questions")
 	}
 	p.refused(bridge, with(func(o *inquiry.Options) { o.Language = "fr" }), "English and German")
-	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "no witness is named, and none is set", "inquiry.witness")
+	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "no witness is given, and none is configured", "inquiry.witness")
 	h.opens = func() ([]record.Document, error) { return nil, errors.New("reports/scan.pdf: it holds no text") }
-	p.refused(bridge, options(), "the witness can't be heard", "reports/scan.pdf: it holds no text")
+	p.refused(bridge, options(), "the witness can't be used", "reports/scan.pdf: it holds no text")
 	h.broken = &model.Error{Kind: model.Auth, Message: "no key is set"}
-	p.refused(bridge, options(), "the detective can't be asked", "no key is set")
+	p.refused(bridge, options(), "the detective can't be used", "no key is set")
 }
 
 func TestOptionsFromElsewhereAreRead(t *testing.T) {

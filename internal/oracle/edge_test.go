@@ -55,7 +55,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			}
 			same(t, "signals", len(a.Signals), 1)
 			lacks(t, "what was shown", h.shown, "signal", "more", "0.9")
-			holds(t, "the trace", h.trace(), "a signal that is not well-formed and counts as none: ")
+			holds(t, "the trace", h.trace(), "a malformed signal, ignored: ")
 			if problems := h.receipts()[0].Report.Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}
@@ -249,7 +249,7 @@ func TestEdgeDelegationIsLoggedAndShownAndStartsNothing(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "The pump module is fine.")
 	same(t, "notices", told(a), []string{"The model recommends to delegate: all other modules (it is too large)"})
-	same(t, "caveat", a.Caveat, "Nothing was looked up for this answer: it rests on what the model knows.")
+	same(t, "caveat", a.Caveat, "Nothing was looked up for this answer: it relies on what the model knows.")
 	same(t, "tools that were reached", h.world.called(), []string{})
 	same(t, "last signal", string(a.Signal.Type), "delegation_recommended")
 }

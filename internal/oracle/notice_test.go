@@ -52,7 +52,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		{oracle.NoticeUnread, auth, []modeltest.Turn{modeltest.Say("It checks a token. " + enough())}, func(h *harness) {
 			h.world.without("code_read", "code_search", "vault_read", "vault_search", "thread_seek", "web_search", "web_fetch")
 		},
-			`{"type":"signal.unread","severity":"warning","text":"Nothing was looked up for this answer: it rests on what the model knows.","turn":1}`},
+			`{"type":"signal.unread","severity":"warning","text":"Nothing was looked up for this answer: it relies on what the model knows.","turn":1}`},
 		{oracle.NoticeUnsure, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token. " + element("context_sufficient", "0.2", "sources_found", "1"))}, nil,
 			`{"type":"signal.unsure","severity":"warning","text":"The model is not sure of this answer: it gives it a confidence of 0.20.","turn":2,"payload":{"confidence":"0.2"}}`},
 		{agent.NoticeTruncated, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 100}, reading(0)), theEnd}, nil,

@@ -59,7 +59,7 @@ func TestStory5ReplyWithoutSignalHasADefaultByTheFallback(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"1: malformed, go_on by rules"})
 	same(t, "it is told to those who watch", notices(a, oracle.NoticeFallback), []agent.Notice{{Type: "fallback.consulted", Severity: agent.Info, Turn: 1,
-		Text:    "The fallback was consulted (malformed) and decided: go_on, since what is missing is asked for as of any other reply.",
+		Text:    "The fallback was consulted (malformed) and decided: go_on, since what is missing is requested as for any other reply.",
 		Payload: map[string]string{"cause": "malformed", "verdict": "go_on", "by": "rules"}}})
 }
 

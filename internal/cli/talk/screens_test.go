@@ -163,8 +163,8 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 
 func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	h := hold(t, 80, 24)
-	calls := []string{"1. Not written without your yes: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Not called without your yes: web_fetch\n    url: https://example.com"}
-	how := "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
+	calls := []string{"1. Waiting for your approval before writing: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Waiting for your approval before calling: web_fetch\n    url: https://example.com"}
+	how := "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’"
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Held: calls, HowTo: how,
 		Warnings: append(append([]string{}, calls...), how, "a warning of its own")}})
 	s := h.shows("Do it?")

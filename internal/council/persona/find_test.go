@@ -66,7 +66,7 @@ func TestFindNamesTheNearestFirst(t *testing.T) {
 	if e, is := errors.AsType[*FindError](err); !is || e.Asked != "otimsita" || e.Candidates[0].Name != "Otimista" {
 		t.Errorf("error = %+v", e)
 	}
-	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is named; there are ") {
+	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is given; available: ") {
 		t.Errorf("error = %v", err)
 	}
 	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil || !strings.HasPrefix(err.Error(), "there is no oracle yet") {
