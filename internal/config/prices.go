@@ -114,10 +114,10 @@ func (p *Price) read(fields map[string]any) error {
 		case float64:
 			*to = n
 		default:
-			return fmt.Errorf("has a %s price that is not a number", name)
+			return fmt.Errorf("has a price for %s that is not a number", name)
 		}
 		if *to < 0 || *to > 1e6 {
-			return fmt.Errorf("has a %s price that is not between 0 and 1000000 per million tokens", name)
+			return fmt.Errorf("has a price for %s that is not between 0 and 1000000 per million tokens", name)
 		}
 	}
 	if _, has := fields["input"]; !has {

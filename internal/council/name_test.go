@@ -54,7 +54,7 @@ func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
 			h.plays = func(model.Request) modeltest.Turn { return turn }
 			res, _ := h.process("one", h.journal).run(h.naming())
 			same(t, "status", res.Status, journal.Failed)
-			contains(t, res.Failure.Hint, "the session is called as before")
+			contains(t, res.Failure.Hint, "the session keeps its name")
 			same(t, "metadata.json", h.metadata(), before)
 		})
 	}

@@ -123,8 +123,8 @@ func TestRequestsThatCanNotBeCarriedOutSayWhyBeforeAnythingBegins(t *testing.T) 
 	}
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	p.refused(" \n", options(), "can't take this hypothesis", "it wants some words")
-	p.refused(string(make([]byte, 4001)), options(), "4000 characters at most")
+	p.refused(" \n", options(), "can't take this hypothesis", "it needs some words")
+	p.refused(string(make([]byte, 4001)), options(), "at most 4000 characters")
 	for _, limit := range []int{-1, 1, 4, 21, 1000} {
 		p.refused(bridge, with(func(o *inquiry.Options) { o.Limit = limit }), "an inquiry has 5 to 20 questions")
 	}

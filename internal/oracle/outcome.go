@@ -356,7 +356,7 @@ func (a *Answer) lacks(caveat string) {
 // summary is what can be said when the model said nothing to the end.
 func (a *Answer) summary() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "I have no answer: the model gave none in %s.", agent.Counted(a.Turns, "turn"))
+	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", agent.Counted(a.Turns, "turn"))
 	for _, t := range a.Tried {
 		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, agent.Counted(t.Calls, "call"), agent.Counted(t.Hits, "hit"), agent.Counted(t.Opened, "place"))
 	}

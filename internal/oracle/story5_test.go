@@ -248,7 +248,7 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 			failing.classifier = (&classifier{err: errors.New("the model can't be loaded")}).ask
 			got := failing.ask(auth)
 			same(t, "notices of the failing one", notices(got, oracle.NoticeClassifier), []agent.Notice{{Type: "classifier.unavailable", Severity: agent.Warning,
-				Turn: want.Fallbacks[0].Turn, Text: "The classifier can't be asked, so rules decide: the model can't be loaded",
+				Turn: want.Fallbacks[0].Turn, Text: "The classifier is not available, so rules decide: the model can't be loaded",
 				Payload: map[string]string{"reason": "the model can't be loaded"}}})
 			got.Notices = slices.DeleteFunc(got.Notices, func(n agent.Notice) bool { return n.Type == oracle.NoticeClassifier })
 			got.SessionID, want.SessionID = "", ""

@@ -84,7 +84,7 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 		names = append(names, a.Name)
 	}
 	has := "it has: " + strings.Join(names, ", ")
-	return nil, usage(&assistant.RequestError{Public: "no such assistant", Hint: has, Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
+	return nil, usage(&assistant.RequestError{Public: "there is no such assistant", Hint: has, Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
 }
 
 // Assistants are those of this program.
