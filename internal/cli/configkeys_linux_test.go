@@ -56,7 +56,7 @@ type onPrompt struct {
 }
 
 func (p *onPrompt) Write(text []byte) (int, error) {
-	if bytes.Contains(text, []byte("it is not shown")) {
+	if bytes.Contains(text, []byte("will not be shown")) {
 		p.once.Do(p.do)
 	}
 	return p.Buffer.Write(text)

@@ -95,7 +95,7 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 		h.press("qw")
 		h.showsNo("work:big")
 		h.press("\r")
-		h.shows("the next question is asked of ollama:qwen3:4b")
+		h.shows("the next question goes to ollama:qwen3:4b")
 		r := h.ask("How?")
 		if r.options.Model != "ollama:qwen3:4b" {
 			t.Errorf("asked of %q", r.options.Model)
@@ -248,7 +248,7 @@ func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
 	h.ask("How?")
 	h.press("\x03")
 	h.shows("stopped before it began")
-	h.shows("❯ How?\n  the usual model") // to be changed and asked again
+	h.shows("❯ How?\n  the default model") // to be changed and asked again
 	h.press("\r")
 	<-h.p.begun
 	h.press("/quit\r")
