@@ -184,7 +184,7 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 	if code != ExitAnswered || !strings.Contains(screen, "  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") || strings.Contains(screen, "have a key) [") {
 		t.Errorf("exit %d: %s", code, screen)
 	}
-	if !strings.Contains(screen, "Questions about your notes send passages of them to work.\n") {
+	if !strings.Contains(screen, "Questions about your notes will send passages of them to work.\n") {
 		t.Error(screen)
 	}
 	if got := settingsIn(t, home); !strings.Contains(got, "\nmodel: work:big-22\n") {
@@ -201,7 +201,7 @@ func TestInitWithoutATerminalAsksNothing(t *testing.T) {
 		says string
 		want string
 	}{
-		{[]string{"init"}, ExitUsage, "with --yes it asks nothing", ""},
+		{[]string{"init"}, ExitUsage, "use --yes, and say what you want", ""},
 		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage, "--model ollama:gone: ollama has no model gone", ""},
 		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage, "openai can't be used: not set up: set OPENAI_API_KEY", ""},
 		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},

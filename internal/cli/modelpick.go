@@ -17,7 +17,7 @@ func (c *command) oneOfMany(ctx context.Context, named string, failed error) (st
 	if !errors.As(failed, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return named, failed
 	}
-	id, err := c.newDialogue().choose(ctx, choice{title: fmt.Sprintf("Which model of %s is to answer?", many.Provider), prompt: "Number or name", offered: many.Models})
+	id, err := c.newDialogue().choose(ctx, choice{title: fmt.Sprintf("Which model of %s should answer?", many.Provider), prompt: "Number or name", offered: many.Models})
 	switch {
 	case errors.Is(err, errNoMore) || err == nil && !slices.Contains(many.Models, id):
 		return named, failed

@@ -180,7 +180,7 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 	case name == "":
 		return found, fmt.Errorf("no %s given: use last, or an id that ‘sibyl %s list’ shows", what, what)
 	case name == "last" && len(all) == 0:
-		return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
+		return found, fmt.Errorf("there are no %ss yet: %w", what, journal.ErrNotFound)
 	case name == "last":
 		return all[0], nil
 	}
