@@ -447,7 +447,7 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	if err := speak(wav, spokenWords); err != nil {
 		t.Fatal(err)
 	}
-	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav}, "recording 1 could not be transcribed, and is kept", "failed to read audio data")
+	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav}, "recording 1 could not be transcribed but is kept", "failed to read audio data")
 	m := s.sessions(t)[0]
 	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure || !strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
 		t.Errorf("the session is %s: %+v", m.State, e)

@@ -236,7 +236,7 @@ func (s *thinking) goesOn(t *testing.T, ask []string) {
 	t.Helper()
 	o := s.begin(t, "", "run", "resume")()
 	o.want(t, "resuming", 0)
-	if all := s.sessions(t); strings.Contains(o.err, "no run is waiting") && len(all[0].Answers) == 0 {
+	if all := s.sessions(t); strings.Contains(o.err, "no interrupted runs") && len(all[0].Answers) == 0 {
 		s.run(t, "", 0, ask)
 	}
 }
@@ -332,7 +332,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = s.begin(t, onlyReads, "council", "show")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "an answer that could not be written before lies in the session's folder: 001_skeptic.txt") {
+	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "an answer that could not be written before is now in the session's folder: 001_skeptic.txt") {
 		t.Errorf("the next command exits %d: %s%s", o.code, o.out, o.err)
 	}
 	if m := s.whole(t, "afterwards"); len(m.Answers) != 1 || len(s.model.requests()) != 1 {

@@ -242,7 +242,7 @@ func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
 	if o.code != cli.ExitPartial && o.code != cli.ExitAnswered {
 		t.Errorf("resuming exits %d\n%s%s", o.code, o.out, o.err)
 	}
-	if strings.Contains(o.err, "no run is waiting") && len(d.ended(t).runs) == 0 {
+	if strings.Contains(o.err, "no interrupted runs") && len(d.ended(t).runs) == 0 {
 		d.run(t, "", cli.ExitPartial, d.ask(shadow))
 	}
 	d.childless(t)

@@ -109,7 +109,7 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 			t.Errorf("%s: an answer is shown that is not kept: %s", point, o.out)
 		}
 		again := s.begin(t, "", "run", "resume", "--json")()
-		if strings.Contains(again.err, "no run is waiting") {
+		if strings.Contains(again.err, "no interrupted runs") {
 			unbegun++
 			again = s.begin(t, "", s.question()...)()
 		} else {

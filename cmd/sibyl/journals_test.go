@@ -434,9 +434,9 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 			open = append(open, r)
 		}
 	}
-	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 && strings.Contains(again.err, "no run is waiting") {
+	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 && strings.Contains(again.err, "no interrupted runs") {
 		t.Errorf("going on: %s", again)
-	} else if !all && strings.Contains(again.err, "no run is waiting") && len(open) > 0 && !wrongBuild().MatchString(again.err) {
+	} else if !all && strings.Contains(again.err, "no interrupted runs") && len(open) > 0 && !wrongBuild().MatchString(again.err) {
 		t.Errorf("going on, it does not say why not: %s", again)
 	}
 	s.readRuns(t, open, all)

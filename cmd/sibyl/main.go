@@ -28,7 +28,7 @@ func run() int {
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-stop
-		cancel(errors.New("stopped by the person"))
+		cancel(errors.New("stopped by the user"))
 		<-stop
 		os.Exit(cli.ExitStopped)
 	}()

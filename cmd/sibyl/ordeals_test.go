@@ -87,7 +87,7 @@ func (s *story) resumeOrRepeat(t *testing.T, before outcome, args []string) outc
 		return before
 	}
 	again := s.begin(t, "", "run", "resume", "--json")()
-	if strings.Contains(again.err, "no run is waiting") {
+	if strings.Contains(again.err, "no interrupted runs") {
 		if s.satisfied(t) {
 			return outcome{}
 		}

@@ -478,7 +478,7 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 		}
 	}
 	shadow := question{method: "POST", path: "/api/runs", body: `{"assistant":"` + oracle.ShadowName + `","words":"Tea?"}`}
-	if a := h.refused("the shadow", shadow, 400, "invalid_request"); !strings.Contains(a.problem().Detail, "begun beside those of another") {
+	if a := h.refused("the shadow", shadow, 400, "invalid_request"); !strings.Contains(a.problem().Detail, "started by another assistant") {
 		t.Errorf("of the shadow is said: %s", a.body)
 	}
 }

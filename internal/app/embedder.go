@@ -19,7 +19,7 @@ func (a *App) Embedder(id string) model.Embedder {
 	}
 	var embeds bool
 	if e.Embedder, embeds = m.(model.Embedder); !embeds {
-		e.problem = fmt.Errorf("%s does not embed: name a model for embeddings, such as ollama:nomic-embed-text", id)
+		e.problem = fmt.Errorf("%s does not embed: name an embedding model, such as ollama:nomic-embed-text", id)
 	}
 	return e
 }

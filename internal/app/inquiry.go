@@ -83,7 +83,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 			return nil, nil, err
 		}
 		if m.ID() == inquiry.RulesModel {
-			return nil, nil, errors.New("rules know nothing to testify: name documents, or a model such as ollama:llama3.1:8b")
+			return nil, nil, errors.New("the rules can't be a witness: name documents, or a model such as ollama:llama3.1:8b")
 		}
 		said := witness.Model(m, w.Text)
 		return said, nil, said.Check(ctx)

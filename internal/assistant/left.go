@@ -40,7 +40,7 @@ func (l Left) String() string {
 // Why a model is sent what it is sent.
 const (
 	byChoice   = "the model of the run"
-	byFallback = "it was asked before another one, and did not answer"
+	byFallback = "it was asked before another one and did not answer"
 )
 
 // ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or “by”, and those in

@@ -39,12 +39,20 @@ func (c *command) askCommand() *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use:   "ask [QUESTION] [-]",
-		Short: "Answer a question over your code, your notes and the web",
-		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"On a terminal, without a question, it opens a conversation. What is piped in beside a question is material that the question is about, as are files that you attach or name as @path: it\ngives no orders, and is cited as stdin:LINE. ‘-’ behind the question insists on it; ‘-’ alone reads the question too, and nothing\nis written for it.\n\n" +
-			"Whatever would carry private text to an address that nobody named, or write what a stranger asked for, waits for your yes:\n‘sibyl ask -c yes’ lets exactly that through.\n\n" +
-			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
-			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
+		Short: "Answer a question about your code, your notes and the web",
+		Long: "Answers a question. The type of question decides which sources are searched. The answer cites what\n" +
+			"it read as path:line or URL. Without a question, on a terminal, it opens a conversation.\n\n" +
+			"Text piped in, files given with --attach, and files named as @path in the question are material: the\n" +
+			"question is about them, they give no orders, and they are cited as stdin:LINE or path:LINE. A ‘-’\n" +
+			"after the question waits for piped input; ‘-’ alone reads the question itself from standard input,\n" +
+			"and then no notes are written.\n\n" +
+			"A call that would send private text to an address you did not name, or write something a stranger\n" +
+			"asked for, waits for your approval. ‘sibyl ask -c yes’ approves exactly that call.\n\n" +
+			"The last line says how the run ended: satisfied, partial (something is missing), budget, loop (the\n" +
+			"model repeated itself), stuck, needs_user (it asks you something; answer with -c), suspended (the\n" +
+			"model is unavailable for now; ‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
+			"Exit codes: 0 satisfied, 1 failed, 2 bad input, 3 a partial answer or a question to you, 4 the model\n" +
+			"refused, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
 			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
@@ -61,22 +69,22 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder of the code, which is searched with every question that is no small talk (default: this one)")
-	fl.StringVar(&f.vault, "vault", "", "folder of your notes, searched likewise (default: the setting vault)")
-	fl.BoolVar(&f.code, "code", false, "search the code, whatever the question looks like")
-	fl.BoolVar(&f.notes, "notes", false, "search your notes, whatever the question looks like")
-	fl.BoolVar(&f.web, "web", false, "search the web, whatever the question looks like")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
-	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one of --in")
-	fl.StringVarP(&f.session, "session", "s", "", "continue this session, about its own folder unless --in names another")
-	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
-	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns, cached ones aside, after which the last turn begins; 0: no limit (default: the setting max_tokens)")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most: the last turn begins after 80 % of it, and what is under way at the end is cut off; 0: no limit (default: the setting max_time)")
-	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; may be given several times")
-	fl.BoolVar(&f.noWeb, "no-web", false, "neither search the web nor open pages")
-	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
-	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
-	fl.StringVar(&c.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
+	fl.StringVar(&f.in, "in", "", "folder with the code; searched for every question but small talk (default: this one)")
+	fl.StringVar(&f.vault, "vault", "", "folder with your notes, searched in the same way (default: the setting vault)")
+	fl.BoolVar(&f.code, "code", false, "search the code, whatever the type of question")
+	fl.BoolVar(&f.notes, "notes", false, "search your notes, whatever the type of question")
+	fl.BoolVar(&f.web, "web", false, "search the web, whatever the type of question")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
+	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
+	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, "maximum number of model turns (default: the setting max_turns, or 30)")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "start the last turn after this many tokens, not counting cached ones; 0: no limit (default: the setting max_tokens)")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "time limit: the last turn starts after 80 % of it, and anything still running at the end is stopped; 0: no limit (default: the setting max_time)")
+	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; can be given several times")
+	fl.BoolVar(&f.noWeb, "no-web", false, "don't search the web or open pages")
+	fl.BoolVar(&f.noFallback, "no-fallback", false, "don't try another model when this one does not answer")
+	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
+	fl.StringVar(&c.notices, "notices", "", "append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
 	cmd.MarkFlagsMutuallyExclusive("web", "no-web")
 	return c.withView(cmd, "one JSON object")
@@ -86,11 +94,11 @@ func (c *command) askCommand() *cobra.Command {
 func (f askFlags) check() error {
 	switch {
 	case f.given("max-turns") && f.maxTurns == 0:
-		return fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns)
+		return fmt.Errorf("--max-turns is 0; use 1 to %d", oracle.MostTurns)
 	case f.maxTokens != 0 && (f.maxTokens < config.MinTokens || f.maxTokens > config.MostTokens):
-		return fmt.Errorf("--max-tokens is %d, not between %d and %d; 0 is no limit", f.maxTokens, config.MinTokens, config.MostTokens)
+		return fmt.Errorf("--max-tokens is %d; use %d to %d, or 0 for no limit", f.maxTokens, config.MinTokens, config.MostTokens)
 	case f.maxTime != 0 && (f.maxTime < config.MinTime || f.maxTime > config.MostTime):
-		return fmt.Errorf("--max-time is %s, not between %s and %s; 0 is no limit", f.maxTime, inWords(config.MinTime), inWords(config.MostTime))
+		return fmt.Errorf("--max-time is %s; use %s to %s, or 0 for no limit", f.maxTime, inWords(config.MinTime), inWords(config.MostTime))
 	}
 	return nil
 }
@@ -139,7 +147,7 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 			break
 		}
 		if strings.TrimSpace(text) == "" {
-			return q, withCode(ExitUsage, errors.New("standard input is empty: leave the ‘-’ out, or pipe in what the question is about"))
+			return q, withCode(ExitUsage, errors.New("standard input is empty: leave out the ‘-’, or pipe in what the question is about"))
 		}
 		parts = append(parts, oracle.Part{Name: stdinName, Text: text})
 	default:
@@ -148,7 +156,7 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
 		}
 		if strings.ContainsRune(text, 0) {
-			return q, withCode(ExitUsage, errors.New("standard input is not a text: say what it is about in words, or close it with </dev/null"))
+			return q, withCode(ExitUsage, errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
 		}
 		if strings.TrimSpace(text) != "" {
 			parts = append(parts, oracle.Part{Name: stdinName, Text: text})
@@ -191,14 +199,14 @@ func attached(name string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a file", name)
 	case info.Size() > oracle.MaxMaterial:
-		return "", fmt.Errorf("%s has %d bytes, at most %d are read: put it into a folder, and ask with --in", name, info.Size(), oracle.MaxMaterial)
+		return "", fmt.Errorf("%s has %d bytes, more than the limit of %d: put it in a folder and ask with --in", name, info.Size(), oracle.MaxMaterial)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, oracle.MaxMaterial+1))
 	switch {
 	case err != nil:
 		return "", err
 	case strings.ContainsRune(string(text), 0):
-		return "", fmt.Errorf("%s is not a text", name)
+		return "", fmt.Errorf("%s is not a text file", name)
 	}
 	return string(text), nil
 }
@@ -269,7 +277,7 @@ func (c *command) settleNotices(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder that is asked about; a
+// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about; a
 // session that is named is asked about its own folder, unless the person names another.
 func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
 	switch {
@@ -287,11 +295,11 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 		return s.ID, err
 	}
 	if info, err := os.Stat(s.Place); err != nil || !info.IsDir() {
-		return "", withCode(ExitUsage, fmt.Errorf("session %s is about %s, which is not there: name a folder with --in", s.ID, s.Place))
+		return "", withCode(ExitUsage, fmt.Errorf("session %s is about %s, which no longer exists: name a folder with --in", s.ID, s.Place))
 	}
 	o.CodeRoot = s.Place
 	if !c.quiet && !c.asJSON {
-		fmt.Fprintf(c.Err, "· about %s, as before\n", printable(s.Place))
+		fmt.Fprintf(c.Err, "· in %s, as before\n", printable(s.Place))
 	}
 	return s.ID, nil
 }
@@ -306,7 +314,7 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 	if place == "" {
 		place = "no folder"
 	}
-	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ goes on with it", err, last.Title, place, last.ID)
+	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place, last.ID)
 }
 
 // orSettings fills in what the person left to the settings.
@@ -326,7 +334,7 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err == nil && len(open) > 0 {
-		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", agent.Counted(len(open), "run"))
+		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", agent.Counted(len(open), "run"))
 	}
 	return err
 }
@@ -336,7 +344,7 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	o := oracle.Options{CodeRoot: cmp.Or(f.in, "."), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
 		MaxTime: f.maxTime, NoFallback: f.noFallback, NoWeb: f.noWeb}
 	if f.notes && o.Vault == "" {
-		return o, errors.New("--notes: there is no folder of notes; name one with --vault, or for good with ‘sibyl config set vault FOLDER’")
+		return o, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’")
 	}
 	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
 		if *dir == "" {
@@ -391,7 +399,7 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 		p.show(res)
 	}
 	if err := appendNotices(c.notices, r, res, time.Now()); err != nil {
-		fmt.Fprintf(c.Err, "· the notices could not be kept: %v\n", err)
+		fmt.Fprintf(c.Err, "· the notices could not be saved: %v\n", err)
 	}
 	switch f := res.Failure; {
 	case f != nil && f.Kind == oracle.StopRefused:

@@ -17,10 +17,10 @@ func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
 		f    askFlags
 		want string // "" for a budget that is fine
 	}{
-		{askFlags{}, "--max-turns is 0, not between 1 and 200"},
-		{askFlags{maxTurns: 1, maxTokens: config.MinTokens - 1}, "--max-tokens is 999, not between 1000 and 10000000; 0 is no limit"},
-		{askFlags{maxTurns: 1, maxTime: config.MinTime - 1}, "--max-time is 4.999999999s, not between 5s and 1h; 0 is no limit"},
-		{askFlags{maxTurns: 1, maxTime: config.MostTime + time.Second}, "--max-time is 1h0m1s, not between 5s and 1h;"},
+		{askFlags{}, "--max-turns is 0; use 1 to 200"},
+		{askFlags{maxTurns: 1, maxTokens: config.MinTokens - 1}, "--max-tokens is 999; use 1000 to 10000000, or 0 for no limit"},
+		{askFlags{maxTurns: 1, maxTime: config.MinTime - 1}, "--max-time is 4.999999999s; use 5s to 1h, or 0 for no limit"},
+		{askFlags{maxTurns: 1, maxTime: config.MostTime + time.Second}, "--max-time is 1h0m1s; use 5s to 1h,"},
 		{askFlags{maxTurns: 1, maxTokens: config.MostTokens, maxTime: config.MostTime}, ""},
 		{askFlags{maxTurns: 1}, ""},
 	} {

@@ -81,7 +81,7 @@ func (c *command) besideQuestion(wait time.Duration) (text string, err error) {
 		return p.text, p.err
 	case <-time.After(wait):
 		if !c.quiet && !c.asJSON {
-			fmt.Fprintf(c.Err, "· standard input is open, and nothing came in %s: the question is asked without it; ‘-’ behind the question waits\n", wait)
+			fmt.Fprintf(c.Err, "· standard input is open but nothing came in %s; asking without it (‘-’ after the question waits for it)\n", wait)
 		}
 		return "", nil
 	}
@@ -120,7 +120,7 @@ func mentioned(words, home string) (parts []oracle.Part, err error) {
 			return nil, fmt.Errorf("@%s: %w", name, err)
 		}
 		if why := files.SecretPath(filepath.ToSlash(abs)); why != "" {
-			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it all the same", name, why)
+			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
 		text, err := attached(name)
 		if err != nil {
@@ -145,5 +145,5 @@ func tooMuch(parts []oracle.Part) error {
 	if n <= oracle.MaxMaterial {
 		return nil
 	}
-	return fmt.Errorf("what was handed over has more than %d KB: attach less of it, or put it into a folder and ask with --in", oracle.MaxMaterial>>10)
+	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with --in", oracle.MaxMaterial>>10)
 }

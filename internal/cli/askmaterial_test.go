@@ -87,14 +87,14 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 			t.Errorf("%q: %+v, %v", words, q, err)
 		}
 	}
-	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "at most 262144 are read"} {
+	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144"} {
 		c, _ := asking(strings.NewReader(""))
 		if _, err := c.question([]string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)
 		}
 	}
 	c, _ := asking(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
-	if _, err := c.question([]string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "more than 256 KB") {
+	if _, err := c.question([]string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "larger than 256 KB") {
 		t.Errorf("too much: %v", err)
 	}
 }

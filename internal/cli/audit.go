@@ -18,11 +18,13 @@ import (
 )
 
 func (c *command) sessionAudit() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "audit [SESSION]", Short: "Show all that the journal holds on how a session's answers came about", Args: cobra.MaximumNArgs(1),
-		Long: "For each run, in order: every signal of the model with its raw XML and what became of it; every effect with its receipt; every\n" +
-			"decision of the tree with its rule; timers, stops and crashes; how it ended and why.\n\n" +
-			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\": […], \"end\": {…},\n" +
-			"\"remarks\": […]}, …]}, or {\"removed\": {…}} for a session that was removed. Records are numbered from 0, turns from 1.",
+	return c.withJSON(&cobra.Command{Use: "audit [SESSION]", Short: "Show everything the journal recorded about a session's answers", Args: cobra.MaximumNArgs(1),
+		Long: "For each run, in order: every signal of the model with its raw XML and how it was handled; every\n" +
+			"effect with its receipt; every decision of the tree with its rule; timers, stops and crashes; how\n" +
+			"the run ended and why.\n\n" +
+			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\":\n" +
+			"[…], \"end\": {…}, \"remarks\": […]}, …]}, or {\"removed\": {…}} for a removed session. Records are\n" +
+			"numbered from 0, turns from 1.",
 		Example: "  sibyl session audit last\n  sibyl session audit 0dl4 --json",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			return c.audit(ctx, a, nameOr(args, "last"))
@@ -76,7 +78,7 @@ func writeAudit(w io.Writer, a service.RunAudit) {
 			}
 		}
 	}
-	section(w, "what left this machine, or went to a model on it", len(a.Left))
+	section(w, "sent to models or off this machine", len(a.Left))
 	for _, l := range a.Left {
 		fmt.Fprintf(w, "    %s\n", oneLine(l.String()))
 	}
@@ -116,7 +118,7 @@ func effectText(e audit.Effect) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "    %d. %s: %s", e.Op, cmp.Or(oneLine(e.Label), orNone(e.Kind)), e.State)
 	if e.Stopped {
-		b.WriteString(", under way at the stop")
+		b.WriteString(", still running at the stop")
 	}
 	if e.Why != "" {
 		fmt.Fprintf(b, ": %s", oneLine(e.Why))
@@ -138,7 +140,7 @@ func effectFacts(e audit.Effect) []string {
 		}
 	}
 	if e.Asking != nil {
-		add(true, "asked for on record %d", *e.Asking)
+		add(true, "requested in record %d", *e.Asking)
 	}
 	if e.Mark != nil {
 		add(true, "mark %d", *e.Mark)
@@ -150,7 +152,7 @@ func effectFacts(e audit.Effect) []string {
 	if words, ok := e.Detail.(fmt.Stringer); ok {
 		add(words.String() != "", "%s", oneLine(words.String()))
 	}
-	add(e.Repeated > 0, "performed again: %d", e.Repeated)
+	add(e.Repeated > 0, "repeated: %d", e.Repeated)
 	return facts
 }
 
@@ -175,7 +177,7 @@ func inputText(e audit.Input) string {
 	case "cancel":
 		return at + "asked to stop: " + oneLine(e.Reason) + "\n"
 	case "resume":
-		again := "nothing was performed again"
+		again := "nothing was repeated"
 		if len(e.Repeated) > 0 {
 			again = "performed again: " + strings.Trim(fmt.Sprint(e.Repeated), "[]")
 		}

@@ -23,18 +23,21 @@ const newConversation = "new"
 
 func (c *command) chatCommand() *cobra.Command {
 	var f chatFlags
-	cmd := &cobra.Command{Use: "chat [MESSAGE | -]", Short: "Keep your to-do list by conversation",
-		Long: "Says something to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”, “complete task 2”,\n" +
-			"“rename the first one to …”, “delete it”. It understands English, German and Portuguese without a model, and asks before it deletes\nand where it is not sure. With a message it answers that one; without, it holds a conversation until an empty line or Ctrl-D.\n\n" +
-			"A conversation goes on where it was left: the last one, unless --conversation names another. ‘--conversation new’ begins one. Conversations\nthat nobody uses are removed after 30 days.\n\n" +
-			"Exit codes: 0 answered or asked, 1 it could not be done, 2 bad input, 5 journal trouble, 130 you stopped it.",
+	cmd := &cobra.Command{Use: "chat [MESSAGE | -]", Short: "Keep your to-do list in conversation",
+		Long: "Talks to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”,\n" +
+			"“complete task 2”, “rename the first one to …”, “delete it”. It understands English, German and\n" +
+			"Portuguese without a model, and asks before it deletes anything or when it is not sure. Given a\n" +
+			"message, it answers that one; without, it holds a conversation until an empty line or Ctrl-D.\n\n" +
+			"It continues the last conversation unless --conversation names another; ‘--conversation new’ begins\n" +
+			"one. Conversations that nobody uses are removed after 30 days.\n\n" +
+			"Exit codes: 0 answered or asked, 1 failed, 2 bad input, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl chat \"remind me to buy groceries\"\n  sibyl chat \"show my tasks\"\n  sibyl chat \"complete task 1\"\n" +
 			"  sibyl chat --json --user ada --conversation new \"was steht an?\"\n  sibyl chat",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()
-	fl.StringVar(&f.conversation, "conversation", "", "go on with this conversation; new: begin one (default: the last one)")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
-	return c.withView(cmd, "one JSON object for each message")
+	fl.StringVar(&f.conversation, "conversation", "", "continue this conversation; new: begin one (default: the last one)")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model; offline:rules for none (default: the first one available, see ‘sibyl models’)")
+	return c.withView(cmd, "one JSON object per message")
 }
 
 func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []string) error {

@@ -26,7 +26,7 @@ func (c *command) newDialogue() *dialogue {
 }
 
 // errNoMore is the end of what a person types, before all was answered.
-var errNoMore = errors.New("there is no more input")
+var errNoMore = errors.New("the input ended")
 
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
@@ -47,7 +47,7 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	case a := <-answers:
 		switch {
 		case a.err != nil && !errors.Is(a.err, io.EOF):
-			return "", fmt.Errorf("the answer can't be read: %w", a.err)
+			return "", fmt.Errorf("reading your answer: %w", a.err)
 		case a.err != nil && a.line == "":
 			return "", withCode(ExitStopped, errNoMore)
 		}

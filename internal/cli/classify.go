@@ -62,13 +62,14 @@ const longestQuery = 1 << 20
 
 func (c *command) classifyCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "classify [QUERY | -]", Short: "Show what kind of question it is, and which sources it needs",
-		Long: "Classifies a question without asking it: how probable each kind is, the sources that are searched where all are connected,\n" +
-			"and what speaks for and against. With ‘-’ one question a line is read, and one JSON object a line is written.",
+		Use: "classify [QUERY | -]", Short: "Show the type of a question and the sources it needs",
+		Long: "Classifies a question without answering it: shows how probable each type is, which sources would be\n" +
+			"searched if all were connected, and the evidence for and against. With ‘-’ it reads one question per\n" +
+			"line and writes one JSON object per line.",
 		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return withCode(ExitUsage, errors.New("which question? sibyl classify \"…\", or - to read one a line"))
+				return withCode(ExitUsage, errors.New("which question? sibyl classify \"…\", or - to read one per line"))
 			}
 			if len(args) == 1 && args[0] == "-" {
 				return c.classifyLines()
@@ -100,7 +101,7 @@ func (c *command) classifyLines() error {
 			return fmt.Errorf("line %d of standard input: %w", n, err)
 		}
 		if len(line) > longestQuery {
-			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, at most %d are read", n, len(line), longestQuery))
+			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, more than the limit of %d", n, len(line), longestQuery))
 		}
 		if query := strings.TrimRight(line, "\r\n"); strings.TrimSpace(query) != "" {
 			if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {

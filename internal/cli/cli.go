@@ -86,7 +86,7 @@ func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
 // withView gives a command the flags that say how a run is shown.
 func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
-	cmd.Flags().BoolVar(&c.trace, "trace", false, "show on stderr what the tree decides, step by step")
+	cmd.Flags().BoolVar(&c.trace, "trace", false, "show the tree's decisions on stderr, step by step")
 	return c.withJSON(cmd, what)
 }
 
@@ -95,7 +95,7 @@ func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Co
 	limit := cmd.Flags().Int("limit", usual, doc) // of this command alone: what is usual differs
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("limit") && *limit < 1 {
-			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", *limit))
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d; use at least 1", *limit))
 		}
 		c.limit = *limit
 		return nil
@@ -128,7 +128,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 		return c.fail(err)
 	}
 	if err := out.err; err != nil && !errors.Is(err, syscall.EPIPE) {
-		return c.fail(withCode(ExitFailed, fmt.Errorf("the output was lost: %w", err)))
+		return c.fail(withCode(ExitFailed, fmt.Errorf("writing the output failed: %w", err)))
 	}
 	return c.code
 }
@@ -177,11 +177,11 @@ func withCode(code int, err error) error {
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
 	for known, hint := range map[error]string{
-		journal.ErrLocked:      "another program holds the journal: wait for it, or name another folder with --data",
-		journal.ErrFull:        "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
-		journal.ErrReadOnly:    "sessions and runs can be read, and nothing can be added: name another folder with --data",
+		journal.ErrLocked:      "another program has locked the journal: wait for it, or name another folder with --data",
+		journal.ErrFull:        "free some space; what was already written is safe, and ‘sibyl run resume’ continues",
+		journal.ErrReadOnly:    "sessions and runs can be read but not changed: name another folder with --data",
 		journal.ErrCorrupt:     "move the file away, or name another folder with --data; nothing was changed",
-		journal.ErrUnreachable: "what was written before is kept; once the database can be reached, ‘sibyl run resume’ goes on",
+		journal.ErrUnreachable: "what was already written is safe; once the database can be reached, ‘sibyl run resume’ continues",
 		journal.ErrUnsure:      "‘sibyl run list’ shows what was written, once the database can be reached",
 	} {
 		if errors.Is(err, known) {
@@ -210,9 +210,13 @@ func (c *command) codeOf(err error) int {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "sibyl",
-		Short:         "AI assistants that you can trust, read and run yourself",
-		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.\n\nOn a terminal, ‘sibyl’ alone opens a conversation.",
+		Use:   "sibyl",
+		Short: "AI assistants that you can trust, read and run yourself",
+		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
+			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
+			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
+			"loses nothing. It works without a key or network.\n\n" +
+			"On a terminal, ‘sibyl’ alone opens a conversation.",
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -236,9 +240,9 @@ func (c *command) root() *cobra.Command {
 	}
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
-	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
-	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "whose sessions and tasks these are, on this machine")
-	root.PersistentFlags().StringVar(&c.database, "database", "", "where everything is kept: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
+	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder with the journal (default: your data folder)")
+	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "owner of the sessions and tasks on this machine")
+	root.PersistentFlags().StringVar(&c.database, "database", "", "database: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
 	root.AddCommand(c.askCommand(), c.chatCommand(), c.councilCommand(), c.investigateCommand(), c.inquiryCommand(), c.mcpCommand(), c.openCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.undoCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
 		c.promptsCommand(), c.indexCommand(), c.shadowCommand(), c.taskCommand(), c.userCommand(), c.serveDocuments(), c.modelsCommand(), c.initCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand(), c.versionCommand())
 	return root
@@ -270,7 +274,7 @@ func (c *command) settings() (config.Config, error) {
 	}
 	if cfg.StoredProblem != nil && !c.warned {
 		c.warned = true
-		fmt.Fprintf(c.Err, "· not all stored keys can be used: %v\n", cfg.StoredProblem)
+		fmt.Fprintf(c.Err, "· some stored keys can't be used: %v\n", cfg.StoredProblem)
 	}
 	c.prices = cfg.Prices
 	if c.dataDir != "" {

@@ -21,14 +21,15 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and keep keys",
-		Long: "Settings come from a file and from the environment, which wins. Keys are not in the file: they come from the environment,\n" +
-			"from a command that the file names, or from where ‘sibyl config set-key’ put them."},
+	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and store keys",
+		Long: "Settings come from a file and from environment variables, which take precedence. Keys are never in\n" +
+			"the file: they come from the environment, from a command that the file names, or from where ‘sibyl\n" +
+			"config set-key’ stored them."},
 		c.configShow(), c.configSet(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
-	return &cobra.Command{Use: "path", Short: "Print where the settings file lies, or would", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "path", Short: "Print the path of the settings file", Args: cobra.NoArgs,
 		Example: "  $EDITOR \"$(sibyl config path)\"",
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.Path(c.options())
@@ -36,10 +37,10 @@ func (c *command) configWhere() *cobra.Command {
 			case err != nil:
 				return withCode(ExitUsage, err)
 			case path == "":
-				return withCode(ExitUsage, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config"))
+				return withCode(ExitUsage, errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config"))
 			}
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-				fmt.Fprintln(c.Err, "· there is no such file yet; "+c.withoutFile())
+				fmt.Fprintln(c.Err, "· this file does not exist yet; "+c.withoutFile())
 			}
 			fmt.Fprintln(c.Out, path)
 			return nil
@@ -49,15 +50,16 @@ func (c *command) configWhere() *cobra.Command {
 // withoutFile says what follows from a settings file that is not there: one that somebody named has to be.
 func (c *command) withoutFile() string {
 	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
-		return "since it was named, the other commands want it"
+		return "other commands will fail because it was named explicitly"
 	}
-	return "the defaults are used; ‘sibyl init’ sets Sibyl up"
+	return "using defaults; ‘sibyl init’ sets Sibyl up"
 }
 
 func (c *command) configShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the settings in force, each with where it comes from", Args: cobra.NoArgs,
-		Long: "Prints the settings as a settings file would have them. The comment says where each comes from: a line of the file, a\n" +
-			"variable, or the default. No key is shown, nor what a command that prints one is called with.",
+	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the current settings, and where each comes from", Args: cobra.NoArgs,
+		Long: "Prints the settings in the form of a settings file. A comment says where each comes from: a line of\n" +
+			"the file, a variable, or the default. Keys are not shown, nor the arguments of commands that print\n" +
+			"them.",
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := c.settings(); err != nil { // which also says what can't be used
 				return err
@@ -86,9 +88,10 @@ func (c *command) configShow() *cobra.Command {
 const anyEngine = "web"
 
 func (c *command) configTest() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers, witness, embeddings and web search for a sign of life, with the keys in force",
-		Long: "Asks each provider that is set up or named, and so may be the detective, for its models, that of the witness for the witness, the model\n" +
-			"for embeddings for the vector of a word, and the web search for one result; with names, those alone. Exit code 0 means that all of them work; an Ollama that nobody named or set may be away.",
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Test providers, witness, embeddings and web search with the current keys",
+		Long: "Tests each configured or named provider by listing its models, the witness for its model, the\n" +
+			"embedding model with one word, and the web search with one query. Given names, it tests only those.\n" +
+			"Exit code 0 means that all of them work; an Ollama that you have not configured may be missing.",
 		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			found, err := testAll(ctx, a, args)
@@ -206,7 +209,7 @@ func testProvider(ctx context.Context, cfg config.Config, p model.Provider) (fin
 	switch {
 	case f.Says != "":
 	case p.Default != "" && !hasModel(names, p.Default):
-		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model that is set for it", p.Default)
+		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model configured for it", p.Default)
 	default:
 		f.OK, f.Says = true, fmt.Sprintf("%s: %s", agent.Counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
 	}
@@ -227,7 +230,7 @@ func listOf(ctx context.Context, cfg config.Config, p model.Provider) (f finding
 	case err != nil:
 		f.Says, f.Fix = err.Error(), providerFix(cfg, p, model.KindOf(err))
 	case len(names) == 0:
-		f.Says, f.Fix = "answers, but has no model", "give it one: with Ollama, ‘ollama pull llama3.1:8b’"
+		f.Says, f.Fix = "answers, but has no model", "install one, such as ‘ollama pull llama3.1:8b’ with Ollama"
 	}
 	return f, names, err
 }
@@ -239,11 +242,11 @@ func providerFix(cfg config.Config, p model.Provider, k model.Kind) string {
 		return keyFix(cfg, p.Name)
 	case model.Server, model.Timeout:
 		if p.Probe {
-			return "start Ollama, or name its address with OLLAMA_HOST (in a container, localhost is the container)"
+			return "start Ollama, or set its address in OLLAMA_HOST (in a container, localhost is the container itself)"
 		}
-		return "see that its server runs and can be reached, and that base_url is its address"
+		return "make sure its server runs and can be reached, and that base_url is its address"
 	case model.Garbled, model.Invalid:
-		return "check base_url and kind: what answers there speaks another protocol"
+		return "check base_url and kind: the server there speaks another protocol"
 	}
 	return oracle.Remedy(k)
 }
@@ -284,7 +287,7 @@ func testEngine(ctx context.Context, cfg config.Config, name string) finding {
 
 func engineFix(cfg config.Config) string {
 	if cfg.Web.Engine == config.SearXNG {
-		return "see that the server at " + cfg.Web.SearXNG + " runs, with JSON among its search formats"
+		return "make sure the server at " + cfg.Web.SearXNG + " runs and has JSON among its search formats"
 	}
 	return keyFix(cfg, cfg.Web.Engine)
 }

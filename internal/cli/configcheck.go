@@ -16,10 +16,11 @@ import (
 )
 
 func (c *command) configCheck() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "check", Short: "Hold the settings against the rules of the Inquiry, and list all that is wrong", Args: cobra.NoArgs,
-		Long: "Goes through every rule for detectives, witness, fallback order, waits and limit, and says of each whether it holds, or what is wrong, where,\n" +
-			"and what would fix it. The rules hold for what the file and variables name; with no file a local model serves, or the offline rules. Keys\n" +
-			"are read to see how long they are, and not shown. No server is asked: that is ‘sibyl config test’.\n\n" +
+	return c.withJSON(&cobra.Command{Use: "check", Short: "Check the settings against the rules of the Inquiry, and list every problem", Args: cobra.NoArgs,
+		Long: "Checks every rule for detectives, witness, fallback order, time-outs and limits. For each it says\n" +
+			"whether it holds, or what is wrong, where, and how to fix it. The rules apply to what the file and\n" +
+			"variables name; without a file, a local model or the offline rules are used. Keys are read to check\n" +
+			"their length and never shown. No server is contacted; ‘sibyl config test’ does that.\n\n" +
 			"Exit codes: 0 all rules hold, 2 some do not.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := config.Check(c.options(), func(cfg config.Config, name string) (config.Secret, error) {
@@ -66,7 +67,7 @@ const witnessName = "witness"
 func testWitness(ctx context.Context, a *app.App) finding {
 	id := a.Config.Inquiry.Witness
 	if id == "" {
-		return finding{What: witnessName, Says: "not set up", Fix: "name one with ‘sibyl config set inquiry.witness ollama:MODEL’, or with --witness"}
+		return finding{What: witnessName, Says: "not set up", Fix: "choose one with ‘sibyl config set inquiry.witness ollama:MODEL’, or with --witness"}
 	}
 	provider, wanted := model.SplitID(id)
 	f, names, _ := listOf(ctx, a.Config, providerOf(a, provider)) // which says what failed
@@ -78,7 +79,7 @@ func testWitness(ctx context.Context, a *app.App) finding {
 		f.OK, f.Says = true, id+" is there"
 		return f
 	}
-	f.Says, f.Fix = fmt.Sprintf("%s answers, but has no model %s", provider, wanted), "name another with ‘sibyl config set inquiry.witness ollama:MODEL’; ‘sibyl models’ lists them"
+	f.Says, f.Fix = fmt.Sprintf("%s answers but does not have the model %s", provider, wanted), "choose another with ‘sibyl config set inquiry.witness ollama:MODEL’; ‘sibyl models’ lists them"
 	if provider == ollamaName {
 		f.Fix = fmt.Sprintf("‘ollama pull %s’, or %s", wanted, f.Fix)
 	}
@@ -92,7 +93,7 @@ const embeddingsName = "embeddings"
 func testEmbeddings(ctx context.Context, a *app.App) finding {
 	f, id := finding{What: embeddingsName}, a.Config.Inquiry.Embeddings
 	if id == "" {
-		f.Says, f.Fix = "not set up; the witness searches documents by their words", "passages found by their meaning: set inquiry.embeddings, as ollama:nomic-embed-text"
+		f.Says, f.Fix = "not set up; the witness searches documents by words", "finds passages by meaning: set inquiry.embeddings, for example to ollama:nomic-embed-text"
 		return f
 	}
 	name, _ := model.SplitID(id)
@@ -105,13 +106,13 @@ func testEmbeddings(ctx context.Context, a *app.App) finding {
 	vectors, _, err := a.Embedder(id).Embed(ctx, []string{"sibyl"})
 	switch {
 	case err != nil && name == ollamaName && model.KindOf(err) == model.Invalid:
-		f.Says, f.Fix = err.Error(), fmt.Sprintf("‘ollama pull %s’, or name another model for embeddings with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’", strings.TrimPrefix(id, ollamaName+":"))
+		f.Says, f.Fix = err.Error(), fmt.Sprintf("‘ollama pull %s’, or choose another embedding model with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’", strings.TrimPrefix(id, ollamaName+":"))
 	case err != nil:
 		f.Says, f.Fix = err.Error(), providerFix(a.Config, providerOf(a, name), model.KindOf(err))
 	default:
-		f.OK, f.Says = true, fmt.Sprintf("%s: vectors of %d numbers", id, len(vectors[0]))
+		f.OK, f.Says = true, fmt.Sprintf("%s: vectors of %d dimensions", id, len(vectors[0]))
 		if a.Config.EmbeddingsAway() {
-			f.Says += "; passages of documents and questions leave your machines"
+			f.Says += "; passages of documents and questions are sent off your machines"
 		}
 	}
 	return f

@@ -19,10 +19,12 @@ import (
 )
 
 func (c *command) configEdit() *cobra.Command {
-	return &cobra.Command{Use: "edit", Short: "Change the settings file in your editor, and check it before it counts", Args: cobra.NoArgs,
-		Long: "Opens a copy of the settings file in the editor that VISUAL or EDITOR names. What you save replaces the file only if it holds; otherwise you are\n" +
-			"told which lines are wrong, and can go on with the copy.\n\n" +
-			"Exit codes: 0 replaced, or left as it was, 1 the editor failed, 2 what was saved is wrong, 130 you stopped it.",
+	return &cobra.Command{Use: "edit", Short: "Edit the settings file, and check it before it takes effect", Args: cobra.NoArgs,
+		Long: "Opens a copy of the settings file in the editor named by VISUAL or EDITOR. What you save replaces\n" +
+			"the file only if it is valid; otherwise you see which lines are wrong and can continue with the\n" +
+			"copy.\n\n" +
+			"Exit codes: 0 replaced or unchanged, 1 the editor failed, 2 the saved file is not valid, 130 you\n" +
+			"stopped it.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			path, content, err := config.Content(c.options())
 			if err != nil {
@@ -58,7 +60,7 @@ func (c *command) editUntilItHolds(ctx context.Context, copied, path string, con
 		}
 		left, err := config.Rewrite(c.options(), content, text)
 		if err == nil {
-			fmt.Fprintf(c.Out, "%s is changed\n", printable(path))
+			fmt.Fprintf(c.Out, "%s was changed\n", printable(path))
 			c.tellLeft(left)
 			return nil
 		}
@@ -71,7 +73,7 @@ func (c *command) editUntilItHolds(ctx context.Context, copied, path string, con
 			return stopped
 		}
 		if !slices.Contains([]string{"", "y", "yes"}, strings.ToLower(again)) {
-			return withCode(ExitUsage, errors.New("the settings are as they were"))
+			return withCode(ExitUsage, errors.New("the settings were not changed"))
 		}
 	}
 }
@@ -97,7 +99,7 @@ func (c *command) edit(ctx context.Context, name string) error {
 	}
 	program, err := exec.LookPath(words[0])
 	if err != nil {
-		return withCode(ExitUsage, fmt.Errorf("the editor %s is not there: name one with EDITOR, or use ‘sibyl config set’", words[0]))
+		return withCode(ExitUsage, fmt.Errorf("the editor %s was not found: name one with EDITOR, or use ‘sibyl config set’", words[0]))
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append(words[1:], name)...) // #nosec G204 -- the person's own editor, without a shell
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.In, os.Stderr, os.Stderr, c.environ
@@ -111,7 +113,7 @@ func (c *command) edit(ctx context.Context, name string) error {
 		signal.Reset(os.Interrupt)
 	}
 	if err != nil {
-		return fmt.Errorf("the editor %s failed, and the settings are as they were: %w", words[0], err)
+		return fmt.Errorf("the editor %s failed; the settings were not changed: %w", words[0], err)
 	}
 	return nil
 }

@@ -28,13 +28,14 @@ func oneName(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	return errors.New("only a name belongs here: a key on the command line is seen by other programs, and is read from standard input instead")
+	return errors.New("give only the name: other programs can see a key on the command line, so it is read from standard input")
 }
 
 func (c *command) configSetKey() *cobra.Command {
 	return &cobra.Command{Use: "set-key NAME", Short: "Store the key of a provider or search engine", Args: oneName,
-		Long: "Reads a key from the terminal, without showing it, or else from standard input, and stores it in the keyring of the\n" +
-			"system, or where none answers in an encrypted file. The environment and key_command come before a stored key.",
+		Long: "Reads a key from the terminal without echoing it, or from standard input, and stores it in the\n" +
+			"system keyring or, if there is none, in an encrypted file. The environment and key_command take\n" +
+			"precedence over a stored key.",
 		Example: "  sibyl config set-key anthropic\n  pass show openai | sibyl config set-key openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.settingsWithoutStored()
@@ -53,16 +54,16 @@ func (c *command) configSetKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Out, "the key of %s is stored in %s\n", name, placeInWords(place, cfg))
+			fmt.Fprintf(c.Out, "the key of %s was stored in %s\n", name, placeInWords(place, cfg))
 			if from, by := cfg.KeyOrigin(name); from != "" {
-				fmt.Fprintf(c.Err, "· but one from the %s (%s) comes first\n", from, by)
+				fmt.Fprintf(c.Err, "· but the one from the %s (%s) takes precedence\n", from, by)
 			}
 			return nil
 		}}
 }
 
 func (c *command) configDeleteKey() *cobra.Command {
-	return &cobra.Command{Use: "delete-key NAME", Short: "Forget the stored key of a provider or search engine",
+	return &cobra.Command{Use: "delete-key NAME", Short: "Delete the stored key of a provider or search engine",
 		Example: "  sibyl config delete-key anthropic", Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.settingsWithoutStored()
@@ -81,9 +82,9 @@ func (c *command) configDeleteKey() *cobra.Command {
 			if err := store.Delete(cmd.Context(), name); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Out, "the stored key of %s is deleted\n", name)
+			fmt.Fprintf(c.Out, "the stored key of %s was deleted\n", name)
 			if from, by := cfg.KeyOrigin(name); from != "" {
-				fmt.Fprintf(c.Err, "· but it still has one from the %s (%s)\n", from, by)
+				fmt.Fprintf(c.Err, "· but there is still one from the %s (%s)\n", from, by)
 			}
 			return nil
 		}}
@@ -99,14 +100,14 @@ func (c *command) settingsWithoutStored() (config.Config, error) {
 
 func placeInWords(p keys.Place, cfg config.Config) string {
 	if p == keys.Keyring {
-		return "the keyring of the system"
+		return "the system keyring"
 	}
 	return cfg.Keys.File + ", encrypted"
 }
 
 // readKey reads a key, from a terminal without echo. Its errors repeat nothing of it.
 func (c *command) readKey(ctx context.Context, name string) (config.Secret, error) {
-	text, err := c.readHidden(ctx, "Key of "+name+" (it is not shown): ")
+	text, err := c.readHidden(ctx, "Key of "+name+" (it will not be shown): ")
 	if err != nil {
 		return config.Secret{}, err
 	}
@@ -115,15 +116,15 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	case text == "":
 		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’", name, name)
 	case len(text) > longestKey:
-		err = fmt.Errorf("a key of more than %d bytes is not one", longestKey)
+		err = fmt.Errorf("the key is longer than %d bytes", longestKey)
 	case strings.ContainsAny(text, "\r\n"):
-		err = errors.New("more than one line was given: give the key alone")
+		err = errors.New("there is more than one line: give only the key")
 	case strings.ContainsAny(text, " \t"):
-		err = errors.New("there is a space in the key: give the key alone, without its name or ‘Bearer’")
+		err = errors.New("there is a space in the key: give only the key, without its name or ‘Bearer’")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		err = errors.New("there is a character in the key that no key has: copy it again")
+		err = errors.New("the key contains an invalid character: copy it again")
 	case len(text) < redact.MinSecret:
-		err = fmt.Errorf("the key has %d characters, and one of fewer than %d can't be told from words, to keep it out of what is written",
+		err = fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so it could not be redacted",
 			len(text), redact.MinSecret)
 	}
 	if err != nil {
@@ -141,7 +142,7 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 		fd := tty.Fd()
 		before, err := term.GetState(fd)
 		if err != nil {
-			return "", fmt.Errorf("the terminal can't be asked without showing what is typed: %w: pipe the key in instead", err)
+			return "", fmt.Errorf("the terminal can't hide what you type: %w: pipe the key in instead", err)
 		}
 		restore = func() {
 			_ = term.Restore(fd, before) // nothing more can be done
@@ -165,7 +166,7 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 		return "", withCode(ExitStopped, context.Cause(ctx))
 	case l := <-lines:
 		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			return "", fmt.Errorf("the key can't be read: %w", l.err)
+			return "", fmt.Errorf("reading the key: %w", l.err)
 		}
 		return string(l.text), nil
 	}
@@ -186,7 +187,7 @@ func (k keyLine) String() string {
 }
 
 func (c *command) configKeys() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys",
+	return c.withJSON(&cobra.Command{Use: "keys", Short: "List which keys exist and where each comes from, without showing them",
 		Example: "  sibyl config keys\n  sibyl config keys --json", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := c.settings()
@@ -199,7 +200,7 @@ func (c *command) configKeys() *cobra.Command {
 			}
 			lines := keyLines(cfg, where)
 			if len(lines) == 0 && !c.asJSON {
-				fmt.Fprintln(c.Err, "· there is no key; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
+				fmt.Fprintln(c.Err, "· there are no keys; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
 			}
 			return printList(c, lines, keyLine.String)
 		}}, "a JSON array")

@@ -56,7 +56,7 @@ type onPrompt struct {
 }
 
 func (p *onPrompt) Write(text []byte) (int, error) {
-	if bytes.Contains(text, []byte("it is not shown")) {
+	if bytes.Contains(text, []byte("will not be shown")) {
 		p.once.Do(p.do)
 	}
 	return p.Buffer.Write(text)
@@ -84,7 +84,7 @@ func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 	code := Main(t.Context(), Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + home, "SIBYL_KEYS=file"}, Streams{In: program, Out: &stdout, Err: stderr, InTTY: true})
 	<-typed
-	if code != ExitAnswered || !strings.HasPrefix(stderr.String(), "Key of openai (it is not shown): \n") {
+	if code != ExitAnswered || !strings.HasPrefix(stderr.String(), "Key of openai (it will not be shown): \n") {
 		t.Errorf("exit %d: %s%s", code, stdout.String(), stderr.String())
 	}
 	if !echoes(t, program) {
@@ -106,12 +106,12 @@ func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {
 		go func() {
 			for echoes(t, person) { // both sides see the same
 			}
-			cancel(errors.New("stopped by the person"))
+			cancel(errors.New("stopped by the user"))
 		}()
 	}
 	code := Main(ctx, Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + t.TempDir(), "SIBYL_KEYS=file"}, Streams{In: program, Out: &bytes.Buffer{}, Err: stderr, InTTY: true})
-	if code != ExitStopped || !strings.Contains(stderr.String(), "stopped by the person") {
+	if code != ExitStopped || !strings.Contains(stderr.String(), "stopped by the user") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 	if !echoes(t, program) {

@@ -12,18 +12,19 @@ import (
 
 func (c *command) configSet() *cobra.Command {
 	var unset bool
-	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME", Short: "Write one setting into the settings file, or take it out",
-		Long: "Writes one setting, named by its sections and its name with dots between. A list takes several values, or one such as '[a, b]'. Comments\n" +
-			"and order stay. The whole is checked first: what would not hold is not written. Keys do not belong in the file: ‘sibyl config set-key’.",
+	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME", Short: "Change one setting in the settings file, or remove it",
+		Long: "Writes one setting, named by its sections and its name joined by dots. A list takes several values,\n" +
+			"or one such as '[a, b]'. Comments and order are kept. The result is checked first; nothing invalid\n" +
+			"is written. Keys do not belong in the file: use ‘sibyl config set-key’.",
 		Example: "  sibyl config set model ollama:llama3.1:8b\n  sibyl config set fallback.models openai:gpt-4o ollama:llama3.1:8b\n  sibyl config set --unset timeouts.start",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
 				return errors.New("which setting? ‘sibyl config show’ lists them")
 			case unset && len(args) > 1:
-				return errors.New("--unset takes the name of a setting alone")
+				return errors.New("--unset takes only the name of a setting")
 			case !unset && len(args) == 1:
-				return fmt.Errorf("what is %s to be? ‘sibyl config set %s VALUE’, or --unset", redact.New().String(args[0]), redact.New().String(args[0]))
+				return fmt.Errorf("no value for %s: ‘sibyl config set %s VALUE’, or --unset", redact.New().String(args[0]), redact.New().String(args[0]))
 			}
 			return nil
 		},
@@ -39,16 +40,16 @@ func (c *command) configSet() *cobra.Command {
 				return withCode(ExitUsage, err)
 			}
 			if unset {
-				fmt.Fprintf(c.Out, "%s is taken out of %s\n", args[0], done.File)
+				fmt.Fprintf(c.Out, "%s was removed from %s\n", args[0], done.File)
 			} else {
-				fmt.Fprintf(c.Out, "%s is set in %s:%d\n", args[0], done.File, done.Line)
+				fmt.Fprintf(c.Out, "%s was set in %s:%d\n", args[0], done.File, done.Line)
 			}
 			if done.Overridden != "" {
-				fmt.Fprintf(c.Err, "· but %s is set, and comes first\n", done.Overridden)
+				fmt.Fprintf(c.Err, "· but the environment variable %s is set and takes precedence\n", done.Overridden)
 			}
 			c.tellLeft(done.Left)
 			return nil
 		}}
-	cmd.Flags().BoolVar(&unset, "unset", false, "take the setting, or a whole section, out of the file")
+	cmd.Flags().BoolVar(&unset, "unset", false, "remove the setting, or a whole section, from the file")
 	return cmd
 }

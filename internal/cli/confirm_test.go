@@ -49,7 +49,7 @@ func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 	typed, person := io.Pipe()
 	defer func() { _ = person.Close() }() // the read that is left over ends
 	stopping := readerFunc(func(p []byte) (int, error) {
-		cancel(errors.New("stopped by the person"))
+		cancel(errors.New("stopped by the user"))
 		return typed.Read(p)
 	})
 	code, out, errs := atTerminal(ctx, data, stopping, "task", "rm", "1")
@@ -75,7 +75,7 @@ func TestStoppingAConversationAnswersNothing(t *testing.T) {
 		if lines++; lines == 1 {
 			return copy(p, "add Buy milk\ndelete it\n"), nil
 		}
-		cancel(errors.New("stopped by the person"))
+		cancel(errors.New("stopped by the user"))
 		return typed.Read(p)
 	})
 	code, out, errs := atTerminal(ctx, data, stopping, "chat")

@@ -64,7 +64,7 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: &talker{c: c, a: a}, Options: o, Session: session, History: historyFile(cfg.DataDir, c.owner(), folder),
 		In: c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
 	if session != "" {
-		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ goes on with this session\n", session)
+		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ continues this session\n", session)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -105,7 +105,7 @@ func (t *talker) Start(ctx context.Context, session, words string, o oracle.Opti
 
 func (t *talker) Ended(r conversation.Run, res service.Result) error {
 	if err := appendNotices(t.c.notices, r.Of, res, time.Now()); err != nil {
-		return fmt.Errorf("the notices could not be kept: %w", err)
+		return fmt.Errorf("the notices could not be saved: %w", err)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (t *talker) Passage(source string, o oracle.Options) (string, error) {
 		}
 		return passage(text, at[2], at[3]), nil
 	}
-	return "", fmt.Errorf("%s: there is no such file in the folders that are searched", source)
+	return "", fmt.Errorf("%s: no such file in the folders that are searched", source)
 }
 
 // passage gives lines of a text with their numbers, as a block of code.
@@ -210,7 +210,7 @@ func passage(text, first, last string) string {
 		fmt.Fprintf(&b, "%5d  %s\n", n, strings.ReplaceAll(lines[n-1], "\t", "    "))
 	}
 	if b.Len() == 0 {
-		return "The file has only " + strconv.Itoa(len(lines)) + " lines by now."
+		return "The file now has only " + strconv.Itoa(len(lines)) + " lines."
 	}
 	fence := "```"
 	for strings.Contains(b.String(), fence) {

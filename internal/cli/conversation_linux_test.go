@@ -124,7 +124,7 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	c.press("/sources 1\r")
 	c.until("func Take() {}")
 	c.press("/quit\r")
-	c.until("goes on with this session")
+	c.until("continues this session")
 	if got := <-ended; got != ExitAnswered {
 		t.Errorf("it ended with %d", got)
 	}

@@ -48,7 +48,7 @@ func TestPassageHasTheLinesThatASourceNames(t *testing.T) {
 	for source, want := range map[string]string{
 		"a.md:2-3":            "````\n    2  two\n    3      ```three\n````\n",
 		"a.md:4":              "```\n    4  four\n```\n",
-		"a.md:9":              "The file has only 4 lines by now.",
+		"a.md:9":              "The file now has only 4 lines.",
 		"https://example.com": "https://example.com",
 	} {
 		if got, err := (&talker{}).Passage(source, o); got != want || err != nil {

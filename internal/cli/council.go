@@ -20,10 +20,12 @@ import (
 
 func (c *command) councilCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer",
-		Long: "You think aloud in a session, by voice or in words; oracles, which are personas written as Markdown files, answer with the whole context.\n" +
-			"A session is a folder of plain files (‘sibyl council show’ says where) and goes on whenever you like: commands mean the latest one, unless\n" +
-			"--session names another by its id or a part of its name. It works without a model: oracles then answer by a digest of what you said.\n\n" +
-			"Exit codes: 0 done, 1 it could not be done, 2 bad input, 3 not all of it was done, 5 journal trouble, 130 you stopped it.",
+		Long: "You think aloud in a session, by voice or in text. Oracles, which are personas written as Markdown\n" +
+			"files, answer with the whole session as context. A session is a folder of plain files (‘sibyl\n" +
+			"council show’ says where), and you can continue it at any time. Commands apply to the latest session\n" +
+			"unless --session names another by its id or part of its name. Without a model, oracles answer with a\n" +
+			"digest of what you said.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
 			"  sibyl council ask cético visionário pragmático --review --chair pragmático\n  sibyl council oracles"},
 		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(), c.councilShow(), c.councilSearch(),
@@ -48,7 +50,7 @@ func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []strin
 
 // withSession gives a command the flag that names a session.
 func withSession(cmd *cobra.Command, name *string) *cobra.Command {
-	cmd.Flags().StringVarP(name, "session", "s", "", "the session, by its id, the beginning of it, or a part of its name (default: the latest)")
+	cmd.Flags().StringVarP(name, "session", "s", "", "session, by its id, the beginning of it, or part of its name (default: the latest)")
 	return cmd
 }
 
@@ -106,9 +108,9 @@ func (c *command) councilError(err error) error {
 	case errors.Is(err, council.ErrNone):
 		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
 	case errors.Is(err, session.ErrNotFound):
-		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ shows the sessions, ‘sibyl council search WORDS’ finds them by what was said", err))
+		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl council search WORDS’ searches what was said", err))
 	case errors.As(err, &damaged):
-		return withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl council repair %s’ keeps it aside, and rebuilds it from the folder", err, damaged.ID))
+		return withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
 	}
 	return err
 }
@@ -124,7 +126,7 @@ func (c *command) councilNew() *cobra.Command {
 			}
 			return c.printSession(made)
 		})}
-	cmd.Flags().StringVar(&language, "language", "", "what is spoken in it: pt, en, de, … (default: it is found out)")
+	cmd.Flags().StringVar(&language, "language", "", "language spoken: pt, en, de, … (default: detected)")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -168,15 +170,15 @@ func (c *command) councilList() *cobra.Command {
 				fmt.Fprintln(c.Err, printable("· "+one.ID+" is left out: "+one.Reason+how))
 			}
 			if len(all)+len(skipped) == 0 {
-				c.note("there is no session yet; ‘sibyl council say \"…\"’ begins one")
+				c.note("there are no sessions yet; ‘sibyl council say \"…\"’ begins one")
 			}
 			return printList(c, all[:min(len(all), c.limit)], sessionLine)
 		})}
-	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }
 
 func (c *command) councilSearch() *cobra.Command {
-	cmd := &cobra.Command{Use: "search WORDS...", Short: "Find words in all that was said and answered",
+	cmd := &cobra.Command{Use: "search WORDS...", Short: "Search everything said and answered",
 		Example: "  sibyl council search rent Lisbon", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			hits, err := s.desk.Search(ctx, s.owner(), strings.Join(args, " "), c.limit)
@@ -190,11 +192,11 @@ func (c *command) councilSearch() *cobra.Command {
 				return fmt.Sprintf("%s  %-4s  %s  %s", h.Session, cmp.Or(h.ID, "name"), moment(h.At), printable(strings.Join(strings.Fields(h.Passage), " ")))
 			})
 		})}
-	return c.withJSON(c.withLimit(cmd, 10, "how many at most"), "a JSON array")
+	return c.withJSON(c.withLimit(cmd, 10, "maximum number to show"), "a JSON array")
 }
 
 func (c *command) councilShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it lies (default: the latest)",
+	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it is stored (default: the latest)",
 		Example: "  sibyl council show\n  sibyl council show office --json", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
 			x, err := s.desk.Export(ctx, s.owner(), s.ID)
@@ -229,7 +231,7 @@ func (c *command) councilExport() *cobra.Command {
 					return err
 				}
 			default:
-				return withCode(ExitUsage, fmt.Errorf("there is no format %q: md or json", format))
+				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json", format))
 			}
 			if file == "" {
 				return writeAll(c.Out, text)
@@ -237,7 +239,7 @@ func (c *command) councilExport() *cobra.Command {
 			return withCode(ExitUsage, writeNew(file, text))
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
 	return cmd
 }
 
@@ -245,8 +247,8 @@ func (c *command) councilSet() *cobra.Command {
 	var name, language string
 	var history, simplified bool
 	var cmd *cobra.Command
-	cmd = &cobra.Command{Use: "set", Short: "Set whether earlier answers are in the context, and the language", Args: cobra.NoArgs,
-		Long:    "Sets what holds for a session, and shows how it is set.",
+	cmd = &cobra.Command{Use: "set", Short: "Change a session's settings: language, and whether earlier answers are in the context", Args: cobra.NoArgs,
+		Long:    "Changes the settings of a session, and shows them.",
 		Example: "  sibyl council set --history=false\n  sibyl council set --session office --language de",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
 			var set council.Settings
@@ -266,9 +268,9 @@ func (c *command) councilSet() *cobra.Command {
 			fmt.Fprintf(c.Out, "language: %s\nhistory: %t\nsimplified-buttons: %t\n", cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory, now.Preferences.SimplifiedButtons)
 			return nil
 		})}
-	cmd.Flags().BoolVar(&history, "history", true, "earlier answers are in the context")
-	cmd.Flags().BoolVar(&simplified, "simplified-buttons", false, "a preference for programs with buttons")
-	cmd.Flags().StringVar(&language, "language", "", "what is spoken: pt, en, de, …; empty: it is found out")
+	cmd.Flags().BoolVar(&history, "history", true, "include earlier answers in the context")
+	cmd.Flags().BoolVar(&simplified, "simplified-buttons", false, "a setting for programs with buttons")
+	cmd.Flags().StringVar(&language, "language", "", "language spoken: pt, en, de, …; empty: detected")
 	return c.withJSON(withSession(cmd, &name), "one JSON object")
 }
 
@@ -280,7 +282,7 @@ func (c *command) councilRename() *cobra.Command {
 		RunE: c.onNamed(func(ctx context.Context, s sitting, args []string) error {
 			name := strings.Join(args, " ")
 			if suggest == (name != "") {
-				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model find one"))
+				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
 			}
 			if suggest {
 				r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: model}})
@@ -295,8 +297,8 @@ func (c *command) councilRename() *cobra.Command {
 			}
 			return c.printSession(now)
 		})}
-	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model find a name")
-	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that finds it")
+	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model suggest a name")
+	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that suggests it")
 	return c.withView(cmd, "one JSON object")
 }
 
@@ -317,9 +319,11 @@ func (c *command) councilDelete() *cobra.Command {
 }
 
 func (c *command) councilRepair() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]", Short: "Check sessions against their folders, and put right what can be (default: all)",
-		Long: "The folder is the truth for what it holds: recordings, transcripts and answers that the session does not know are taken in, what is missing\n" +
-			"is named, and a metadata.json that can't be read is kept aside and rebuilt. Answers that wait in the journal are written. A healthy session\nis left as it is, byte by byte.",
+	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]", Short: "Check sessions against their folders and repair them (default: all)",
+		Long: "Brings the metadata of a session in line with its folder, which always counts. Recordings, transcripts\n" +
+			"and answers missing from the metadata are added, missing files are named, and an unreadable\n" +
+			"metadata.json is moved aside and rebuilt. Answers waiting in the journal are written. A healthy\n" +
+			"session is left exactly as it is.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			all, err := s.desk.Repair(ctx, s.owner(), args)
 			if all == nil {
@@ -336,13 +340,13 @@ func (c *command) councilRepair() *cobra.Command {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
 				}
 			}
-			c.note("%s looked at", agent.Counted(len(all), "session"))
+			c.note("%s checked", agent.Counted(len(all), "session"))
 			return err
 		})}, "a JSON array")
 }
 
 // errTranscribing says that another process transcribes a session. It takes in what is added meanwhile.
-var errTranscribing = errors.New("this session is being transcribed")
+var errTranscribing = errors.New("this session is already being transcribed")
 
 // transcribe has the recordings of a session written down.
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
@@ -350,7 +354,7 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	var held *journal.ClaimedError
 	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
-			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows how far it is", errTranscribing, held.Run))
+			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress", errTranscribing, held.Run))
 		}
 	}
 	if err != nil {
@@ -361,9 +365,9 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 
 func (c *command) councilTranscribe() *cobra.Command {
 	var again bool
-	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings that wait (default: of the latest session)",
+	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings not transcribed yet (default: of the latest session)",
 		Example: "  sibyl council transcribe\n  sibyl council transcribe office --again", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
-	cmd.Flags().BoolVar(&again, "again", false, "also those that have failed")
+	cmd.Flags().BoolVar(&again, "again", false, "also retry those that failed")
 	return c.withView(cmd, "one JSON object")
 }

@@ -19,7 +19,7 @@ import (
 // begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or it is wanted.
 func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	if fresh && name != "" {
-		return withCode(ExitUsage, errors.New("--new and --session exclude each other"))
+		return withCode(ExitUsage, errors.New("--new and --session can't be used together"))
 	}
 	var err error
 	if !fresh {
@@ -47,14 +47,15 @@ type adding struct {
 }
 
 func (f *adding) on(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&f.fresh, "new", false, "begin a session with it")
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "begin a new session with it")
 	return withSession(cmd, &f.session)
 }
 
 func (c *command) councilSay() *cobra.Command {
 	var f adding
-	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add words to a session", Args: cobra.MinimumNArgs(1),
-		Long:    "Adds words to the latest session, as if they had been said; the first ones begin a session. With ‘-’ they are read from standard input.",
+	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add text to a session", Args: cobra.MinimumNArgs(1),
+		Long: "Adds text to the latest session, as if you had said it. The first text begins a session. With ‘-’ it\n" +
+			"is read from standard input.",
 		Example: "  sibyl council say \"The offer looks good, but I don't trust the numbers.\"\n  sibyl council say --new \"Something else…\"",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			text := strings.Join(args, " ")
@@ -99,7 +100,7 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 	fmt.Fprintln(s.Out, sessionLine(now))
 	if first := len(now.Audio) == 1 && len(now.Answers) == 0; first && all[0].Entry.Status == session.Success {
 		if name := s.desk.Handy(ctx, s.owner(), now); name != "" {
-			s.note("‘sibyl council ask %s’ asks an oracle about it, ‘sibyl council oracles’ lists them", strings.ToLower(name))
+			s.note("‘sibyl council ask %s’ asks an oracle about it; ‘sibyl council oracles’ lists them", strings.ToLower(name))
 		}
 	}
 	return nil
@@ -109,8 +110,9 @@ func (c *command) councilAdd() *cobra.Command {
 	var f adding
 	var later bool
 	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings or texts to a session", Args: cobra.MinimumNArgs(1),
-		Long: "Copies files into the latest session: recordings (ogg, opus, mp3, wav, m4a, webm, flac), or texts (txt, md). Recordings are transcribed at\n" +
-			"once where something is set up that does (docs/council.md); else they wait, and nothing of them is lost.",
+		Long: "Copies files into the latest session: recordings (ogg, opus, mp3, wav, m4a, webm, flac) or texts\n" +
+			"(txt, md). Recordings are transcribed at once if transcription is set up (docs/council.md);\n" +
+			"otherwise they are kept until it is.",
 		Example: "  sibyl council add memo.ogg\n  sibyl council add --new monday.m4a tuesday.m4a",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			for _, name := range args { // before a session begins for nothing
@@ -124,7 +126,7 @@ func (c *command) councilAdd() *cobra.Command {
 			all, err := s.addFiles(ctx, args)
 			return s.takenIn(ctx, all, later, s.unlessInVain(ctx, err))
 		})}
-	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
+	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
 	return c.withView(f.on(cmd), "one JSON object")
 }
 
@@ -136,7 +138,7 @@ func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.A
 			return all, err
 		}
 		if one.Same != 0 {
-			s.note("%s is the same as recording %d, and was not added again", name, one.Same)
+			s.note("%s is the same as recording %d and was not added again", name, one.Same)
 		}
 		all = append(all, one)
 	}
@@ -149,7 +151,7 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 		return session.Added{}, withCode(ExitUsage, err)
 	}
 	if !info.Mode().IsRegular() {
-		return session.Added{}, withCode(ExitUsage, fmt.Errorf("%s is no file", name))
+		return session.Added{}, withCode(ExitUsage, fmt.Errorf("%s is not a file", name))
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -31,17 +31,19 @@ type askingFlags struct {
 func (c *command) councilAsk() *cobra.Command {
 	var f askingFlags
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
-		Long: "Has one or several oracles answer, each with the whole session as its context: what was said, and, unless --no-history, what oracles have\n" +
-			"answered before. An oracle is named by its name, the beginning of it, or its id (‘sibyl council oracles’). Several are asked side by side over one and the same\n" +
-			"context; then a model says where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
+		Long: "Has one or more oracles answer, each with the whole session as context: what was said and, unless\n" +
+			"--no-history, earlier answers of oracles. Name an oracle by its name, the beginning of it, or its id\n" +
+			"(‘sibyl council oracles’). Several oracles answer side by side from the same context; a model then\n" +
+			"says where they agree, where they differ, and what all of them overlook. Answers are stored in the\n" +
+			"session's folder.",
 		Example: "  sibyl council ask cético\n  sibyl council ask skeptic optimist --rounds 2\n  sibyl council ask cético visionário otimista --review --chair cético\n  sibyl council ask cético --dry-run",
 		RunE: c.onSitting(&f.session, func(ctx context.Context, s sitting, args []string) error {
 			o := council.Options{Session: s.ID, Oracles: args, Rounds: f.rounds, Review: f.review, Chair: f.chair, Model: f.model}
 			switch {
 			case f.rounds < 1:
-				return withCode(ExitUsage, fmt.Errorf("--rounds is %d: a sitting has 1 to %d rounds", f.rounds, council.MostRounds))
+				return withCode(ExitUsage, fmt.Errorf("--rounds is %d; use 1 to %d", f.rounds, council.MostRounds))
 			case f.history && f.noHistory:
-				return withCode(ExitUsage, errors.New("--history and --no-history exclude each other"))
+				return withCode(ExitUsage, errors.New("--history and --no-history can't be used together"))
 			case f.history || f.noHistory:
 				o.History = &f.history
 			}
@@ -51,13 +53,13 @@ func (c *command) councilAsk() *cobra.Command {
 			return s.ask(ctx, o)
 		})}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.history, "history", false, "with what oracles have answered before (default: as the session is set)")
-	fl.BoolVar(&f.noHistory, "no-history", false, "with what was said alone")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the very prompt, and ask nobody")
-	fl.IntVar(&f.rounds, "rounds", 1, "of debate: from the second on, each oracle reads the answers of the others")
-	fl.BoolVar(&f.review, "review", false, "each ranks and criticises the answers of the others, without knowing whose they are")
-	fl.StringVar(&f.chair, "chair", "", "the oracle who edits what all have said, each sentence with whose it is")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
+	fl.BoolVar(&f.history, "history", false, "include earlier answers of oracles (default: the session's setting)")
+	fl.BoolVar(&f.noHistory, "no-history", false, "include only what was said")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the exact prompt and ask no model")
+	fl.IntVar(&f.rounds, "rounds", 1, "rounds of debate: from the second on, each oracle reads the others' answers")
+	fl.BoolVar(&f.review, "review", false, "each oracle ranks and criticises the others' answers without knowing whose they are")
+	fl.StringVar(&f.chair, "chair", "", "the oracle that merges all the answers, naming the author of each sentence")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
 	return c.withView(withSession(cmd, &f.session), "one JSON object")
 }
 
@@ -78,7 +80,7 @@ func (s *sitting) preview(ctx context.Context, o council.Options) error {
 			s.note("%s", line)
 		}
 		if p.Cut != "" {
-			s.note("not all fits: %s", p.Cut)
+			s.note("too long for the context: %s", p.Cut)
 		}
 		if len(all) > 1 {
 			s.note("%s, %s", p.Oracle.Name, p.Model)
@@ -248,7 +250,9 @@ type listedOracle struct {
 func (c *command) councilOracles() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
-		Long: "Lists the oracles: the Markdown files of the folder that ORACLES_DIR (council.oracles in the settings) names, else those that are built in. With\n--check it is an error if a file can't be used, or has a warning.",
+		Long: "Lists the oracles: the Markdown files in the folder named by ORACLES_DIR (or the setting\n" +
+			"council.oracles), otherwise the built-in ones. With --check, files with errors or warnings make it\n" +
+			"fail.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			list, err := s.desk.Oracles.List(ctx)
 			if err != nil {
@@ -277,7 +281,7 @@ func (c *command) councilOracles() *cobra.Command {
 			}
 			return nil
 		})}
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a file can't be used or has a warning")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a file has an error or a warning")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -291,11 +295,11 @@ func (s *sitting) whence(file string) string {
 
 func (c *command) councilOracle() *cobra.Command {
 	var language string
-	make := &cobra.Command{Use: "new NAME...", Short: "Make a file to start an oracle from", Args: cobra.MinimumNArgs(1),
+	make := &cobra.Command{Use: "new NAME...", Short: "Create the file of a new oracle", Args: cobra.MinimumNArgs(1),
 		Example: "  ORACLES_DIR=~/oracles sibyl council oracle new The Accountant",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			if !slices.Contains([]string{"en", "pt", "de"}, language) {
-				return withCode(ExitUsage, fmt.Errorf("--language is %q: en, pt or de", language))
+				return withCode(ExitUsage, fmt.Errorf("--language is %q; use en, pt or de", language))
 			}
 			file, err := s.desk.Oracles.Create(ctx, strings.Join(args, " "), language)
 			if err != nil {
@@ -307,8 +311,8 @@ func (c *command) councilOracle() *cobra.Command {
 			fmt.Fprintln(c.Out, file)
 			return nil
 		})}
-	make.Flags().StringVar(&language, "language", "en", "of the file: en, pt or de")
-	show := &cobra.Command{Use: "show NAME", Short: "Show the file of an oracle", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
+	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
+	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			p, err := s.desk.Oracles.Find(ctx, args[0])
 			if err != nil {
@@ -319,6 +323,6 @@ func (c *command) councilOracle() *cobra.Command {
 			}
 			return writeAll(c.Out, printable(p.Content))
 		})}
-	return group(&cobra.Command{Use: "oracle", Short: "Make and show oracles",
+	return group(&cobra.Command{Use: "oracle", Short: "Create and show oracles",
 		Example: "  sibyl council oracle show skeptic"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
 }

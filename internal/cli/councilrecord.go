@@ -18,13 +18,14 @@ func (c *command) councilRecord() *cobra.Command {
 	var most time.Duration
 	var later bool
 	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C", Args: cobra.NoArgs,
-		Long: "Records with the program that is there (arecord, ffmpeg or sox), until Ctrl-C or --most, and adds the recording to the latest session. What\n" +
-			"is recorded lies on the disk all along: after a crash, the file is named the next time.",
+		Long: "Records with arecord, ffmpeg or sox, whichever is installed, until Ctrl-C or --most, and adds the\n" +
+			"recording to the latest session. The recording is on disk all along: after a crash, the next\n" +
+			"recording tells you where it is.",
 		Example: "  sibyl council record\n  sibyl council record --new --most 10m",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			all := s.a.Recorders()
 			if len(all) == 0 {
-				return withCode(ExitFailed, errors.New("no program that records was found: install arecord (alsa-utils), ffmpeg or sox; a recording from elsewhere is added by ‘sibyl council add FILE’"))
+				return withCode(ExitFailed, errors.New("found no program that can record: install arecord (alsa-utils), ffmpeg or sox, or add a recording made elsewhere with ‘sibyl council add FILE’"))
 			}
 			s.mentionRecordings()
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
@@ -34,12 +35,12 @@ func (c *command) councilRecord() *cobra.Command {
 			if err := os.MkdirAll(s.a.Recordings(), 0o700); err != nil {
 				return err
 			}
-			s.note("recording by %s for at most %s: Ctrl-C ends it", all[0].Name, most)
+			s.note("recording with %s for at most %s: Ctrl-C ends it", all[0].Name, most)
 			recorded := all[0].Record(ctx, file, most)
 			return s.unlessInVain(ctx, s.takeIn(context.WithoutCancel(ctx), file, recorded, later))
 		})}
-	cmd.Flags().DurationVar(&most, "most", time.Hour, "how long at most")
-	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
+	cmd.Flags().DurationVar(&most, "most", time.Hour, "maximum length of the recording")
+	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
 	return c.withView(f.on(cmd), "one JSON object")
 }
 
@@ -50,13 +51,13 @@ func (s *sitting) takeIn(ctx context.Context, file string, recorded error, later
 	}
 	one, err := s.addFile(ctx, file)
 	if err != nil {
-		return withCode(ExitFailed, errors.Join(recorded, fmt.Errorf("the recording lies in %s, and can be added by ‘sibyl council add’: %w", file, err)))
+		return withCode(ExitFailed, errors.Join(recorded, fmt.Errorf("the recording is in %s; ‘sibyl council add’ adds it: %w", file, err)))
 	}
 	if err := os.Remove(file); err != nil {
 		s.note("%v", err)
 	}
 	if recorded != nil {
-		recorded = withCode(ExitPartial, fmt.Errorf("the recording ended early, and is kept: %w", recorded))
+		recorded = withCode(ExitPartial, fmt.Errorf("the recording ended early but was kept: %w", recorded))
 	}
 	return s.takenIn(ctx, []session.Added{one}, later, recorded)
 }
@@ -69,7 +70,7 @@ func (s *sitting) mentionRecordings() {
 	left, _ := filepath.Glob(filepath.Join(s.a.Recordings(), "*.wav")) // the pattern is well formed
 	for _, file := range left {
 		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > recordingNow {
-			s.note("a recording was not taken in by a session: ‘sibyl council add %s’ adds it", file)
+			s.note("a recording was not added to any session: ‘sibyl council add %s’ adds it", file)
 		}
 	}
 }

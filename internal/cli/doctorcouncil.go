@@ -23,7 +23,7 @@ func checkTranscription(ctx context.Context, a *app.App) finding {
 	case err != nil:
 		return finding{What: "transcription", Says: err.Error()}
 	case missing != "":
-		return finding{What: "transcription", Says: "not set up; recordings are kept, and wait", Fix: "recordings written down: " + missing}
+		return finding{What: "transcription", Says: "not set up; recordings are kept until it is", Fix: "transcribes recordings: " + missing}
 	}
 	return finding{What: "transcription", OK: true, Says: by}
 }
@@ -32,7 +32,7 @@ func checkTranscription(ctx context.Context, a *app.App) finding {
 func answers(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return fmt.Errorf("transcription.server is no address: %w", err)
+		return fmt.Errorf("transcription.server is not a valid address: %w", err)
 	}
 	port := u.Port()
 	if port == "" {
@@ -42,7 +42,7 @@ func answers(ctx context.Context, address string) error {
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return fmt.Errorf("nothing answers at the address of transcription.server: %w", err)
+		return fmt.Errorf("transcription.server does not answer: %w", err)
 	}
 	return conn.Close()
 }
@@ -56,7 +56,7 @@ func checkOracles(ctx context.Context, a *app.App) finding {
 	}
 	says := agent.Counted(len(list.Oracles), "oracle")
 	if from == "" {
-		says += ", built in; ORACLES_DIR names a folder of your own"
+		says += ", built in; set ORACLES_DIR to use a folder of your own"
 	} else {
 		says += " in " + from
 	}

@@ -22,11 +22,12 @@ func (c *command) evalCommand() *cobra.Command {
 func (c *command) evalClassify() *cobra.Command {
 	var half string
 	cmd := &cobra.Command{Use: "classify", Short: "Score the classifier on labelled questions (SC-001)", Args: cobra.NoArgs,
-		Long: "Prints the accuracy with its 95 % interval, the scores of each class and the misses. The test half is the one nobody\ntunes on; eval/README.md has the labelling guideline.",
+		Long: "Prints the accuracy with its 95 % confidence interval, the scores for each class, and the misses.\n" +
+			"The test half is never used for tuning; eval/README.md has the labelling guidelines.",
 		RunE: func(*cobra.Command, []string) error {
 			h := eval.Half(half)
 			if h != eval.Dev && h != eval.Test {
-				return withCode(ExitUsage, fmt.Errorf("--half is %q, not %s or %s", half, eval.Dev, eval.Test))
+				return withCode(ExitUsage, fmt.Errorf("--half is %q; use %s or %s", half, eval.Dev, eval.Test))
 			}
 			queries, err := eval.LoadQueryFile(evaldata.Files, evaldata.Queries)
 			if err != nil {
@@ -52,7 +53,7 @@ func (c *command) scored(r interface{ WriteText(w io.Writer) error }, broken []s
 		return err
 	}
 	if len(broken) > 0 {
-		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(broken, "; ")))
+		return withCode(ExitFailed, fmt.Errorf("below the required scores: %s", strings.Join(broken, "; ")))
 	}
 	return nil
 }

@@ -28,10 +28,12 @@ type evalFindFlags struct {
 
 func (c *command) evalFind() *cobra.Command {
 	var f evalFindFlags
-	cmd := &cobra.Command{Use: "find", Short: "Score how often the first passage is the right one, beside two plain searches", Args: cobra.NoArgs,
-		Long: "Asks questions about real modules, which are read from Go's module cache, and about a folder of notes. For each the places that answer it were\n" +
-			"fixed beforehand. Scores what the Oracle cites without a model, what its searches show, the rarest words of the question as a line tool\n" +
-			"finds them, and BM25 over declarations. Exits with 1 if a module is not there. eval/README.md defines every figure.",
+	cmd := &cobra.Command{Use: "find", Short: "Score how often the first passage is right, compared with two plain searches", Args: cobra.NoArgs,
+		Long: "Asks questions about real modules, read from Go's module cache, and about a folder of notes. The\n" +
+			"places that answer each question were fixed beforehand. Scores what the Oracle cites without a\n" +
+			"model, what its searches return, and for comparison a line search for the question's rarest words\n" +
+			"and BM25 over declarations. Exits with 1 if a module is missing. eval/README.md defines every\n" +
+			"figure.",
 		Example: "  sibyl eval find --failures\n  sibyl eval find --frozen --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := c.runEvalFind(cmd.Context(), f)
@@ -45,9 +47,9 @@ func (c *command) evalFind() *cobra.Command {
 			return c.scored(report, missing)
 		}}
 	fl := cmd.Flags()
-	fl.StringVar(&f.corpus, "corpus", "", "only questions about modules or notes whose name holds this")
-	fl.BoolVar(&f.frozen, "frozen", false, "the half that nobody tunes on, instead of the other")
-	fl.BoolVar(&f.failures, "failures", false, "a line for each question whose first passage is wrong; none of the frozen half")
+	fl.StringVar(&f.corpus, "corpus", "", "only questions about modules or notes whose name contains this")
+	fl.BoolVar(&f.frozen, "frozen", false, "the half never used for tuning, instead of the other")
+	fl.BoolVar(&f.failures, "failures", false, "list the questions whose first passage is wrong, except those of the frozen half")
 	cmd.MarkFlagsMutuallyExclusive("frozen", "failures")
 	return c.withJSON(cmd, "one JSON object")
 }
@@ -63,7 +65,7 @@ func (c *command) runEvalFind(ctx context.Context, f evalFindFlags) (report find
 	}
 	questions = slices.DeleteFunc(questions, func(q find.Question) bool { return !strings.Contains(q.Corpus, f.corpus) })
 	if len(questions) == 0 {
-		return report, withCode(ExitUsage, fmt.Errorf("no question is about %q", f.corpus))
+		return report, withCode(ExitUsage, fmt.Errorf("there are no questions about %q", f.corpus))
 	}
 	room, err := c.openEvalRoom(ctx, "")
 	if err != nil {

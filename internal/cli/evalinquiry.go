@@ -21,9 +21,10 @@ type evalInquiryFlags struct {
 func (c *command) evalInquiry() *cobra.Command {
 	var f evalInquiryFlags
 	cmd := &cobra.Command{Use: "inquiry", Short: "Score the detective on labelled interviews and scripted witnesses", Args: cobra.NoArgs,
-		Long: "Gives the detective finished interviews with planted gaps and contradictions, and lets it question a witness for each, who answers by a script.\n" +
-			"Exits with 1 if less than 90 % of the contradictions recorded or 85 % of the gaps reported are some, less than 70 % of the gaps are found, or\n" +
-			"less than 85 % of the flawless witnesses are closed as satisfied. eval/README.md defines every figure.",
+		Long: "Gives the detective finished interviews with planted gaps and contradictions, and for each also has\n" +
+			"it question a scripted witness. Exits with 1 if fewer than 90 % of the recorded contradictions or 85\n" +
+			"% of the reported gaps are real, if fewer than 70 % of the gaps are found, or if fewer than 85 % of\n" +
+			"the interviews with flawless witnesses end as satisfied. eval/README.md defines every figure.",
 		Example: "  sibyl eval inquiry --failures\n  sibyl eval inquiry --limit 20 --json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			set, err := openInquirySet(f)
@@ -42,11 +43,11 @@ func (c *command) evalInquiry() *cobra.Command {
 			return c.scoreInquiry(cmd.Context(), set, detective, f.failures)
 		}}
 	fl := cmd.Flags()
-	fl.StringVar(&f.set, "set", "", "a file of cases in the form of eval/inquiry.jsonl (default: that set, which is part of the program)")
+	fl.StringVar(&f.set, "set", "", "a file of cases in the format of eval/inquiry.jsonl (default: that set, which is built in)")
 	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model of the detective")
 	fl.IntVar(&f.limit, "limit", inquiry.DefaultLimit, fmt.Sprintf("questions to a witness, %d to %d", inquiry.LeastLimit, inquiry.MostLimit))
-	fl.BoolVar(&f.frozen, "frozen", false, "only the half that nobody tunes on")
-	fl.BoolVar(&f.failures, "failures", false, "a line for each case in which something is wrong; those of the frozen half only with --frozen")
+	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
+	fl.BoolVar(&f.failures, "failures", false, "list the cases with errors; those of the frozen half only with --frozen")
 	return c.withJSON(cmd, "one JSON object, with the failures")
 }
 

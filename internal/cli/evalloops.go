@@ -16,8 +16,11 @@ const mostSeeds = 1000
 
 func (c *command) evalLoops() *cobra.Command {
 	var seeds int
-	cmd := &cobra.Command{Use: "loops", Short: "Score the tree on models that repeat themselves, beside two plain checks", Args: cobra.NoArgs,
-		Long:    "Plays models that loop in many ways, and models that repeat themselves for a reason, to the Oracle's tree in force, to a\ntree with a turn limit only, and to one that counts identical calls. Prints the turns that each loop wastes, and how many\nhonest runs are ended too early. Nothing is asked of a real model; the same seeds give the same figures.",
+	cmd := &cobra.Command{Use: "loops", Short: "Score the tree on models that repeat themselves, compared with two plain checks", Args: cobra.NoArgs,
+		Long: "Simulates models that loop in many ways, and models that repeat themselves for a good reason,\n" +
+			"against the Oracle's current tree, a tree with only a turn limit, and one that counts identical\n" +
+			"calls. Prints how many turns each loop wastes, and how many honest runs are ended too early. No real\n" +
+			"model is used; the same seeds give the same figures.",
 		Example: "  sibyl eval loops\n  SIBYL_TREES=my-trees sibyl eval loops --seeds 50",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
 			if seeds < 1 || seeds > mostSeeds {

@@ -44,8 +44,10 @@ type evalOracleFlags struct {
 func (c *command) evalOracle() *cobra.Command {
 	var f evalOracleFlags
 	cmd := &cobra.Command{Use: "oracle", Short: "Score the Oracle on labelled questions about a real repository (SC-001 to SC-006)", Args: cobra.NoArgs,
-		Long: "Asks labelled questions about " + evaldata.OracleModule + " " + evaldata.OracleVersion + " and the notes of an invented team, and scores the answers by\n" +
-			"the places that answer them. Without -m the offline rules answer, whatever your settings name. The journal lies in a\ntemporary folder, no web search is connected, and your own notes are not touched. eval/README.md defines every figure.",
+		Long: "Asks labelled questions about " + evaldata.OracleModule + " " + evaldata.OracleVersion + " and the notes of\n" +
+			"an invented team, and scores the answers by the places that answer them. Without -m the offline\n" +
+			"rules answer, whatever your settings say. The journal is in a temporary folder, no web search is\n" +
+			"connected, and your own notes are not touched. eval/README.md defines every figure.",
 		Example: "  sibyl eval oracle --transcripts\n  sibyl eval oracle --half dev --baseline -m ollama:llama3.1:8b --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := c.runEvalOracle(cmd.Context(), f)
@@ -181,7 +183,7 @@ func moduleFolder(ctx context.Context, environ []string, dir string) (string, er
 	wanted := evaldata.OracleModule + "@" + evaldata.OracleVersion
 	dir, err := cachedModule(ctx, environ, wanted)
 	if err != nil {
-		return "", fmt.Errorf("the questions are about %w\n      get it with ‘go mod download %s’, or name a folder that holds it with --in", err, wanted)
+		return "", fmt.Errorf("the questions are about %w\n      get it with ‘go mod download %s’, or name its folder with --in", err, wanted)
 	}
 	return dir, nil
 }
@@ -195,7 +197,7 @@ func cachedModule(ctx context.Context, environ []string, wanted string) (string,
 	list.Stderr = &complaint
 	out, err := list.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s, which ‘go list’ does not find: %w %s", wanted, err, strings.TrimSpace(complaint.String()))
+		return "", fmt.Errorf("%s, which ‘go list’ can't find: %w %s", wanted, err, strings.TrimSpace(complaint.String()))
 	}
 	dir := strings.TrimSpace(string(out))
 	if dir == "" {

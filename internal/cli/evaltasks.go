@@ -19,9 +19,10 @@ type evalTasksFlags struct {
 func (c *command) evalTasks() *cobra.Command {
 	var f evalTasksFlags
 	cmd := &cobra.Command{Use: "tasks", Short: "Score the task assistant on labelled dialogues", Args: cobra.NoArgs,
-		Long: "Plays dialogues word for word, each with a task list of its own in a temporary folder, and compares the lists before and after each turn\n" +
-			"with what should have happened. Exits with 1 if less than 95 % of the turns have the right tool and arguments, a wrong task changed, a task\n" +
-			"was deleted without a yes, or chit-chat or a stray yes changed anything. eval/README.md defines every figure.",
+		Long: "Plays dialogues word for word, each with its own task list in a temporary folder, and compares the\n" +
+			"lists before and after each turn with what should have happened. Exits with 1 if fewer than 95 % of\n" +
+			"the turns have the right tool and arguments, if a wrong task changed, if a task was deleted without\n" +
+			"a yes, or if small talk or a stray yes changed anything. eval/README.md defines every figure.",
 		Example: "  sibyl eval tasks --failures\n  sibyl eval tasks --set my-dialogues.jsonl --json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			set, err := openTaskSet(f)
@@ -36,10 +37,10 @@ func (c *command) evalTasks() *cobra.Command {
 			return c.scoreTasks(cmd.Context(), set, room.app.TaskWorld(f.model), f.failures)
 		}}
 	fl := cmd.Flags()
-	fl.StringVar(&f.set, "set", "", "a file of dialogues in the form of eval/tasks.jsonl (default: that set, which is part of the program)")
-	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model that reads what is said")
-	fl.BoolVar(&f.frozen, "frozen", false, "only the half that nobody tunes on")
-	fl.BoolVar(&f.failures, "failures", false, "a line for each turn that was missed; those of the frozen half only with --frozen")
+	fl.StringVar(&f.set, "set", "", "a file of dialogues in the format of eval/tasks.jsonl (default: that set, which is built in)")
+	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model that interprets the messages")
+	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
+	fl.BoolVar(&f.failures, "failures", false, "list the turns that were wrong; those of the frozen half only with --frozen")
 	return c.withJSON(cmd, "one JSON object, with the failures")
 }
 

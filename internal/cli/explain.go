@@ -26,14 +26,15 @@ func (c *command) explainCommand() *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did", Args: cobra.MaximumNArgs(1),
-		Long: "Says in a few lines what kind of question it was, what was searched, opened and cited, what left this machine, and why it ended.\n" +
-			"--full shows each step: the rule that fired, what was offered and refused. --html writes a page with all of it, which needs nothing else.",
+		Long: "Says in a few lines what type of question it was, what was searched, opened and cited, what left\n" +
+			"this machine, and why the run ended. --full shows each step: the rule that fired, what was offered\n" +
+			"and what was refused. --html writes all of it as one self-contained page.",
 		Example: "  sibyl explain last\n  sibyl explain last --full\n  sibyl explain last --step 3\n  sibyl explain last --html why.html\n  sibyl explain 0dl4 --json",
 		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, e) }),
 	}
-	cmd.Flags().IntVar(&e.step, "step", 0, "only this step, counted from 1")
-	cmd.Flags().BoolVar(&e.full, "full", false, "all steps, with the rules that fired")
-	cmd.Flags().StringVar(&e.html, "html", "", "write a page to this file, which does not exist yet")
+	cmd.Flags().IntVar(&e.step, "step", 0, "show only this step, counted from 1")
+	cmd.Flags().BoolVar(&e.full, "full", false, "show all steps, with the rules that fired")
+	cmd.Flags().StringVar(&e.html, "html", "", "write a page to this file, which must not exist yet")
 	cmd = c.withPager(c.withJSON(cmd, "the steps as a JSON array"))
 	cmd.MarkFlagsMutuallyExclusive("html", "json")
 	cmd.MarkFlagsMutuallyExclusive("html", "step")
@@ -47,7 +48,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	}
 	steps := x.Steps
 	if e.step < 0 || e.step > len(steps) {
-		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), e.step))
+		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps; there is no step %d", r.ID, len(steps), e.step))
 	}
 	if e.step > 0 {
 		steps = steps[e.step-1 : e.step]

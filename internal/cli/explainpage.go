@@ -99,7 +99,7 @@ func shownPlaceOf(p service.Source) shownPlace {
 	case service.SourceUnread:
 		return shownPlace{p, "cited, but not read in this run", "bad"}
 	case service.SourceGone:
-		return shownPlace{p, told + "; it can't be read any more", "doubtful"}
+		return shownPlace{p, told + "; it can no longer be read", "doubtful"}
 	case service.SourceChanged:
 		return shownPlace{p, told + "; the file has changed since", "doubtful"}
 	case service.SourceSame:

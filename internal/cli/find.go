@@ -17,12 +17,12 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	for _, sub := range cmd.Commands() {
 		all = append(all, sub.Name())
 	}
-	hint := "; there are: " + strings.Join(all, ", ")
+	hint := "; available: " + strings.Join(all, ", ")
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ": did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return withCode(ExitUsage, fmt.Errorf("there is no ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
+	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }
 
 // group is a command that only holds others.

@@ -14,15 +14,16 @@ import (
 )
 
 func (c *command) indexCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "index", Short: "Show, build and remove the indexes that make searches of large folders fast",
-		Long: "An index holds which words stand in which files of a folder, and where its definitions are. It is built behind the first\n" +
-			"questions about a large folder, and brought up to date by later ones. It changes no answer, and may be removed at any time.\n" +
-			"No file with a secret in it is indexed. The setting index.use turns it off, and index.folder says where it lies."},
+	return group(&cobra.Command{Use: "index", Short: "Show, build and remove the indexes that speed up searches of large folders",
+		Long: "An index records which words occur in which files of a folder, and where its definitions are. It is\n" +
+			"built in the background during the first questions about a large folder and updated by later ones.\n" +
+			"It makes searches faster, changes no answer, and can be removed at any time. Files with secrets are\n" +
+			"not indexed. The setting index.use turns it off; index.folder says where it is stored."},
 		c.indexList(), c.indexBuild(), c.indexClear())
 }
 
 func (c *command) indexList() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: of which folders, how large, and when each was last used",
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: folder, size, and when each was last used",
 		Example: "  sibyl index list", Args: cobra.NoArgs,
 		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, _ []string) error {
 			all, err := store.List(ctx)
@@ -30,7 +31,7 @@ func (c *command) indexList() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· nothing is indexed; indexes would lie in "+store.Folder())
+				fmt.Fprintln(c.Err, "· nothing is indexed; indexes would be stored in "+store.Folder())
 			}
 			return printList(c, all, indexLine)
 		})}, "a JSON array")
@@ -39,7 +40,7 @@ func (c *command) indexList() *cobra.Command {
 func indexLine(k index.Kept) string {
 	root := k.Root
 	if root == "" {
-		root = "no index that this version can use"
+		root = "not an index that this version can use"
 	}
 	what := tool.Count(k.Texts, "file")
 	if k.Kind == "notes" {
@@ -51,7 +52,7 @@ func indexLine(k index.Kept) string {
 func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }
 
 func (c *command) indexBuild() *cobra.Command {
-	return &cobra.Command{Use: "build [FOLDER]", Short: "Index a folder, or bring its index up to date, without waiting for a question", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "build [FOLDER]", Short: "Index a folder or update its index now", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl index build\n  sibyl index build ~/src/linux",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			err := a.BuildIndex(ctx, nameOr(args, "."))

@@ -30,17 +30,20 @@ type initFlags struct {
 
 func (c *command) initCommand() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{Use: "init", Short: "Set Sibyl up: find what is there, ask for the rest, test it and write the settings", Args: cobra.NoArgs,
-		Long: "Looks for keys, for Ollama and for folders of notes, and tests each model provider with one request. Asks only for what is missing; Enter takes\n" +
-			"what is proposed. Shows what it will write before it writes. Other settings and comments in the file stay; keys go to the keyring or an\n" +
-			"encrypted file. It can be called again at any time. With --yes nothing is asked, and no folder of notes is taken that --vault does not name.\n\n" +
-			"Exit codes: 0 set up, 1 the model that is set does not work, 2 bad input, 130 you stopped it, and nothing was written.",
+	cmd := &cobra.Command{Use: "init", Short: "Set Sibyl up: detect what is installed, ask for the rest, test it, and write the settings", Args: cobra.NoArgs,
+		Long: "Looks for keys, Ollama and folders of notes, and tests each model provider with one request. It asks\n" +
+			"only for what is missing; Enter accepts the suggestion. It shows what it will write before writing\n" +
+			"it. Other settings and comments in the file are kept; keys go to the keyring or an encrypted file.\n" +
+			"You can run it again at any time. With --yes it asks nothing, and uses a folder of notes only if\n" +
+			"--vault names one.\n\n" +
+			"Exit codes: 0 set up, 1 the configured model does not work, 2 bad input, 130 you stopped it and\n" +
+			"nothing was written.",
 		Example: "  sibyl init\n  sibyl init --yes --model ollama:llama3.1:8b --vault ~/notes",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
 	fl := cmd.Flags()
-	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing: take what is proposed")
-	fl.StringVarP(&f.model, "model", "m", "", "the model that is to answer, as provider:model")
-	fl.StringVar(&f.vault, "vault", "", "the folder with your notes")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and accept the suggestions")
+	fl.StringVarP(&f.model, "model", "m", "", "the model to use, as provider:model")
+	fl.StringVar(&f.vault, "vault", "", "folder with your notes")
 	return cmd
 }
 
@@ -66,7 +69,7 @@ type served struct {
 
 func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if !f.yes && !c.InTTY {
-		return withCode(ExitUsage, errors.New("‘sibyl init’ asks questions, and standard input is not a terminal: with --yes it asks nothing, and --model and --vault say what you want"))
+		return withCode(ExitUsage, errors.New("‘sibyl init’ asks questions, but standard input is not a terminal: use --yes, and say what you want with --model and --vault"))
 	}
 	s := &setup{dialogue: c.newDialogue(), initFlags: f}
 	var err error
@@ -74,7 +77,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 		return err
 	}
 	if s.path, err = config.Path(c.options()); err == nil && s.path == "" {
-		err = errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
 	}
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -142,7 +145,7 @@ func (s *setup) tell() {
 	if missing := s.cfg.Web.Missing(); missing != "" {
 		web = finding{What: web.What, Says: "not set up", Fix: missing}
 	}
-	git := finding{What: "git", OK: true, Says: "is there: questions about a project's history can be answered"}
+	git := finding{What: "git", OK: true, Says: "is installed: questions about a project's history can be answered"}
 	if _, err := exec.LookPath("git"); err != nil {
 		git = finding{What: git.What, Says: "is not there", Fix: "install it for questions about a project's history"}
 	}
@@ -174,7 +177,7 @@ func (s *setup) usable(id string) error {
 	at := slices.IndexFunc(s.served, func(one served) bool { return one.Name == name })
 	switch {
 	case at < 0:
-		return errors.New("there is no such provider or model: write PROVIDER:MODEL; ‘sibyl models’ lists them")
+		return errors.New("no such provider or model: write PROVIDER:MODEL; ‘sibyl models’ lists them")
 	case !s.served[at].OK:
 		return fmt.Errorf("%s can't be used: %s: %s", name, s.served[at].Says, s.served[at].Fix)
 	case wanted == "" && s.served[at].Default == "" && len(s.served[at].names) > 1:
@@ -228,11 +231,11 @@ func (s *setup) askModel(ctx context.Context) error {
 			if len(keyless) > 0 {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
-			typed, err = s.choose(ctx, choice{title: "\nWhich model is to answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
+			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
 				own: func(typed string) bool { return typed == "none" || slices.Contains(keyless, typed) }})
 		} else {
-			fmt.Fprintln(s.c.Err, "\nNo model answers here. Without one, rules answer from your files.")
-			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key of %s? Name the provider [none]: ", agent.Listed(keyless, "or")))
+			fmt.Fprintln(s.c.Err, "\nNo model is available. Without one, rules answer from your files.")
+			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key for %s? Name the provider [none]: ", agent.Listed(keyless, "or")))
 		}
 		switch {
 		case err != nil:
@@ -295,7 +298,7 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 	p := cfg.Providers[name]
 	p.EnvKey = key // as if a variable held it: nothing is stored before it is known to work
 	cfg.Providers[name] = p
-	fmt.Fprintf(s.c.Err, "· asking %s for its models\n", name)
+	fmt.Fprintf(s.c.Err, "· listing the models of %s\n", name)
 	a, err := app.Prepare(cfg)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -333,10 +336,10 @@ func (s *setup) settleVault(ctx context.Context) error {
 		var typed string
 		var err error
 		if len(found) > 0 {
-			typed, err = s.choose(ctx, choice{title: "\nWhich folder holds your notes?", prompt: "Number or path, - for none", offered: found, usual: found[0],
+			typed, err = s.choose(ctx, choice{title: "\nWhich folder has your notes?", prompt: "Number or path, - for none", offered: found, usual: found[0],
 				own: func(typed string) bool { return typed == "-" || strings.ContainsAny(typed, `~/\`) }})
 		} else {
-			typed, err = s.ask(ctx, "\nWhich folder holds your notes? Its path [none]: ")
+			typed, err = s.ask(ctx, "\nWhich folder has your notes? Its path [none]: ")
 		}
 		if err != nil {
 			return err
@@ -386,7 +389,7 @@ func (s *setup) set(name, was, value string) {
 // finish shows what is to be written, and writes it after a yes.
 func (s *setup) finish(ctx context.Context) error {
 	if len(s.write) == 0 && s.keyOf == "" {
-		fmt.Fprintln(s.c.Out, "Nothing has to be written.")
+		fmt.Fprintln(s.c.Out, "There is nothing to write.")
 		return nil
 	}
 	if len(s.write) > 0 {
@@ -395,11 +398,11 @@ func (s *setup) finish(ctx context.Context) error {
 			fmt.Fprintf(s.c.Out, "  %s: %s\n", one.Name, printable(one.Value))
 		}
 		if to := s.notesGoTo(); to != "" {
-			fmt.Fprintf(s.c.Out, "Questions about your notes send passages of them to %s.\n", to)
+			fmt.Fprintf(s.c.Out, "Questions about your notes will send passages of them to %s.\n", to)
 		}
 	}
 	if s.keyOf != "" {
-		fmt.Fprintf(s.c.Out, "For the keyring of the system, or an encrypted file: the key of %s\n", s.keyOf)
+		fmt.Fprintf(s.c.Out, "To the system keyring, or an encrypted file: the key of %s\n", s.keyOf)
 	}
 	if !s.yes {
 		typed, err := s.ask(ctx, "Write this? [Y/n] ")
@@ -416,7 +419,7 @@ func (s *setup) finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.c.Out, "The key of %s is stored in %s.\n", s.keyOf, placeInWords(place, s.cfg))
+		fmt.Fprintf(s.c.Out, "The key of %s was stored in %s.\n", s.keyOf, placeInWords(place, s.cfg))
 	}
 	return s.keep()
 }
@@ -451,7 +454,7 @@ func (s *setup) keep() error {
 	}
 	fmt.Fprintf(s.c.Out, "Written. Try it: sibyl ask \"How are errors handled here?\"\n")
 	if done.Overridden != "" {
-		fmt.Fprintf(s.c.Err, "· but %s is set, and comes before %s in the file\n", done.Overridden, s.write[0].Name)
+		fmt.Fprintf(s.c.Err, "· but the environment variable %s is set and takes precedence over %s in the file\n", done.Overridden, s.write[0].Name)
 	}
 	s.c.tellLeft(done.Left)
 	return nil

@@ -50,8 +50,8 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 			fmt.Fprint(person, text+"\n")
 		}()
 	}
-	screen := &typist{say: typing, answers: [][2]string{{"Name the provider", "anthropic"}, {"it is not shown", "canary-key-wrong"}, {"Name the provider", "anthropic"},
-		{"it is not shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"}, {"Write this?", "y"}}}
+	screen := &typist{say: typing, answers: [][2]string{{"Name the provider", "anthropic"}, {"will not be shown", "canary-key-wrong"}, {"Name the provider", "anthropic"},
+		{"will not be shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"}, {"Write this?", "y"}}}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 	defer cancel()
 	code := Main(ctx, Program{Build: "test"}, []string{"init"},

@@ -88,7 +88,7 @@ func told(screen string) string {
 }
 
 const modelQuestion = `
-Which model is to answer?
+Which model should answer?
   1  ollama:llama3.1:8b
   2  ollama:qwen3:4b
 Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
@@ -97,7 +97,7 @@ func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
 	home := newHome(t)
 	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
 	want := modelQuestion + `
-Which folder holds your notes?
+Which folder has your notes?
   1  HOME/texts/notes
 Number or path, - for none [1]: 
 For HOME/.config/sibyl/config.yaml:
@@ -161,7 +161,7 @@ func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
 		t.Fatal(cmp.Diff(want, got))
 	}
 	code, screen := initAt(t, home, ollama, "")
-	if code != ExitAnswered || !strings.HasSuffix(screen, "Nothing has to be written.\n") || settingsIn(t, home) != want {
+	if code != ExitAnswered || !strings.HasSuffix(screen, "There is nothing to write.\n") || settingsIn(t, home) != want {
 		t.Errorf("exit %d: %s", code, screen)
 	}
 }
@@ -222,7 +222,7 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 	if code != ExitAnswered || !strings.Contains(screen, "  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") || strings.Contains(screen, "have a key) [") {
 		t.Errorf("exit %d: %s", code, screen)
 	}
-	if !strings.Contains(screen, "Questions about your notes send passages of them to work.\n") {
+	if !strings.Contains(screen, "Questions about your notes will send passages of them to work.\n") {
 		t.Error(screen)
 	}
 	if got := settingsIn(t, home); !strings.Contains(got, "\nmodel: work:big-22\n") {
@@ -239,7 +239,7 @@ func TestInitWithoutATerminalAsksNothing(t *testing.T) {
 		says string
 		want string
 	}{
-		{[]string{"init"}, ExitUsage, "with --yes it asks nothing", ""},
+		{[]string{"init"}, ExitUsage, "use --yes, and say what you want", ""},
 		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage, "--model ollama:gone: ollama has no model gone", ""},
 		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage, "openai can't be used: not set up: set OPENAI_API_KEY", ""},
 		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},

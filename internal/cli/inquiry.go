@@ -20,21 +20,24 @@ import (
 
 func (c *command) investigateCommand() *cobra.Command {
 	var o inquiry.Options
-	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness, and audit it", Args: cobra.MinimumNArgs(1),
-		Long: "A detective puts questions about a hypothesis to a witness, until the answers are complete and consistent, nothing more comes, or the limit is\n" +
-			"reached. The witness is a file or a folder of documents (txt, md, pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model, or, where\n" +
-			"none is set up, rules. Two answers count as a contradiction only after the witness was asked about both. The audit at the end scores the\n" +
-			"consistency, and points at the answers behind each finding. One inquiry goes on at a time.\n\n" +
-			"Exit codes: 0 completed, 1 it failed, 2 bad input, 3 ended at the limit or without progress, 5 journal trouble, 130 you stopped it.",
+	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
+		Long: "A detective questions a witness about a hypothesis until the answers are complete and consistent,\n" +
+			"nothing new comes, or the limit is reached. The witness is a file or folder of documents (txt, md,\n" +
+			"pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model or, if none is set up, a\n" +
+			"set of rules. Two answers count as a contradiction only after the witness was asked about both. The\n" +
+			"audit at the end scores the consistency and names the answers behind each finding. Only one inquiry\n" +
+			"can run at a time.\n\n" +
+			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit or without progress, 5 journal\n" +
+			"problem, 130 you stopped it.",
 		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
 			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.investigate(ctx, a, o, args) })}
 	fl := cmd.Flags()
-	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model (default: inquiry.witness in the settings)")
-	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
-	fl.IntVar(&o.Limit, "limit", 0, "how many questions at most, 5 to 20 (default: inquiry.limit in the settings)")
-	fl.StringVar(&o.Language, "language", "", "en or de (default: that of the hypothesis)")
-	return c.withView(cmd, `one JSON object, {"session": …}, with the session as its file has it`)
+	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model (default: the setting inquiry.witness)")
+	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: the first one available, see ‘sibyl models’)")
+	fl.IntVar(&o.Limit, "limit", 0, "maximum number of questions, 5 to 20 (default: the setting inquiry.limit)")
+	fl.StringVar(&o.Language, "language", "", "en or de (default: the language of the hypothesis)")
+	return c.withView(cmd, `one JSON object, {"session": …}, with the session as in its file`)
 }
 
 func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
@@ -50,18 +53,18 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	case err == nil:
 		o.Documents = true
 	case o.Witness != "" && !strings.Contains(o.Witness, ":"):
-		return withCode(ExitUsage, fmt.Errorf("the witness: there is no file or folder %s; a model is named with its provider, such as ollama:llama3.1:8b", o.Witness))
+		return withCode(ExitUsage, fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as ollama:llama3.1:8b", o.Witness))
 	}
 	if o.Witness == "" && a.Config.Inquiry.Witness == "" {
-		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
-			"the setting inquiry.witness names a model for good"))
+		return withCode(ExitUsage, errors.New("who is the witness? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
+			"the setting inquiry.witness sets a default"))
 	}
 	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
 		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
 	})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) {
-		return withCode(ExitFailed, fmt.Errorf("an inquiry goes on: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", held.Run, held.Run))
+		return withCode(ExitFailed, fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", held.Run, held.Run))
 	}
 	if err != nil {
 		return err
@@ -76,7 +79,8 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 
 func (c *command) inquiryCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries",
-		Long: "Reads what ‘sibyl investigate’ has found out. An inquiry is named by its id, or the beginning of it; the latest is meant where none is named."},
+		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
+			"default is the latest."},
 		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify(), c.inquiryAnalyse())
 }
 
@@ -89,11 +93,11 @@ func (c *command) inquiryList() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· there was no inquiry yet; "+beginOne)
+				fmt.Fprintln(c.Err, "· there are no inquiries yet; "+beginOne)
 			}
 			return printList(c, all, inquiryLine)
 		})}
-	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }
 
 func inquiryLine(i inquiry.Item) string {
@@ -118,7 +122,7 @@ func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (j
 	case errors.Is(err, inquiry.ErrNone):
 		err = withCode(ExitUsage, fmt.Errorf("%w; %s", err, beginOne))
 	case err != nil:
-		err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ shows those that there are", err))
+		err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ lists them", err))
 	}
 	return r, err
 }
@@ -149,7 +153,7 @@ func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (recor
 }
 
 func (c *command) inquiryShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, what is open, and the audit",
+	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit",
 		Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json", Args: cobra.MaximumNArgs(1),
 		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
 			if c.asJSON {
@@ -161,16 +165,16 @@ func (c *command) inquiryShow() *cobra.Command {
 }
 
 func (c *command) inquiryStop() *cobra.Command {
-	return &cobra.Command{Use: "stop [ID]", Short: "Stop the inquiry that goes on", Example: "  sibyl inquiry stop", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Example: "  sibyl inquiry stop", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			r, err := c.findInquiry(ctx, a, args)
 			if err != nil {
 				return err
 			}
 			if r.Status != journal.Running {
-				return withCode(ExitUsage, fmt.Errorf("inquiry %s does not go on", r.ID))
+				return withCode(ExitUsage, fmt.Errorf("inquiry %s is not running", r.ID))
 			}
-			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the person"); err != nil {
+			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the user"); err != nil {
 				return err
 			}
 			return c.stopped(ctx, a, r)
@@ -194,7 +198,7 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 		return err
 	}
 	if row.Status == journal.Running {
-		return withCode(ExitFailed, fmt.Errorf("inquiry %s was asked to stop, and has not stopped yet", r.ID))
+		return withCode(ExitFailed, fmt.Errorf("inquiry %s was asked to stop but has not stopped yet", r.ID))
 	}
 	s, err := c.session(ctx, a, row.Run)
 	if err == nil {
@@ -205,8 +209,9 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 
 func (c *command) inquiryExport() *cobra.Command {
 	var format, html, file string
-	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or one HTML page with its evidence", Args: cobra.MaximumNArgs(1),
-		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and all passages that it cites,\nwith their hashes, so that ‘sibyl inquiry verify’ can check it again.",
+	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence", Args: cobra.MaximumNArgs(1),
+		Long: "The HTML page is self-contained: reading it needs no network and no script. It holds the session and\n" +
+			"every passage it cites, with hashes, so that ‘sibyl inquiry verify’ can check it again.",
 		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html",
 		RunE: c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
 			var text string
@@ -219,7 +224,7 @@ func (c *command) inquiryExport() *cobra.Command {
 				if err := writeNew(html, string(page)); err != nil {
 					return withCode(ExitUsage, err)
 				}
-				fmt.Fprintf(c.Err, "· the evidence is in %s; note its digest elsewhere: %s\n", printable(html), record.Verify(page, nil).Digest)
+				fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(html), record.Verify(page, nil).Digest)
 				return nil
 			case format == "md":
 				text = printable(string(record.Markdown(s)))
@@ -229,7 +234,7 @@ func (c *command) inquiryExport() *cobra.Command {
 					return err
 				}
 			default:
-				return withCode(ExitUsage, fmt.Errorf("there is no format %q: md or json, or --html FILE", format))
+				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json, or --html FILE", format))
 			}
 			if file == "" {
 				return writeAll(c.Out, text)
@@ -237,7 +242,7 @@ func (c *command) inquiryExport() *cobra.Command {
 			return withCode(ExitUsage, writeNew(file, text))
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
-	cmd.Flags().StringVar(&html, "html", "", "write the evidence page to this file, which does not exist yet")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
+	cmd.Flags().StringVar(&html, "html", "", "write the evidence page to this file, which must not exist yet")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
 	return cmd
 }

@@ -28,7 +28,7 @@ func (c *command) readBounded(name string, most int64) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(raw)) > most {
-		err = fmt.Errorf("%s has more than %d MB", name, most>>20)
+		err = fmt.Errorf("%s is larger than %d MB", name, most>>20)
 	}
 	return raw, err
 }
@@ -38,9 +38,11 @@ const mostEvidence = 64 << 20
 
 func (c *command) inquiryVerify() *cobra.Command {
 	var documents string
-	cmd := &cobra.Command{Use: "verify FILE", Short: "Check an evidence page, or a session's file, again", Args: cobra.ExactArgs(1),
-		Long: "Checks that a session follows its schema and all rules, that the score is what the formula gives, and, of a page, that what it shows is what it\n" +
-			"carries. With --documents the passages that it cites are looked up in the documents again.\n\nExit codes: 0 all holds, 1 something does not, 2 it can't be read.",
+	cmd := &cobra.Command{Use: "verify FILE", Short: "Verify an evidence page or a session file", Args: cobra.ExactArgs(1),
+		Long: "Checks that a session follows its schema and all rules, that the score matches the formula, and, for\n" +
+			"a page, that what it shows matches the data it contains. With --documents the cited passages are\n" +
+			"looked up in the documents again.\n\n" +
+			"Exit codes: 0 all checks pass, 1 one fails, 2 the file can't be read.",
 		Example: "  sibyl inquiry verify bridge.html --documents reports/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.readBounded(args[0], mostEvidence)
@@ -64,7 +66,7 @@ func (c *command) inquiryVerify() *cobra.Command {
 			}
 			return err
 		}}
-	cmd.Flags().StringVar(&documents, "documents", "", "the folder of the documents that it cites")
+	cmd.Flags().StringVar(&documents, "documents", "", "folder with the documents it cites")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -82,9 +84,10 @@ func printChecks(c *command, report record.Report) {
 
 func (c *command) inquiryAnalyse() *cobra.Command {
 	var asked string
-	cmd := &cobra.Command{Use: "analyse FILE.json | -", Short: "Analyse an interview that was held already", Args: cobra.ExactArgs(1),
-		Long: "Reads {\"hypothesis\", \"language\", \"pairs\": [{\"question\", \"answer\"}]} and says what the answers leave open, and where they clash. Pairs count from 0.\n" +
-			"What is not firm enough to record, as nobody is there to ask, stands under suspicions.",
+	cmd := &cobra.Command{Use: "analyse FILE.json | -", Short: "Analyse a finished interview", Args: cobra.ExactArgs(1),
+		Long: "Reads {\"hypothesis\", \"language\", \"pairs\": [{\"question\", \"answer\"}]} and reports the gaps and\n" +
+			"contradictions in the answers. Pairs are numbered from 0. Findings that would need another question\n" +
+			"to confirm are listed under suspicions.",
 		Example: "  sibyl inquiry analyse interview.json --json -m offline:rules",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			raw, err := c.readBounded(args[0], inquiry.MostInterview)
@@ -109,7 +112,7 @@ func (c *command) inquiryAnalyse() *cobra.Command {
 			c.printFound(f)
 			return nil
 		})}
-	cmd.Flags().StringVarP(&asked, "model", "m", "", "provider:model; offline:rules for the rules alone")
+	cmd.Flags().StringVarP(&asked, "model", "m", "", "provider:model; offline:rules for rules only")
 	return c.withJSON(cmd, "one JSON object")
 }
 

@@ -20,11 +20,13 @@ func (c *command) mcpCommand() *cobra.Command {
 	var f askFlags
 	var documents []string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program, over MCP on standard streams", Args: cobra.NoArgs,
-		Long: "Speaks the Model Context Protocol on standard input and output, for one program that starts it: tools of the task list, ‘ask’ for\n" +
-			"the Oracle, which changes nothing, and ‘investigate’ and ‘inquiry’. It ends with its input: an inquiry that goes on then waits for\n" +
-			"‘sibyl run resume’. Problems go to stderr.\n\n" +
-			"‘sibyl serve’ offers the same over HTTP at /mcp, to users with tokens. docs/mcp.md has the settings of clients.",
+		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)", Args: cobra.NoArgs,
+		Long: "Speaks the Model Context Protocol on standard input and output, for the program that starts it. It\n" +
+			"offers tools for the task list, ‘ask’ for the Oracle, which changes nothing, and ‘investigate’ and\n" +
+			"‘inquiry’. It ends when its input does; an unfinished inquiry then waits for ‘sibyl run resume’.\n" +
+			"Problems go to stderr.\n\n" +
+			"‘sibyl serve’ offers the same over HTTP at /mcp, to users with tokens. docs/mcp.md has settings for\n" +
+			"clients.",
 		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
@@ -32,10 +34,10 @@ func (c *command) mcpCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder of the code that ‘ask’ searches (default: none)")
-	fl.StringVar(&f.vault, "vault", "", "folder of the notes that it searches (default: the setting vault)")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
-	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ may have as its witness, named by the folder's own name; may be given several times")
+	fl.StringVar(&f.in, "in", "", "folder with the code that ‘ask’ searches (default: none)")
+	fl.StringVar(&f.vault, "vault", "", "folder with the notes that ‘ask’ searches (default: the setting vault)")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
+	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ can use as its witness, by the folder's own name; can be given several times")
 	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd
 }
@@ -53,7 +55,7 @@ func namedFolders(paths []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--documents %s: there is no such folder", path)
 		}
 		if all[name] != "" || strings.Contains(name, ":") {
-			return nil, fmt.Errorf("--documents %s: a folder needs a name of its own, without a colon: that is how it is named", path)
+			return nil, fmt.Errorf("--documents %s: the folder's name must be unique and without a colon, since clients use it", path)
 		}
 		all[name] = whole
 	}

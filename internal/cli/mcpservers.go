@@ -17,13 +17,14 @@ func (c *command) mcpServersCommands() []*cobra.Command {
 }
 
 func (c *command) mcpServers() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "servers", Short: "Start the MCP servers of the settings, and show their tools", Args: cobra.NoArgs,
-		Long: "Starts or calls each server under mcp.servers in the settings, and shows what it lists. What a server lists when it is first used\n" +
-			"is trusted; one that lists something else later is not used until ‘sibyl mcp trust’ accepts it. Exit code 0 means that all are ready.",
+	return c.withJSON(&cobra.Command{Use: "servers", Short: "Start the MCP servers in the settings, and show their tools", Args: cobra.NoArgs,
+		Long: "Starts or calls each server under mcp.servers in the settings, and shows the tools it lists. The\n" +
+			"tools listed on first use are trusted; if the list changes later, the server is not used until\n" +
+			"‘sibyl mcp trust’ accepts it. Exit code 0 means that all servers are ready.",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
 			all := a.MCPServers(ctx)
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· the settings name no server under mcp.servers")
+				fmt.Fprintln(c.Err, "· there are no servers under mcp.servers in the settings")
 			}
 			for _, one := range all {
 				if one.State != app.ServerReady {
@@ -64,9 +65,10 @@ func serverLines(s app.MCPServer) string {
 }
 
 func (c *command) mcpTrust() *cobra.Command {
-	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Accept the tools that an MCP server lists now", Args: cobra.RangeArgs(1, 2),
-		Long: "Accepts what a server lists, and prints what has changed since it was trusted. Look at that first with ‘sibyl mcp servers’: the\n" +
-			"description of a tool is read by the model, and may say to it what you would not. With the hash that stands there, nothing else is\naccepted.",
+	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Trust the tools an MCP server currently lists", Args: cobra.RangeArgs(1, 2),
+		Long: "Accepts the tools a server lists, and prints what has changed since it was last trusted. Look at\n" +
+			"them first with ‘sibyl mcp servers’: the model reads tool descriptions and may follow them. Given\n" +
+			"the hash shown there, it accepts exactly that list and nothing else.",
 		Example: "  sibyl mcp trust github",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			changes, err := a.TrustMCPServer(ctx, args[0], strings.Join(args[1:], ""))
@@ -77,7 +79,7 @@ func (c *command) mcpTrust() *cobra.Command {
 				return withCode(ExitFailed, err)
 			}
 			fmt.Fprint(c.Out, printable(changes))
-			fmt.Fprintf(c.Out, "the tools of %s are trusted as they are now\n", args[0])
+			fmt.Fprintf(c.Out, "the current tools of %s are trusted\n", args[0])
 			return nil
 		})}
 }

@@ -14,7 +14,7 @@ import (
 
 // whichModel asks a person for one of several models.
 func whichModel(many *model.ManyError) string {
-	return fmt.Sprintf("Which model of %s is to answer?", many.Provider)
+	return fmt.Sprintf("Which model of %s should answer?", many.Provider)
 }
 
 // startChoosing begins a run. Where an endpoint has several models and that is why it can't begin, the person chooses one, which is kept in the settings,
@@ -42,9 +42,9 @@ func (c *command) keepModel(provider, id string) string {
 	name := "providers." + provider + ".model"
 	done, err := config.SetTexts(c.options(), []config.Text{{Name: name, Value: id}})
 	if err != nil {
-		return "the choice is not kept: " + printable(err.Error())
+		return "the choice was not saved: " + printable(err.Error())
 	}
-	return fmt.Sprintf("kept as %s in %s; -m names another", name, printable(done.File))
+	return fmt.Sprintf("saved as %s in %s; -m uses another", name, printable(done.File))
 }
 
 // choosable is an error as a conversation takes it: one that a choice of a model mends comes with the choice.

@@ -25,7 +25,7 @@ import (
 const lookTime = 5 * time.Second
 
 func (c *command) modelsCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself",
+	return c.withJSON(&cobra.Command{Use: "models", Short: "List the available models and the default one",
 		Example: "  sibyl models\n  sibyl models --json", Args: cobra.NoArgs,
 		RunE: c.onPrepared(c.listModels)}, "a JSON array")
 }
@@ -118,9 +118,12 @@ func (s Streams) finding(f finding) string {
 }
 
 func (c *command) doctorCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
-		Long: "Looks at the settings, the journal, the trees, the prompts, the models, the indexes, the web search, transcription, embeddings and the oracles, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
-			"Exit codes: 0 all that is set works, 1 something that is set does not, 2 the settings can't be read. What is only not set up\nis no fault.",
+	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
+		Long: "Tests the settings, journal, trees, prompts, models, indexes, web search, transcription, embeddings\n" +
+			"and oracles. Requests go only to the addresses you configured, and to Ollama's default one on this\n" +
+			"machine.\n\n" +
+			"Exit codes: 0 everything configured works, 1 something configured does not, 2 the settings can't be\n" +
+			"read. Features that are not set up do not count as errors.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context())
 			if err != nil {
@@ -156,7 +159,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	if err != nil {
 		found = append(found, finding{What: "model", Says: err.Error()})
 	} else {
-		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named" + abilities(a.Describe(ctx, chosen))})
+		found = append(found, finding{What: "model", OK: true, Says: chosen + " is the default" + abilities(a.Describe(ctx, chosen))})
 	}
 	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkIndex(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
 }
@@ -164,10 +167,10 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 // abilities is what a person should know of a model.
 func abilities(info model.Info) (says string) {
 	if info.Window > 0 {
-		says = fmt.Sprintf("; its window has %d tokens", info.Window)
+		says = fmt.Sprintf("; context window: %d tokens", info.Window)
 	}
 	if info.NoChat || info.NoTools {
-		says += "; it takes no tools, and can look nothing up: choose another"
+		says += "; it does not support tools, so it can't search: choose another"
 	}
 	return says
 }
@@ -176,16 +179,16 @@ func abilities(info model.Info) (says string) {
 func checkFallback(a *app.App, first string) finding {
 	f := finding{What: "fallback", OK: true, Says: strings.Join(a.Config.Fallback.Models, ", then ")}
 	if f.Says == "" {
-		return finding{What: f.What, Says: "not set up", Fix: "answers where a model fails: list others in fallback.models, as provider:model"}
+		return finding{What: f.What, Says: "not set up", Fix: "answers when a model fails: list others in fallback.models, as provider:model"}
 	}
 	var never []string
 	stays := isLocal(a, first) && !a.Config.Fallback.LocalToCloud
 	for _, id := range a.Config.Fallback.Models {
 		switch _, err := a.Models.Open(id); {
 		case err != nil:
-			never = append(never, id+" is not asked: "+err.Error())
+			never = append(never, id+" is not used: "+err.Error())
 		case stays && !isLocal(a, id):
-			never = append(never, id+" is not asked after "+first+", which is on this machine: fallback.local_to_cloud allows it")
+			never = append(never, id+" is not used after "+first+", which runs on this machine: set fallback.local_to_cloud to allow it")
 		}
 	}
 	if never != nil {
@@ -239,9 +242,9 @@ func checkProvider(ctx context.Context, cfg config.Config, p model.Provider) fin
 	f, err := testProvider(ctx, cfg, p)
 	switch {
 	case p.Missing != "":
-		f.Fix = "answers by a hosted model: " + f.Fix
+		f.Fix = "uses a hosted model: " + f.Fix
 	case err != nil && p.Probe:
-		f.Says, f.Fix = "does not answer: "+f.Says, "answers by a local model: "+f.Fix
+		f.Says, f.Fix = "does not answer: "+f.Says, "uses a local model: "+f.Fix
 	case err != nil:
 		f.Fix = ""
 	}
@@ -250,7 +253,7 @@ func checkProvider(ctx context.Context, cfg config.Config, p model.Provider) fin
 
 func checkVault(ctx context.Context, a *app.App) finding {
 	if a.Config.Vault == "" {
-		return finding{What: "vault", Says: "not set up", Fix: "answers from your notes, and notes written for you: set vault, SIBYL_VAULT or --vault to a folder of Markdown files"}
+		return finding{What: "vault", Says: "not set up", Fix: "searches your notes and writes notes for you: set vault, SIBYL_VAULT or --vault to a folder of Markdown files"}
 	}
 	_, closeTools, err := a.Tools(ctx, oracle.Env{Vault: a.Config.Vault})
 	if err != nil {
@@ -265,7 +268,7 @@ func checkWeb(ctx context.Context, a *app.App) finding {
 	f.What = "web search"
 	switch {
 	case a.Config.Web.Missing() != "":
-		f.Fix = "answers about the world outside: " + f.Fix
+		f.Fix = "searches the web: " + f.Fix
 	case !f.OK:
 		f.Says, f.Fix = f.Says+" ("+f.Fix+")", ""
 	}
@@ -277,8 +280,8 @@ func checkClassifier(ctx context.Context, a *app.App) finding {
 	info, set, err := a.CheckClassifier(ctx)
 	switch {
 	case !set:
-		return finding{What: "classifier", Says: "not set up; rules decide where a model does not report clearly",
-			Fix: "decisions by a BERT model: set bert.model to a folder with an ONNX model for text classification or zero-shot"}
+		return finding{What: "classifier", Says: "not set up; rules decide when a model does not report clearly",
+			Fix: "decides with a BERT model: set bert.model to a folder with an ONNX model for text or zero-shot classification"}
 	case err != nil:
 		return finding{What: "classifier", Says: strings.TrimPrefix(err.Error(), "classifier ")}
 	}

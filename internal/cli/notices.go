@@ -23,7 +23,7 @@ func checkNotices(path string) error {
 	case "":
 		return nil
 	case "-":
-		return errors.New("--notices is -: name a file; the notices are also in what --json prints")
+		return errors.New("--notices can't be -: name a file; --json prints the notices as well")
 	}
 	f, err := openNotices(path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // withPager gives a command the flag that turns the pager off.
 func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&c.noPager, "no-pager", false, "print all at once, also where it is longer than the screen (so does PAGER= in the environment)")
+	cmd.Flags().BoolVar(&c.noPager, "no-pager", false, "don't page long output (PAGER= in the environment does the same)")
 	return cmd
 }
 

@@ -13,13 +13,14 @@ import (
 )
 
 func (c *command) promptsCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "prompts", Short: "List the prompt segments, and show the prompt of a question",
-		Long: "What the model is told is composed of segments, by the kind of question. Copy one into a folder, name the folder in the\nsetting prompts, and change it: oracle/base.md replaces the built-in one."},
+	return group(&cobra.Command{Use: "prompts", Short: "List the prompt segments, or show the prompt for a question",
+		Long: "The prompt is composed of segments chosen by the type of question. To change one, copy it into a\n" +
+			"folder and name that folder in the setting prompts: oracle/base.md there replaces the built-in one."},
 		c.promptsList(), c.promptsShow())
 }
 
 func (c *command) promptsList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the segments: when each is included, and how long it is", Example: "  sibyl prompts list", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the segments, when each is included, and how long it is", Example: "  sibyl prompts list", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for _, s := range a.Prompts.Segments() {
@@ -32,8 +33,9 @@ func (c *command) promptsList() *cobra.Command {
 func (c *command) promptsShow() *cobra.Command {
 	var f askFlags
 	var large, failed, brief bool
-	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt that a question's first turn would be asked with; nobody is asked",
-		Long:    "Prints the composed prompt, and on stderr how the question is classified, which tools it is offered, and the tokens of\neach segment. Tokens are estimated as characters / 4.",
+	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt of a question's first turn, without asking a model",
+		Long: "Prints the composed prompt, and on stderr how the question is classified, which tools are offered,\n" +
+			"and how many tokens each segment takes. Tokens are estimated as characters / 4.",
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
@@ -65,11 +67,11 @@ func (c *command) promptsShow() *cobra.Command {
 			return c.showPrompt(p, brief)
 		})}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
-	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")
-	fl.BoolVar(&large, "long-history", false, "as in a conversation that has become long")
-	fl.BoolVar(&failed, "after-error", false, "as after a call that failed")
-	fl.BoolVar(&brief, "segments", false, "only the segments and their tokens, without the text")
+	fl.StringVar(&f.in, "in", "", "folder with the code (default: this one)")
+	fl.StringVar(&f.vault, "vault", "", "folder with your notes (default: the setting vault)")
+	fl.BoolVar(&large, "long-history", false, "as in a long conversation")
+	fl.BoolVar(&failed, "after-error", false, "as after a failed call")
+	fl.BoolVar(&brief, "segments", false, "show only the segments and their tokens, without the text")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -84,7 +86,7 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	for _, s := range p.Segments {
 		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)
 	}
-	fmt.Fprintf(t, "%d\t tokens in all, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools, p.Limit)
+	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools, p.Limit)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -30,20 +30,21 @@ type replayFlags struct {
 func (c *command) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use: "replay [RUN]", Short: "Take a recorded run through its own tree or a changed one, and show the first decision that differs", Args: cobra.MaximumNArgs(1),
-		Long: "Takes what came into a run (default: the last) through a tree again. Nothing is performed: no model is asked, no tool\n" +
-			"is called and nothing is written. What the tree asks for is answered from the run's records, so a replay costs nothing\n" +
-			"and tells what a change of the tree or of a prompt would have done.\n\n" +
-			"--prompts lays the files of a folder (oracle/base.md and its siblings) over the prompts that the run began with. What a\n" +
-			"model would answer to another prompt or request is not known: with --past-first, its recorded answer is taken.\n\n" +
-			"Exit codes: 0 all is decided as recorded, 3 something differs, 2 bad input, 5 journal trouble.",
+		Use: "replay [RUN]", Short: "Run a recorded run through its own tree or a changed one, and show the first decision that differs", Args: cobra.MaximumNArgs(1),
+		Long: "Runs the recorded inputs of a run (default: the last) through a tree again. Nothing is performed: no\n" +
+			"model is asked, no tool is called and nothing is written. Results come from the run's records, so a\n" +
+			"replay costs nothing and shows what a changed tree or prompt would have done.\n\n" +
+			"--prompts puts the files of a folder (such as oracle/base.md) over the prompts the run started with.\n" +
+			"How a model would answer a different prompt or request is unknown; with --past-first, its recorded\n" +
+			"answer is used.\n\n" +
+			"Exit codes: 0 every decision is as recorded, 2 bad input, 3 something differs, 5 journal problem.",
 		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first",
 		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) }),
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")
-	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts that stand in place of the run's own")
-	fl.BoolVar(&f.pastFirst, "past-first", false, "go on behind the first difference, as far as the records have answers")
+	fl.StringVar(&f.tree, "tree", "", "tree file to use (default: the run's own)")
+	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts to use instead of the run's own")
+	fl.BoolVar(&f.pastFirst, "past-first", false, "continue past the first difference, as far as the records have answers")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -111,7 +112,7 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 	if t.Same {
 		fmt.Fprintf(b, "%s, all as recorded: %s\n", agent.Counted(t.Effects, "effect"), t.verdict(f))
 		if o := t.OtherTrace; o != nil {
-			fmt.Fprintf(b, "It gets there in another way from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
+			fmt.Fprintf(b, "It gets there differently from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
 		}
 	}
 	for i, d := range t.Differences {
@@ -130,7 +131,7 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 	}
 	switch {
 	case t.Reached == replay.ReachedDifference:
-		fmt.Fprintf(b, "\n‘--past-first’ goes on behind it.\n")
+		fmt.Fprintf(b, "\n‘--past-first’ continues past it.\n")
 	case t.Why != "":
 		fmt.Fprintf(b, "\nThe replay ends there: %s.\n", oneLine(t.Why))
 	}
@@ -139,9 +140,9 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 
 // verdict says what it means that nothing differs.
 func (t replayed) verdict(f replayFlags) string {
-	what := "this tree would have decided the same"
+	what := "this tree would have made the same decisions"
 	if t.OwnTree {
-		what = "its own tree decides the same"
+		what = "its own tree makes the same decisions"
 	}
 	if f.prompts != "" {
 		what += ", and these prompts would have sent the same"
@@ -153,7 +154,7 @@ func (t replayed) verdict(f replayFlags) string {
 func stepWords(m replay.Moment) string {
 	switch {
 	case m.Timer > 0:
-		return fmt.Sprintf("at a timer after %d ms, behind record %d", m.Timer, m.Record)
+		return fmt.Sprintf("at a timer after %d ms, after record %d", m.Timer, m.Record)
 	case m.Step > 0:
 		return fmt.Sprintf("step %d (record %d)", m.Step, m.Record)
 	}
@@ -161,17 +162,17 @@ func stepWords(m replay.Moment) string {
 }
 
 // differences are the kinds of difference in words.
-var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision", replay.OtherRequest: "same decision, other request",
-	replay.OtherSending: "same request, sent with something else", replay.OtherOutcome: "same decisions, other outcome"}
+var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision", replay.OtherRequest: "same decision, different request",
+	replay.OtherSending: "same request, different content sent", replay.OtherOutcome: "same decisions, different outcome"}
 
 // differenceText tells one difference.
 func differenceText(d replay.Difference, words run.Vocabulary) string {
 	b := &strings.Builder{}
 	b.WriteString(differences[d.Kind] + "\n")
 	for _, c := range d.Requests {
-		fmt.Fprintf(b, "  asks otherwise for %s:\n%s", askedText(c.Would), changesText(c.Changes))
+		fmt.Fprintf(b, "  asks differently for %s:\n%s", askedText(c.Would), changesText(c.Changes))
 		if len(c.Changes) == 0 {
-			b.WriteString("    in something that is not shown: a secret, or the order of fields\n")
+			b.WriteString("    in something not shown: a secret, or the order of fields\n")
 		}
 	}
 	for _, list := range []struct {
@@ -207,9 +208,9 @@ func endingText(e *replay.ChangedEnding) string {
 	s := fmt.Sprintf("ends with %s instead of %s", e.Would, e.Was)
 	switch "RUNNING" {
 	case e.Was:
-		s = "ends with " + e.Would + " where the run went on"
+		s = "ends with " + e.Would + " where the run continued"
 	case e.Would:
-		s = "goes on where the run ended with " + e.Was
+		s = "continues where the run ended with " + e.Was
 	}
 	if e.Reason != nil {
 		s += ": " + oneLine(e.Reason.Reason)
@@ -270,7 +271,7 @@ func sentText(s replay.ChangedSending) string {
 		}
 	}
 	if s.Build {
-		b.WriteString("    this build composes another prompt of the run's own texts, too\n")
+		b.WriteString("    this build also composes a different prompt from the run's own texts\n")
 	}
 	return b.String()
 }

@@ -35,7 +35,7 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 		return nil
 	}
 	if err != nil && ctx.Err() == nil && !retryable(err) {
-		return fmt.Errorf("removing sessions that were not used for long: %w", err)
+		return fmt.Errorf("removing old sessions: %w", err)
 	}
 	return nil
 }
@@ -70,13 +70,14 @@ type pruneFlags struct {
 
 func (c *command) sessionPrune() *cobra.Command {
 	var f pruneFlags
-	cmd := &cobra.Command{Use: "prune", Short: "Remove the sessions that were not used for long", Args: cobra.NoArgs,
-		Long: "Removes sessions with their runs and records. What is left of each is a tombstone without a word of it, see ‘sibyl session\n" +
-			"list --deleted’. One that somebody works on is kept; one with an interrupted run, as long as one whose run has ended.",
+	cmd := &cobra.Command{Use: "prune", Short: "Remove sessions that have not been used for a long time", Args: cobra.NoArgs,
+		Long: "Removes sessions with their runs and records. Each leaves a tombstone without any of its text; see\n" +
+			"‘sibyl session list --deleted’. A session in use is kept. One with an interrupted run is kept for as\n" +
+			"long as any other.",
 		Example: "  sibyl session prune --dry-run\n  sibyl session prune --older-than 90d",
 		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
-	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
+	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "remove sessions unused for this long, such as 90d (default: the setting retention)")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only list them")
 	return c.withJSON(cmd, "a JSON array")
 }
 
@@ -85,11 +86,11 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if f.olderThan != "" {
 		var err error
 		if age, err = config.Age(f.olderThan); err != nil || age < time.Hour {
-			return withCode(ExitUsage, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", f.olderThan))
+			return withCode(ExitUsage, fmt.Errorf("--older-than is %q; use days such as 90d, or at least 1h", f.olderThan))
 		}
 	}
 	if age <= 0 {
-		return withCode(ExitUsage, errors.New("the setting retention is never: say --older-than, such as 90d"))
+		return withCode(ExitUsage, errors.New("the setting retention is ‘never’: give --older-than, such as 90d"))
 	}
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, c.owner(), age)

@@ -19,7 +19,8 @@ import (
 
 func (c *command) runCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
-		Long: "A run is the work on one question. A run that a crash or a lost journal interrupted stays open; ‘run resume’ goes on\nwhere it was."},
+		Long: "A run is the work on one question. A run that was interrupted, by a crash or because the journal\n" +
+			"failed, stays open; ‘sibyl run resume’ continues it."},
 		c.runList(), c.runResume(), c.runWatch(), c.runCancel())
 }
 
@@ -46,7 +47,7 @@ func (c *command) runList() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
-	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.
@@ -86,20 +87,22 @@ func (c *command) printJSON(v any) error {
 func (c *command) runResume() *cobra.Command {
 	var force bool
 	cmd := c.withView(&cobra.Command{
-		Use: "resume [RUN]", Short: "Go on with a run that was interrupted (default: all of them)", Args: cobra.MaximumNArgs(1),
-		Long: "Goes on with a run that was interrupted (default: all of them), from the last thing that was kept of it. What only reads may be\n" +
-			"performed again, what writes is not.\n\nA run that was taken up three times, and each time the program ended before it had gone through what is kept of it, is set\n" +
-			"aside: nothing takes it up by itself, and ‘run resume’ says so. --force tries it once more.\n\nExit codes are those of ‘sibyl ask’.",
+		Use: "resume [RUN]", Short: "Continue an interrupted run (default: all of them)", Args: cobra.MaximumNArgs(1),
+		Long: "Continues an interrupted run (default: all of them) from the last step recorded. Reads may be\n" +
+			"repeated; writes are not.\n\n" +
+			"If three processes in a row die while taking up a run, before they have read its records, it is set\n" +
+			"aside: it is not resumed automatically, and ‘run resume’ says so. --force tries it once more.\n\n" +
+			"Exit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			c.notices = a.Config.Notices
 			if force && len(args) == 0 {
-				return withCode(ExitUsage, errors.New("--force wants the run that it is for"))
+				return withCode(ExitUsage, errors.New("--force needs a run"))
 			}
 			return c.resume(ctx, a, args, force)
 		}),
-	}, "one JSON object a run")
-	cmd.Flags().BoolVar(&force, "force", false, "try a run that is set aside once more")
+	}, "one JSON object per run")
+	cmd.Flags().BoolVar(&force, "force", false, "try again a run that was set aside")
 	return cmd
 }
 
@@ -131,7 +134,7 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string, force b
 		resumed++
 	}
 	if resumed == 0 {
-		fmt.Fprintln(c.Err, "no run is waiting to be resumed")
+		fmt.Fprintln(c.Err, "there are no interrupted runs")
 	}
 	return nil
 }
@@ -146,7 +149,7 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 	case errors.Is(err, run.ErrSetAside):
 		return withCode(ExitUsage, err)
 	case errors.Is(err, journal.ErrLeased):
-		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
+		return withCode(ExitUsage, fmt.Errorf("%w; if that process has died, its lease expires within seconds", err))
 	case errors.Is(err, journal.ErrEnded):
 		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl explain %s’ shows how", err, r.ID))
 	case err != nil:
@@ -160,7 +163,7 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
-		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends",
+		Use: "watch RUN", Short: "Follow a run: print its records as JSON lines until it ends",
 		Example: "  sibyl run watch last | jq .kind", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
@@ -177,13 +180,13 @@ func (c *command) runWatch() *cobra.Command {
 			return ctx.Err()
 		}),
 	}
-	cmd.Flags().Int64Var(&from, "from", 0, "the first record number")
+	cmd.Flags().Int64Var(&from, "from", 0, "number of the first record to print")
 	return cmd
 }
 
 func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Example: "  sibyl run cancel last", Args: cobra.ExactArgs(1),
+		Use: "cancel RUN", Short: "Stop a run; what it has written is kept", Example: "  sibyl run cancel last", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 				return withCode(ExitUsage, err)

@@ -175,7 +175,7 @@ func (s *screen) withdraw() {
 	stays := s.over
 	s.erase()
 	if stays {
-		fmt.Fprintln(s.Out, s.dim("(that was not the answer)", true))
+		fmt.Fprintln(s.Out, s.dim("(that was not the final answer)", true))
 	}
 }
 

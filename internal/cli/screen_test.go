@@ -189,7 +189,7 @@ func TestTextThatIsNoAnswerIsTakenBack(t *testing.T) {
 		want   string
 	}{
 		"on the screen":        {40, "Short.\n"},
-		"taller than a screen": {8, "(that was not the answer)\nShort.\n"},
+		"taller than a screen": {8, "(that was not the final answer)\nShort.\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, g := onGlass(60, c.height)

@@ -18,11 +18,12 @@ func (c *command) serveCommand() *cobra.Command {
 	var listen, name string
 	var mostRuns int
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Answer over HTTP, as one node or one of several", Args: cobra.NoArgs,
-		Long: "Answers over HTTP, on this machine alone unless told otherwise, and takes up runs that no process drives. Several of them on one\n" +
-			"database share the work: see docs/server.md. Who asks shows a token, which ‘sibyl user add’ gives.\n\n" +
-			"On SIGTERM or SIGINT it takes no more runs, lets those that go on finish within the grace (server.grace), and leaves the rest to\n" +
-			"other nodes, or to the next start. Logs go to stderr as JSON.",
+		Use: "serve", Short: "Serve over HTTP, as one node or one of several", Args: cobra.NoArgs,
+		Long: "Answers over HTTP, on this machine only unless told otherwise, and resumes runs that no process is\n" +
+			"working on. Several servers on one database share the work: see docs/server.md. Clients authenticate\n" +
+			"with a token from ‘sibyl user add’.\n\n" +
+			"On SIGTERM or SIGINT it accepts no more runs, lets those in progress finish within the grace period\n" +
+			"(server.grace), and leaves the rest to other nodes or the next start. Logs go to stderr as JSON.",
 		Example: "  sibyl user add ada\n  sibyl serve\n  sibyl serve --listen 127.0.0.1:8080 --database postgres://sibyl@db.lan/sibyl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
@@ -46,8 +47,8 @@ func (c *command) serveCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port (default: the setting server.listen, 127.0.0.1:7333)")
-	cmd.Flags().StringVar(&name, "name", "", "of this node, for people (default: the setting server.name, or the host's name)")
-	cmd.Flags().IntVar(&mostRuns, "most-runs", 0, "runs driven at once (default: the setting server.most_runs, 16)")
+	cmd.Flags().StringVar(&name, "name", "", "display name of this node (default: the setting server.name, or the host name)")
+	cmd.Flags().IntVar(&mostRuns, "most-runs", 0, "maximum concurrent runs (default: the setting server.most_runs, 16)")
 	return cmd
 }
 
@@ -66,7 +67,7 @@ func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 	return a.Serve(ctx, c.Build, func(address string) {
 		fmt.Fprintln(c.Out, "listening at", address)
 		if !users {
-			fmt.Fprintln(c.Out, "nobody can ask yet: ‘sibyl user add NAME’ prints a token for programs, ‘sibyl user sign-in NAME’ one for a browser")
+			fmt.Fprintln(c.Out, "there are no users yet: ‘sibyl user add NAME’ prints a token for programs, ‘sibyl user sign-in NAME’ one for a browser")
 		}
 	})
 }
@@ -74,9 +75,10 @@ func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 func (c *command) readyCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
-		Use: "ready", Short: "Say whether the server on this machine takes requests", Args: cobra.NoArgs,
-		Long: "Asks the server of these settings, on this machine, for /readyz. Exits 0 if it takes requests, and 1 if it does not or nothing\n" +
-			"answers within 3 s: for health checks, and for scripts that wait for a node.",
+		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs,
+		Long: "Requests /readyz from the server of these settings on this machine. Exits with 0 if it accepts\n" +
+			"requests, and with 1 if it does not or nothing answers within 3 s. For health checks and scripts\n" +
+			"that wait for a node.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -95,13 +97,13 @@ func (c *command) readyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "host:port that it listens to (default: the setting server.listen, 127.0.0.1:7333)")
+	cmd.Flags().StringVar(&listen, "listen", "", "host:port it listens on (default: the setting server.listen, 127.0.0.1:7333)")
 	return cmd
 }
 
 func (c *command) nodesCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "nodes", Short: "List the processes that serve, and what they drive", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs,
+		Use: "nodes", Short: "List the server nodes and their runs", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
 			all, err := a.Registry.Nodes(ctx, now)
@@ -109,7 +111,7 @@ func (c *command) nodesCommand() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "no node serves; ‘sibyl serve’ starts one")
+				fmt.Fprintln(c.Err, "no node is running; ‘sibyl serve’ starts one")
 				all = []node.Node{}
 			}
 			return printList(c, all, func(n node.Node) string { return nodeLine(n, now) })

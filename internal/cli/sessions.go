@@ -17,7 +17,8 @@ import (
 
 func (c *command) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
-		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one about this folder. One\nthat nobody has used for the time of the setting retention is removed."},
+		Long: "A session is a series of questions and answers that share context. ‘sibyl ask -c’ continues the last\n" +
+			"one about this folder. Sessions not used for the time in the setting retention are removed."},
 		c.sessionList(), c.sessionShow(), c.sessionAudit(), c.sessionExport(), c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 }
 
@@ -42,8 +43,8 @@ func (c *command) sessionList() *cobra.Command {
 			}
 			return c.printSessions(all)
 		})}
-	cmd.Flags().BoolVar(&deleted, "deleted", false, "list what removed sessions have left: when and why, and no words")
-	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+	cmd.Flags().BoolVar(&deleted, "deleted", false, "list removed sessions: when and why, but none of their text")
+	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }
 
 func (c *command) printSessions(all []journal.Session) error {
@@ -64,7 +65,7 @@ func (c *command) sessionShow() *cobra.Command {
 				return err
 			}
 			if e.Assistant == oracle.ShadowName {
-				fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
+				fmt.Fprintln(c.Err, "· this session has a shadow run: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
 			}
 			return nil
 		})})
@@ -92,7 +93,7 @@ func (c *command) sessionExport() *cobra.Command {
 			return withCode(ExitUsage, writeNew(file, text))
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md, json or jsonl")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
 	return cmd
 }
 
@@ -134,7 +135,7 @@ func (c *command) sessionDelete() *cobra.Command {
 		Example: "  sibyl session delete 0dl4 --yes", Args: cobra.ExactArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			if !yes {
-				return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
+				return withCode(ExitUsage, fmt.Errorf("this permanently deletes %q with %d runs: confirm with --yes", s.Title, s.Runs))
 			}
 			return a.Service.Delete(ctx, c.owner(), s.ID)
 		})}

@@ -48,9 +48,9 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	}
 	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set_aside", "Why?", "was taken up 3 times")
 	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`, `"why": "run poisoned was taken up 3 times`, `"tries": 3`)
-	says(ExitAnswered, []string{"run", "resume"}, "no run is waiting to be resumed")
+	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
 	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times", "‘sibyl run resume --force poisoned’", "‘sibyl run cancel poisoned’")
-	says(ExitUsage, []string{"run", "resume", "--force"}, "--force wants the run")
+	says(ExitUsage, []string{"run", "resume", "--force"}, "--force needs a run")
 	says(ExitAnswered, []string{"explain", "poisoned"}, "set aside", "--force poisoned")
 	says(ExitAnswered, []string{"run", "cancel", "poisoned"}, "poisoned is being stopped")
 	says(ExitAnswered, []string{"run", "list"}, "cancelled")

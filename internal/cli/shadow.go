@@ -23,14 +23,14 @@ import (
 // compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
 func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
-		fmt.Fprintf(c.Err, "· the shadow answers, by the tree ‘%s’; the answer above stands, and Ctrl-C ends only the shadow\n", oracle.ShadowTree)
+		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops only the shadow\n", oracle.ShadowTree)
 	}
 	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
 	if err == nil {
 		err = c.finishShadow(ctx, a, r)
 	}
 	if err != nil {
-		fmt.Fprintf(c.Err, "· there is no shadow to compare with: %v\n", err)
+		fmt.Fprintf(c.Err, "· the shadow failed, so there is nothing to compare: %v\n", err)
 	}
 }
 
@@ -82,16 +82,19 @@ const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
-		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."},
+		Long: "‘sibyl ask --shadow’ answers a question twice with the same model: with the Oracle's tree, and with\n" +
+			"the tree ‘baseline’, which offers every tool and leaves all decisions to the model. The second one\n" +
+			"can read but not write. ‘sibyl shadow report’ compares them."},
 		c.shadowReport())
 }
 
 func (c *command) shadowReport() *cobra.Command {
-	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions that were asked with --shadow, or one of them side by side",
+	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions asked with --shadow, or show one side by side",
 		Args: cobra.MaximumNArgs(1), Example: "  sibyl ask --shadow \"How are errors handled here?\"\n  sibyl shadow report\n  sibyl shadow report last",
-		Long: "Compares all questions that were asked with ‘sibyl ask --shadow’: the median of each figure for both ways, and for how many\n" +
-			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
-			"citation of the answer uses what it found.",
+		Long: "Compares all questions asked with ‘sibyl ask --shadow’: the median of each figure for both trees,\n" +
+			"and for how many questions the Oracle's was lower or higher. Given a run, either of the two, it\n" +
+			"shows both answers side by side. A tool call counts as unnecessary if the answer cites nothing it\n" +
+			"found.",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			pairs, skipped, err := c.comparedShadows(ctx, a, c.limit)
 			if err != nil {
@@ -106,7 +109,7 @@ func (c *command) shadowReport() *cobra.Command {
 			}
 			return c.reportShadows(pairs, skipped, len(args) == 1)
 		})}
-	return c.withJSON(c.withLimit(cmd, longestReport, "how many of the latest at most"), "one JSON object")
+	return c.withJSON(c.withLimit(cmd, longestReport, "maximum number to compare, the latest first"), "one JSON object")
 }
 
 // pairFor finds the pair that a run, ours or the shadow, belongs to.
@@ -122,11 +125,11 @@ func pairFor(pairs []oracle.Pair, wish string) (oracle.Pair, error) {
 	}
 	switch len(found) {
 	case 0:
-		return oracle.Pair{}, fmt.Errorf("run %q has no shadow that can be compared: ask with ‘sibyl ask --shadow’", wish)
+		return oracle.Pair{}, fmt.Errorf("run %q has no shadow to compare: ask with ‘sibyl ask --shadow’", wish)
 	case 1:
 		return found[0], nil
 	}
-	return oracle.Pair{}, fmt.Errorf("run %q is not one but %d: write more of its id", wish, len(found))
+	return oracle.Pair{}, fmt.Errorf("%[2]d runs match %[1]q: give more of the id", wish, len(found))
 }
 
 func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) error {
@@ -150,7 +153,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) erro
 		}
 	}
 	if len(pairs) == 0 {
-		fmt.Fprintln(c.Err, "· there is nothing to compare yet: ask something with ‘sibyl ask --shadow’")
+		fmt.Fprintln(c.Err, "· there is nothing to compare yet: ask with ‘sibyl ask --shadow’")
 		leftOut()
 		return nil
 	}

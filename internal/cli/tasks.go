@@ -15,8 +15,9 @@ import (
 
 func (c *command) taskCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
-		Long: "Keeps a to-do list. Every change is kept in the history of its task, with who made it, and the last one can be undone. ‘sibyl chat’ does\n" +
-			"the same by conversation.\n\nExit codes: 0 done, 1 there is no such task or it has changed, 2 bad input, 5 journal trouble.",
+		Long: "Keeps a to-do list. Every change is recorded in the task's history, with who made it, and the last\n" +
+			"one can be undone. ‘sibyl chat’ does the same in conversation.\n\n" +
+			"Exit codes: 0 done, 1 the task does not exist or has changed, 2 bad input, 5 journal problem.",
 		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task list --status pending\n  sibyl task done 1"},
 		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskRemove(), c.taskHistory(), c.taskUndo())
 }
@@ -36,9 +37,9 @@ func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []str
 		case errors.As(err, &invalid):
 			err = withCode(ExitUsage, err)
 		case errors.Is(err, task.ErrNotFound):
-			err = withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl task list’ shows those that there are", err))
+			err = withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl task list’ lists them", err))
 		case errors.Is(err, task.ErrConflict):
-			err = withCode(ExitFailed, fmt.Errorf("%w, so nothing was done; ‘sibyl task list’ shows how it is", err))
+			err = withCode(ExitFailed, fmt.Errorf("%w, so nothing was done; ‘sibyl task list’ shows it", err))
 		}
 		return err
 	})
@@ -71,15 +72,15 @@ func (c *command) taskList() *cobra.Command {
 			}
 			switch {
 			case p.Total == 0 && status == "":
-				fmt.Fprintln(c.Err, "· there is no task; ‘sibyl task add TITLE’ adds one")
+				fmt.Fprintln(c.Err, "· there are no tasks; ‘sibyl task add TITLE’ adds one")
 			case len(p.Tasks) < p.Total:
 				fmt.Fprintf(c.Err, "· %d of %d tasks\n", len(p.Tasks), p.Total)
 			}
 			return printList(c, p.Tasks, taskLine)
 		})}
-	cmd.Flags().StringVar(&status, "status", "", "only those that are pending, or completed")
-	cmd.Flags().BoolVar(&q.Newest, "newest", false, "the latest created first")
-	return c.withJSON(c.withLimit(cmd, 0, "how many at most (default: all)"), "a JSON array")
+	cmd.Flags().StringVar(&status, "status", "", "list only pending or completed tasks")
+	cmd.Flags().BoolVar(&q.Newest, "newest", false, "newest first")
+	return c.withJSON(c.withLimit(cmd, 0, "maximum number to show (default: all)"), "a JSON array")
 }
 
 // taskLine is the line of a task in a list.
@@ -111,7 +112,7 @@ func (c *command) taskAdd() *cobra.Command {
 			}
 			return c.printTask(t)
 		})}
-	cmd.Flags().StringVar(&description, "description", "", "more about it")
+	cmd.Flags().StringVar(&description, "description", "", "details")
 	return c.withJSON(cmd, "one JSON object")
 }
 
@@ -123,7 +124,7 @@ func (c *command) taskDone() *cobra.Command {
 				return err
 			}
 			if already {
-				fmt.Fprintln(c.Err, "· it was completed before")
+				fmt.Fprintln(c.Err, "· it was already completed")
 			}
 			return c.printTask(t)
 		})}, "one JSON object")
@@ -132,7 +133,7 @@ func (c *command) taskDone() *cobra.Command {
 func (c *command) taskEdit() *cobra.Command {
 	var title, description string
 	var pending bool
-	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or the description of a task, or open it again", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or description of a task, or reopen it", Args: cobra.ExactArgs(1),
 		Example: "  sibyl task edit 1 --title \"Renew both passports\"\n  sibyl task edit 1 --description \"\"\n  sibyl task edit 1 --pending"}
 	cmd.RunE = c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 		var e task.Edit
@@ -146,7 +147,7 @@ func (c *command) taskEdit() *cobra.Command {
 			e.Status = new(task.Pending)
 		}
 		if e == (task.Edit{}) {
-			return withCode(ExitUsage, errors.New("nothing is to be changed: say --title, --description or --pending"))
+			return withCode(ExitUsage, errors.New("nothing to change: give --title, --description or --pending"))
 		}
 		t, _, err := tasks.Update(ctx, tasks.by, id, 0, e)
 		if err != nil {
@@ -154,16 +155,17 @@ func (c *command) taskEdit() *cobra.Command {
 		}
 		return c.printTask(t)
 	})
-	cmd.Flags().StringVar(&title, "title", "", "what is to be done")
-	cmd.Flags().StringVar(&description, "description", "", "more about it; \"\" removes it")
-	cmd.Flags().BoolVar(&pending, "pending", false, "open a completed task again")
+	cmd.Flags().StringVar(&title, "title", "", "the new title")
+	cmd.Flags().StringVar(&description, "description", "", "details; \"\" removes them")
+	cmd.Flags().BoolVar(&pending, "pending", false, "reopen a completed task")
 	return c.withJSON(cmd, "one JSON object")
 }
 
 func (c *command) taskRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
-		Long:    "Deletes a task, after a question on a terminal. ‘sibyl task undo’ brings it back, as long as it was the last change.",
+		Long: "Deletes a task; on a terminal it asks first. If it was the last change, ‘sibyl task undo’ restores\n" +
+			"it.",
 		Example: "  sibyl task rm 1\n  sibyl task rm 1 --yes",
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, err := tasks.Task(ctx, tasks.by.Owner, id)
@@ -172,7 +174,7 @@ func (c *command) taskRemove() *cobra.Command {
 			}
 			if !yes {
 				if !c.InTTY {
-					return withCode(ExitUsage, fmt.Errorf("this deletes “%s”: say --yes", t.Title))
+					return withCode(ExitUsage, fmt.Errorf("this deletes “%s”: confirm with --yes", t.Title))
 				}
 				agreed, err := c.confirm(ctx, fmt.Sprintf("Delete task %d, “%s”? [y/N] ", id, t.Title))
 				if err != nil || !agreed {
@@ -188,7 +190,7 @@ func (c *command) taskRemove() *cobra.Command {
 			if c.asJSON {
 				return c.printJSON(was)
 			}
-			fmt.Fprintf(c.Out, "deleted “%s”; ‘sibyl task undo’ brings it back\n", printable(was.Title))
+			fmt.Fprintf(c.Out, "deleted “%s”; ‘sibyl task undo’ restores it\n", printable(was.Title))
 			return nil
 		})}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
@@ -196,7 +198,7 @@ func (c *command) taskRemove() *cobra.Command {
 }
 
 func (c *command) taskHistory() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show what was changed in a task, by whom and when; also of a deleted one",
+	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show the changes to a task, by whom and when; also for deleted tasks",
 		Example: "  sibyl task history 2", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			all, err := tasks.History(ctx, tasks.by.Owner, id)
@@ -214,8 +216,9 @@ func (c *command) taskHistory() *cobra.Command {
 }
 
 func (c *command) taskUndo() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "undo", Short: "Take back the last change; again, the one before it", Args: cobra.NoArgs,
-		Long: "Takes back the last change of your tasks, whichever way it was made. Undoing again walks back further. An undo can't be undone.",
+	return c.withJSON(&cobra.Command{Use: "undo", Short: "Undo the last change; again, the one before it", Args: cobra.NoArgs,
+		Long: "Undoes the last change to your tasks, however it was made. Each further undo goes one change further\n" +
+			"back. An undo can't be undone.",
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			ch, err := tasks.Undo(ctx, tasks.by)
 			if err != nil {
@@ -233,7 +236,7 @@ func (c *command) taskUndo() *cobra.Command {
 func changed(c task.Change) string {
 	switch {
 	case c.Before == nil && c.Action == task.Undo:
-		return "brought back “" + c.After.Title + "”"
+		return "restored “" + c.After.Title + "”"
 	case c.Before == nil:
 		return "added “" + c.After.Title + "”"
 	case c.After == nil:

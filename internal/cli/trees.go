@@ -16,12 +16,13 @@ import (
 
 func (c *command) treeCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
-		Long: "What an assistant does is decided by a behaviour tree in BehaviorTree.CPP's XML, which Groot2 opens. Copy one into a\nfolder, name the folder in the setting trees, and change it."},
+		Long: "Behaviour trees, in the XML of BehaviorTree.CPP, decide what an assistant does. Groot2 can open\n" +
+			"them. To change one, copy it into a folder and name that folder in the setting trees."},
 		c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
 }
 
 func (c *command) treeList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the trees and where they come from", Example: "  sibyl tree list", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the trees and where each comes from", Example: "  sibyl tree list", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			all, err := a.Trees.All()
 			if err != nil {
@@ -62,7 +63,7 @@ func (c *command) treeShow() *cobra.Command {
 			_, err = fmt.Fprint(c.Out, loaded.Picture())
 			return err
 		})}
-	cmd.Flags().BoolVar(&asXML, "xml", false, "print the file as it is")
+	cmd.Flags().BoolVar(&asXML, "xml", false, "print the file unchanged")
 	return cmd
 }
 
@@ -74,7 +75,7 @@ func nameOr(args []string, def string) string {
 }
 
 func (c *command) treeCheck() *cobra.Command {
-	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in force) and show all errors",
+	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in use) and show all errors",
 		Example: "  sibyl tree check my-trees/oracle.xml",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			files, err := a.Trees.All()
@@ -124,7 +125,7 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 }
 
 func (c *command) treeModels() *cobra.Command {
-	return &cobra.Command{Use: "models [ASSISTANT]", Short: "Print the TreeNodesModel that tells Groot2 our nodes (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "models [ASSISTANT]", Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl tree models > sibyl-nodes.xml\n  sibyl tree models tasks",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			leaves, err := a.Leaves(nameOr(args, oracle.Name))

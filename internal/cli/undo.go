@@ -16,9 +16,10 @@ func (c *command) undoCommand() *cobra.Command {
 	list := false
 	cmd := &cobra.Command{
 		Use:   "undo [WRITE]",
-		Short: "Put back what a write to a note replaced",
-		Long: "Puts a note back as it was before an assistant wrote to it; a note that the write made goes. Without WRITE it takes back the last write that\n" +
-			"is not taken back yet. A note that was changed since is left as it is: you see the difference, and where the text lies.",
+		Short: "Undo a write to a note",
+		Long: "Restores a note to what it was before an assistant wrote to it; a note that the write created is\n" +
+			"removed. Without WRITE it undoes the last write that has not been undone. A note that was changed\n" +
+			"since is left alone: you see the difference and where the earlier text is kept.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			if list {
@@ -27,8 +28,8 @@ func (c *command) undoCommand() *cobra.Command {
 			return c.undo(ctx, a, nameOr(args, ""))
 		}),
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "list the writes of which it is kept what they replaced, the last one first")
-	return c.withJSON(cmd, "a list of objects with --list, else one object")
+	cmd.Flags().BoolVar(&list, "list", false, "list the writes that can be undone, the latest first")
+	return c.withJSON(cmd, "a list of objects with --list, otherwise one object")
 }
 
 func (c *command) listWrites(ctx context.Context, a *app.App) error {
@@ -40,7 +41,7 @@ func (c *command) listWrites(ctx context.Context, a *app.App) error {
 		return newJSON(c.Out).Encode(append([]files.Replaced{}, all...))
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.Err, "· no assistant has written to a note lately")
+		fmt.Fprintln(c.Err, "· there are no recent writes to notes")
 	}
 	for _, w := range all {
 		fmt.Fprintln(c.Out, printable(writeLine(w)))
@@ -88,12 +89,12 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 
 // undone says what became of a write that was taken back.
 func undone(w files.Replaced, done bool) string {
-	words := "is as it was before"
+	words := "was restored"
 	switch {
 	case !done:
-		words = "was put back before; nothing was changed"
+		words = "was already restored; nothing was changed"
 	case w.Before == "":
-		words = "was made by this write, and is gone"
+		words = "was created by this write and has been removed"
 	}
 	return w.Path + " " + words
 }

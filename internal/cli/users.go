@@ -14,9 +14,10 @@ import (
 )
 
 func (c *command) userCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "user", Short: "Add, list and revoke those who use Sibyl over HTTP",
-		Long: "What a user does over HTTP is kept under their name, and no other user sees it. A program shows a token with each request; a\n" +
-			"browser signs in with one that works once. A token is printed when it is made, and never again: only its hash is kept."},
+	return group(&cobra.Command{Use: "user", Short: "Add, list and revoke users of the HTTP server",
+		Long: "Each user has their own sessions, tasks and runs over HTTP, which no other user can see. A program\n" +
+			"sends a token with each request; a browser signs in with one that works once. A token is printed\n" +
+			"when it is created and never again: only its hash is stored."},
 		c.userAdd(), c.userList(), c.userRevoke(), c.userRotate(), c.userSignIn())
 }
 
@@ -26,9 +27,9 @@ func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) e
 		err := do(ctx, a, args[0])
 		switch {
 		case errors.Is(err, user.ErrExists):
-			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user rotate %s’ gives another token", err, args[0]))
+			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user rotate %s’ creates another token", err, args[0]))
 		case errors.Is(err, user.ErrNotFound):
-			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user list’ shows who there is", err))
+			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user list’ lists the users", err))
 		case errors.Is(err, user.ErrInvalid):
 			err = withCode(ExitUsage, err)
 		}
@@ -40,8 +41,9 @@ func (c *command) userAdd() *cobra.Command {
 	var scope, expires string
 	cmd := &cobra.Command{Use: "add NAME", Short: "Add a user, and print a token for programs", Args: cobra.ExactArgs(1),
 		Long: "Adds a user and prints a token, which programs send as ‘Authorization: Bearer TOKEN’.\n\n" +
-			"Sessions belong to a name. Who adds a revoked user again gives that user access to the sessions of before; for another\nperson take another name. " +
-			"The sessions of the command line belong to the name " + string(app.Owner) + ".",
+			"Sessions belong to a name. Adding a revoked user again gives access to that user's earlier sessions;\n" +
+			"for another person choose another name. The sessions of the command line belong to the name\n" +
+			string(app.Owner) + ".",
 		Example: "  sibyl user add ada\n  sibyl user add dashboard --scope read --expires 365d",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
@@ -53,13 +55,13 @@ func (c *command) userAdd() *cobra.Command {
 				return err
 			}
 			if name == string(app.Owner) {
-				fmt.Fprintln(c.Err, "· "+name+" is the owner on the command line: this user has access to its sessions")
+				fmt.Fprintln(c.Err, "· "+name+" owns the sessions of the command line: this user has access to them")
 			}
 			return c.printSecret(t, secret, "programs send it as ‘Authorization: Bearer TOKEN’")
 		})}
 	cmd.Flags().StringVar(&scope, "scope", string(user.Write), "what the user's tokens allow: read, or write, which includes read")
 	withExpiry(cmd, &expires)
-	return c.withJSON(cmd, "one JSON object, with the token as secret")
+	return c.withJSON(cmd, "one JSON object, with the token as ‘secret’")
 }
 
 func withExpiry(cmd *cobra.Command, into *string) {
@@ -69,7 +71,7 @@ func withExpiry(cmd *cobra.Command, into *string) {
 func expiry(text string) (time.Duration, error) {
 	lasts, err := config.Age(text)
 	if err != nil {
-		return 0, withCode(ExitUsage, fmt.Errorf("--expires is %q: it takes days such as 90d, or a time such as 12h", text))
+		return 0, withCode(ExitUsage, fmt.Errorf("--expires is %q; use days such as 90d, or a time such as 12h", text))
 	}
 	return lasts, nil
 }
@@ -77,7 +79,7 @@ func expiry(text string) (time.Duration, error) {
 // printSecret prints a secret alone, and beside it what it is for.
 func (c *command) printSecret(t user.Token, secret, use string) error {
 	fmt.Fprintf(c.Err, "· a token of %s (%s) until %s; %s\n", t.User, t.Scope, moment(t.ExpiresAt), use)
-	fmt.Fprintln(c.Err, "· it is not shown again: only its hash is kept")
+	fmt.Fprintln(c.Err, "· it will not be shown again: only its hash is stored")
 	if c.asJSON {
 		return c.printJSON(struct {
 			user.Token
@@ -91,14 +93,14 @@ func (c *command) printSecret(t user.Token, secret, use string) error {
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func (c *command) userList() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users, with the tokens that work", Example: "  sibyl user list", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users and their valid tokens", Example: "  sibyl user list", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			all, err := a.Users.List(ctx)
 			if err != nil {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· there is no user; ‘sibyl user add NAME’ adds one")
+				fmt.Fprintln(c.Err, "· there are no users; ‘sibyl user add NAME’ adds one")
 			}
 			return printList(c, all, userLines)
 		})}, "a JSON array")
@@ -114,28 +116,29 @@ func userLines(u user.Listed) string {
 		lines += fmt.Sprintf("\n  %-7s  %s  %s  until %s", t.Kind, t.ID, t.Scope, moment(t.ExpiresAt))
 	}
 	if len(u.Tokens) == 0 {
-		lines += fmt.Sprintf("\n  no token works; ‘sibyl user rotate %s’ gives one", u.Name)
+		lines += fmt.Sprintf("\n  no valid token; ‘sibyl user rotate %s’ creates one", u.Name)
 	}
 	return lines
 }
 
 func (c *command) userRevoke() *cobra.Command {
-	return &cobra.Command{Use: "revoke NAME", Short: "End a user and all their tokens at once", Args: cobra.ExactArgs(1),
-		Long: "Ends a user: no token of theirs works from then on, in programs and browsers, on any node. Their sessions stay. ‘sibyl user add’\n" +
-			"with the same name gives access to them again.",
+	return &cobra.Command{Use: "revoke NAME", Short: "Revoke a user and all their tokens at once", Args: cobra.ExactArgs(1),
+		Long: "Revokes a user: none of their tokens works from then on, in programs or browsers, on any node. Their\n" +
+			"sessions stay. ‘sibyl user add’ with the same name gives access to them again.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			if err := a.Users.Revoke(ctx, name); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Out, "%s is revoked, with all tokens; the sessions stay\n", name)
+			fmt.Fprintf(c.Out, "%s was revoked with all tokens; the sessions stay\n", name)
 			return nil
 		})}
 }
 
 func (c *command) userRotate() *cobra.Command {
 	var expires string
-	cmd := &cobra.Command{Use: "rotate NAME", Short: "Print a new token for programs; the old ones end at once", Args: cobra.ExactArgs(1),
-		Long: "Prints a new token of the user's scope. The tokens that programs had before it end at once; browsers stay signed in.",
+	cmd := &cobra.Command{Use: "rotate NAME", Short: "Print a new token for programs; the old ones stop working at once", Args: cobra.ExactArgs(1),
+		Long: "Prints a new token with the user's scope. The user's earlier tokens for programs stop working at\n" +
+			"once; browsers stay signed in.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
 			if err != nil {
@@ -145,21 +148,22 @@ func (c *command) userRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSecret(t, secret, "the tokens that programs had before it have ended")
+			return c.printSecret(t, secret, "earlier tokens for programs no longer work")
 		})}
 	withExpiry(cmd, &expires)
-	return c.withJSON(cmd, "one JSON object, with the token as secret")
+	return c.withJSON(cmd, "one JSON object, with the token as ‘secret’")
 }
 
 func (c *command) userSignIn() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "sign-in NAME", Short: "Print a token that signs a browser in, once", Args: cobra.ExactArgs(1),
-		Long: "Prints a token that signs a browser in once, within five minutes. The browser stays signed in for 30 days.",
+		Long: "Prints a token that signs a browser in once, within the next five minutes. The browser stays signed\n" +
+			"in for 30 days.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			t, secret, err := a.Users.Invite(ctx, name)
 			if err != nil {
 				return err
 			}
-			if err := c.printSecret(t, secret, "it signs one browser in, once"); err != nil || c.asJSON {
+			if err := c.printSecret(t, secret, "it signs in one browser, once"); err != nil || c.asJSON {
 				return err
 			}
 			address, err := a.SignInAddress(ctx, secret)
@@ -167,5 +171,5 @@ func (c *command) userSignIn() *cobra.Command {
 				fmt.Fprintln(c.Err, "· on this machine, open "+address)
 			}
 			return err
-		})}, "one JSON object, with the token as secret")
+		})}, "one JSON object, with the token as ‘secret’")
 }

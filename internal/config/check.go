@@ -96,7 +96,7 @@ func unreadable(path string, err error) Checked {
 		if i == 0 {
 			one.Outcome = RuleBroken
 			for _, p := range problemsOf(err) {
-				one.Violations = append(one.Violations, Violation{Where: p.Where, Problem: p.Says(), Fix: "mend the file: ‘sibyl config path’ says where it lies"})
+				one.Violations = append(one.Violations, Violation{Where: p.Where, Problem: p.Says(), Fix: "fix the file; ‘sibyl config path’ says where it is"})
 			}
 		}
 		out.Rules = append(out.Rules, one)
@@ -134,25 +134,25 @@ type rule struct {
 // rules are those of the requirement. The first takes what is left of the problems of loading.
 func rules() []rule {
 	return []rule{
-		{name: "settings", says: "every setting exists and holds what it can", settings: []string{"."},
-			fix: "write what is wanted, or take it out with ‘sibyl config set --unset NAME’", check: (*check).file},
+		{name: "settings", says: "every setting exists and has a valid value", settings: []string{"."},
+			fix: "correct it, or remove it with ‘sibyl config set --unset NAME’", check: (*check).file},
 		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers", "providers."},
-			fix: "write what is wanted, or take it out with ‘sibyl config set --unset NAME’", check: (*check).someDetective},
+			fix: "correct it, or remove it with ‘sibyl config set --unset NAME’", check: (*check).someDetective},
 		{name: "detectives[].apiKey", says: fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey), check: (*check).keyLengths},
 		{name: "detectives[].isDefault", says: "exactly one detective is the default", settings: []string{"model"},
-			fix: "name it with ‘sibyl config set model PROVIDER:MODEL’", check: (*check).oneDefault},
+			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: (*check).oneDefault},
 		{name: "witness.baseUrl", says: "the address of the witness is valid", settings: []string{"ollama.host"},
-			fix: "write its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: (*check).witnessAddress},
-		{name: "witness.model", says: "the witness is a model on your machines", settings: []string{inquiryWitness},
-			fix: "name it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: (*check).witnessModel},
-		{name: inquiryEmbeddings, says: "the model that finds passages by their meaning embeds, and has a key or is local", settings: []string{inquiryEmbeddings},
-			fix: "name it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: (*check).embeddings},
-		{name: "providerFallbackOrder", says: "the fallback order has every detective that is named", settings: []string{fallbackModels},
-			fix: "write the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: (*check).fallbackOrder},
+			fix: "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: (*check).witnessAddress},
+		{name: "witness.model", says: "the witness is a model on your own machines", settings: []string{inquiryWitness},
+			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: (*check).witnessModel},
+		{name: inquiryEmbeddings, says: "the model that finds passages by meaning is an embedding model, and has a key or is local", settings: []string{inquiryEmbeddings},
+			fix: "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: (*check).embeddings},
+		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective", settings: []string{fallbackModels},
+			fix: "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: (*check).fallbackOrder},
 		waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
 		waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
-		{name: "defaultIterationLimit", says: fmt.Sprintf("the usual limit is a whole number of questions from %d to %d", leastQuestions, mostQuestions),
-			settings: []string{inquiryLimit}, fix: "write one with ‘sibyl config set inquiry.limit 10’", check: (*check).limit},
+		{name: "defaultIterationLimit", says: fmt.Sprintf("the default limit is a whole number of questions from %d to %d", leastQuestions, mostQuestions),
+			settings: []string{inquiryLimit}, fix: "set one with ‘sibyl config set inquiry.limit 10’", check: (*check).limit},
 	}
 }
 
@@ -186,7 +186,7 @@ func (k *check) keys() (all []Secret) {
 }
 
 func (k *check) file() (string, []Violation) {
-	return cmp.Or(k.path, "there is no settings file; the defaults hold"), nil
+	return cmp.Or(k.path, "no settings file; using defaults"), nil
 }
 
 // named are the detectives that the file or a variable names.
@@ -210,7 +210,7 @@ func namesOf(all []ProviderCredential) string {
 func (k *check) someDetective() (string, []Violation) {
 	named := k.named()
 	if len(named) == 0 && k.lines["providers"] > 0 && !slices.ContainsFunc(sortedNames(k.lines), func(path string) bool { return strings.HasPrefix(path, "providers.") }) {
-		return "", []Violation{{"providers", k.line("providers"), "names no provider", "name one below it, or take the section out with ‘sibyl config set --unset providers’"}}
+		return "", []Violation{{"providers", k.line("providers"), "names no provider", "add one, or remove the section with ‘sibyl config set --unset providers’"}}
 	}
 	var serving []ProviderCredential
 	for _, d := range k.Detectives {
@@ -222,9 +222,9 @@ func (k *check) someDetective() (string, []Violation) {
 	case len(serving) > 0:
 		return namesOf(serving), nil
 	case len(named) == 0:
-		return "none is named; a local model serves, or the offline rules", nil
+		return "none configured; a local model or the offline rules will be used", nil
 	}
-	return "", []Violation{{"providers", named[0].where, "none of the detectives that are named has a key or is local: " + namesOf(named),
+	return "", []Violation{{"providers", named[0].where, "none of the configured detectives has a key or is local: " + namesOf(named),
 		fmt.Sprintf("store a key with ‘sibyl config set-key %s’", named[0].Provider)}}
 }
 
@@ -242,15 +242,15 @@ func (k *check) keyLengths() (string, []Violation) {
 			keyless++
 			continue
 		case d.keyErr != nil:
-			v.Problem, v.Fix = "the key of "+d.Provider+" can't be had: "+d.keyErr.Error(), "see that it can be read, or store another with ‘sibyl config set-key "+d.Provider+"’"
+			v.Problem, v.Fix = "the key of "+d.Provider+" can't be read: "+d.keyErr.Error(), "make it readable, or store another with ‘sibyl config set-key "+d.Provider+"’"
 		case d.KeyFrom == "":
 			v.Problem, v.Fix = d.Provider+" has no key", d.source.missing(d.Provider)
 			if vendorOf(d.Provider).name == "" {
-				v.Fix += fmt.Sprintf("; if nothing that is sent there leaves your machines: ‘sibyl config set providers.%s.local true’", d.Provider)
+				v.Fix += fmt.Sprintf("; if that endpoint is on your own machines: ‘sibyl config set providers.%s.local true’", d.Provider)
 			}
 		case n < leastKey:
-			v.Problem = fmt.Sprintf("the key of %s has %d characters, and at least %d are wanted", d.Provider, n, leastKey)
-			v.Fix = "check that it was copied whole; it comes from the " + d.KeyFrom
+			v.Problem = fmt.Sprintf("the key of %s has %d characters; at least %d are required", d.Provider, n, leastKey)
+			v.Fix = "check that all of it was copied; it comes from the " + d.KeyFrom
 		default:
 			long++
 			continue
@@ -274,13 +274,13 @@ func (k *check) oneDefault() (string, []Violation) {
 	case wished != "":
 		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished), DidYouMean(wished, append(k.providerNames(k.cfg.Providers), offlineName)))
 	case len(named) == 0:
-		return "none is named; the program takes what is there", nil
+		return "none configured; the first one available is used", nil
 	case len(k.Detectives) == 1 && named[0].taken:
 		return named[0].Provider + ", the only one", nil
 	case len(k.Detectives) == 1:
-		v.Where, v.Problem = named[0].where, fmt.Sprintf("model is not set, and %s is not taken by itself", named[0].Provider)
+		v.Where, v.Problem = named[0].where, fmt.Sprintf("model is not set, and %s is not used by default", named[0].Provider)
 	default:
-		v.Where, v.Problem = named[0].where, "model is not set, and which one is the default of "+namesOf(k.Detectives)+" is left open"
+		v.Where, v.Problem = named[0].where, "model is not set, and it is unclear which model is the default of "+namesOf(k.Detectives)+" is left open"
 	}
 	return "", []Violation{v}
 }
@@ -293,12 +293,12 @@ func (k *check) witnessModel() (string, []Violation) {
 	p := k.cfg.Providers[name]
 	switch {
 	case id == "":
-		return "none is set; ‘sibyl investigate’ wants --witness", nil
+		return "none is set; ‘sibyl investigate’ needs --witness", nil
 	case name == ollamaName || p.Local || p.Kind == KindOllama:
 		return id, nil
 	}
 	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
-		"a hosted one may still be named with --witness"}}
+		"a hosted one can still be given with --witness"}}
 }
 
 func (k *check) embeddings() (string, []Violation) {
@@ -307,11 +307,11 @@ func (k *check) embeddings() (string, []Violation) {
 	p := k.cfg.Providers[name]
 	switch {
 	case id == "":
-		return "none is set; documents are searched by their words", nil
+		return "none is set; documents are searched by words", nil
 	case name != ollamaName && !p.Local && p.Kind != KindOllama && !p.present():
-		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key", fmt.Sprintf("store one with ‘sibyl config set-key %s’, or name another model", name)}}
+		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key", fmt.Sprintf("store one with ‘sibyl config set-key %s’, or choose another model", name)}}
 	case k.cfg.EmbeddingsAway():
-		return id + "; passages and questions leave your machines", nil
+		return id + "; passages and questions are sent off your machines", nil
 	}
 	return id, nil
 }
@@ -322,7 +322,7 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	}
 	named := slices.DeleteFunc(k.named(), func(d ProviderCredential) bool { return d.Provider == offlineName }) // which never stand in
 	if len(k.ProviderFallbackOrder) == 0 && len(named) < 2 {
-		return "none is set, and none is wanted for one detective", nil
+		return "none is set, and a single detective needs none", nil
 	}
 	var wrong []Violation
 	order := slices.Clone(k.cfg.Fallback.Models)
@@ -333,14 +333,14 @@ func (k *check) fallbackOrder() (string, []Violation) {
 		}
 	}
 	for i := range wrong {
-		wrong[i].Fix = "‘sibyl config set fallback.models " + strings.Join(order, " ") + "’, in the order that you want"
+		wrong[i].Fix = "‘sibyl config set fallback.models " + strings.Join(order, " ") + "’, in the order you want"
 	}
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }
 
 // waits is the rule for a pair of waits: until an answer begins, and for more of it. What nobody set is as the program has it.
 func waits(name string, most time.Duration, paths ...string) rule {
-	says := fmt.Sprintf("%s, where set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
+	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
 	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
 		check: func(k *check) (string, []Violation) {
 			of := map[string]time.Duration{"timeouts.start": k.cfg.Timeouts.Start, "timeouts.silence": k.cfg.Timeouts.Silence,

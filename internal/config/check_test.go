@@ -98,15 +98,15 @@ func TestEachRuleOfTheConfigurationByName(t *testing.T) {
 		{"unknown setting of one", "detectives", change("{model: claude}", "{modell: claude}"), both, ":10", "providers.anthropic.modell; did you mean"},
 		{"a kind that is not its own", "detectives", change("{model: claude}", "{kind: openai}"), both, ":10", "providers.anthropic.kind is openai"},
 		{"no key", "detectives[].apiKey", goodFile, both[:1], ":10", "anthropic has no key"},
-		{"a key of 19 characters", "detectives[].apiKey", goodFile, []string{both[0], "ANTHROPIC_API_KEY=" + longKey[:19]}, ":10", "has 19 characters, and at least 20"},
+		{"a key of 19 characters", "detectives[].apiKey", goodFile, []string{both[0], "ANTHROPIC_API_KEY=" + longKey[:19]}, ":10", "has 19 characters; at least 20"},
 		{"a key that can't be read", "detectives[].apiKey", change("{model: claude}", "{key_command: [pass, claude]}"), both[:1], ":10", "nobody reads keys here"},
-		{"no default among two", "detectives[].isDefault", change("model: openai:gpt-4o\n", ""), both, ":9", "which one is the default of anthropic, openai is left open"},
+		{"no default among two", "detectives[].isDefault", change("model: openai:gpt-4o\n", ""), both, ":9", "it is unclear which model is the default of anthropic, openai"},
 		{"a default of nobody", "detectives[].isDefault", change("model: openai:", "model: opnai:"), both, ":1", `no provider "opnai"; did you mean openai?`},
 		{"a default that is no model", "detectives[].isDefault", change("model: openai:gpt-4o", "model: open ai"), both, ":1", "must be provider:model"},
 		{"address of the witness", "witness.baseUrl", change("host: 127.0.0.1:11434", "host: ftp://x"), both, ":3", "ollama.host must be a host"},
-		{"witness without a model", "witness.model", change(`"ollama:llama2"`, "ollama"), both, ":7", "a provider alone"},
+		{"witness without a model", "witness.model", change(`"ollama:llama2"`, "ollama"), both, ":7", "a provider without a model"},
 		{"witness of nobody", "witness.model", change(`"ollama:llama2"`, "olama:x"), both, ":7", "did you mean ollama?"},
-		{"witness of the rules", "witness.model", change(`"ollama:llama2"`, "offline:rules"), both, ":7", "know nothing to testify"},
+		{"witness of the rules", "witness.model", change(`"ollama:llama2"`, "offline:rules"), both, ":7", "can't be a witness"},
 		{"hosted witness", "witness.model", change(`"ollama:llama2"`, "openai:gpt-4o"), both, ":7", "a hosted model"},
 		{"order without a detective", "providerFallbackOrder", change(", anthropic:claude", ""), both, ":5", "no model of anthropic"},
 		{"order without the default", "providerFallbackOrder", change("openai:gpt-4o, ", ""), both, ":5", "no model of openai"},
@@ -123,7 +123,7 @@ func TestEachRuleOfTheConfigurationByName(t *testing.T) {
 		{"limit in parts", "defaultIterationLimit", change("limit: 5", "limit: 5.5"), both, ":7", "whole number"},
 		{"limit of a variable", "defaultIterationLimit", goodFile, append(goodKeys(), "SIBYL_INQUIRY_LIMIT=3"), "SIBYL_INQUIRY_LIMIT", "from 5 to 20"},
 		{"a limit that a variable hides", "defaultIterationLimit", change("limit: 5", "limit: 4"), append(goodKeys(), "SIBYL_INQUIRY_LIMIT=6"), ":7", "from 5 to 20"},
-		{"a setting that there is not", "settings", goodFile + "colour: red\n", both, ":11", "there is no setting colour"},
+		{"a setting that there is not", "settings", goodFile + "colour: red\n", both, ":11", "unknown setting colour"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, s := checked(t, c.file, c.environ...)

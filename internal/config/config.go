@@ -201,7 +201,7 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 		provider, _, _ := strings.Cut(id, ":")
 		switch {
 		case provider == offlineName:
-			problem(" names the offline rules, which never stand in for a model that failed: leave them out")
+			problem(" names the offline rules, which never replace a model that failed: leave them out")
 		case !slices.Contains(known, provider):
 			problem(": there is no provider %s%s", quote(provider), DidYouMean(provider, known))
 		case slices.Contains(f.Models[:i], id):

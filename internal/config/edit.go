@@ -22,7 +22,7 @@ func edited(content []byte, name string, edit func(doc *yaml.Node) bool) ([]byte
 		return yaml.Unmarshal(text, &got) == nil && reflect.DeepEqual(got, want)
 	}
 	if !means(plain) {
-		return nil, errors.New("it is written in a way that can't be changed safely: change it in an editor")
+		return nil, errors.New("its syntax can't be changed safely: use an editor")
 	}
 	if bytes.Contains(content, []byte(blank)) {
 		return plain, nil
@@ -50,7 +50,7 @@ func editNodes(content []byte, name string, edit func(doc *yaml.Node) bool) (tex
 	}
 	toMapping(doc.Content[0])
 	if !edit(&doc) {
-		return nil, nil, fmt.Errorf("there is no setting or section %s in it", quote(name))
+		return nil, nil, fmt.Errorf("it has no setting or section %s", quote(name))
 	}
 	if err := doc.Decode(&means); err != nil {
 		return nil, nil, err

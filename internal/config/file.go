@@ -54,7 +54,7 @@ func readFile(path string, where places) (configFile, error) {
 	case errors.Is(err, fs.ErrNotExist) && namedBy == "":
 		return configFile{}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return configFile{}, fmt.Errorf("the configuration file %s does not exist, though %s names it", path, namedBy)
+		return configFile{}, fmt.Errorf("the configuration file %s, named by %s, does not exist", path, namedBy)
 	case err != nil:
 		return configFile{}, err
 	}
@@ -87,7 +87,7 @@ func parse(path string, content []byte) (configFile, error) {
 		return configFile{}, fmt.Errorf("%s: %s", path, redact.New().String(err.Error()))
 	}
 	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
-		return configFile{}, fmt.Errorf("%s holds more than one YAML document: only one is read", path)
+		return configFile{}, fmt.Errorf("%s contains more than one YAML document: keep only one", path)
 	}
 	w.section(doc.Content[0], "", "")
 	return w.file, errors.Join(w.problems...)
@@ -142,7 +142,7 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 		if path == "" {
 			path = "the file"
 		}
-		w.problem(node, "%s must hold names and values, as name: value", path)
+		w.problem(node, "%s must contain names and values, as name: value", path)
 		return
 	}
 	seen := map[string]bool{}
@@ -155,7 +155,7 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 			w.problem(name, "%s is set twice", full)
 			continue
 		case content.Kind == yaml.AliasNode || name.Kind != yaml.ScalarNode:
-			w.problem(name, "%s: references of YAML are not used here: write the value out", full)
+			w.problem(name, "%s: YAML references are not supported: write out the value", full)
 			continue
 		case pattern == "providers":
 			if last = "*"; !w.checkProviderName(name) {
@@ -166,7 +166,7 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 				continue
 			}
 		case strings.Contains(name.Value, "."):
-			w.problem(name, "%s: write a section and its settings on lines of their own, indented", full)
+			w.problem(name, "%s: put a section and its settings on separate, indented lines", full)
 			continue
 		}
 		seen[name.Value] = true
@@ -221,12 +221,12 @@ func isSwitch(content *yaml.Node) bool {
 func (n names) unknown(path, pattern string) string {
 	switch {
 	case looksLikeKey(lastName(path)):
-		return path + ": no key belongs in this file: name the environment variable that holds it with key_env, " +
-			"or a command that prints it with key_command, or store it with ‘sibyl config set-key’"
+		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
+			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key’"
 	case replaced()[pattern] != "":
-		return fmt.Sprintf("there is no setting %s: set %s", path, replaced()[pattern])
+		return fmt.Sprintf("unknown setting %s: use %s", path, replaced()[pattern])
 	}
-	return fmt.Sprintf("there is no setting %s%s", path, n.nearest(path, pattern))
+	return fmt.Sprintf("unknown setting %s%s", path, n.nearest(path, pattern))
 }
 
 func (w *walker) checkProviderName(name *yaml.Node) bool {
@@ -235,7 +235,7 @@ func (w *walker) checkProviderName(name *yaml.Node) bool {
 		w.problem(name, "providers.%s: this name is built in; choose another", name.Value)
 		return false
 	case !isProviderName(name.Value):
-		w.problem(name, "providers: the name %s must be of small letters, digits, - and _", quote(name.Value))
+		w.problem(name, "providers: the name %s may contain only lower-case letters, digits, - and _", quote(name.Value))
 		return false
 	}
 	return true
@@ -245,7 +245,7 @@ func (w *walker) checkProviderName(name *yaml.Node) bool {
 func (w *walker) checkServerName(name *yaml.Node) bool {
 	const longest = 20
 	if !isProviderName(name.Value) || len(name.Value) > longest || strings.Contains(name.Value, "__") {
-		w.problem(name, "mcp.servers: the name %s must be of small letters, digits, - and single _, %d of them at most", quote(name.Value), longest)
+		w.problem(name, "mcp.servers: the name %s may contain only lower-case letters, digits, - and single _, at most %d of them", quote(name.Value), longest)
 		return false
 	}
 	return true
@@ -266,7 +266,7 @@ func (n names) nearest(path, pattern string) string {
 		return min(editDistance(pattern, known), editDistance(last, lastName(known))+1)
 	})
 	if best == "" {
-		return "; there are: " + strings.Join(sortedNames(tops), ", ")
+		return "; available: " + strings.Join(sortedNames(tops), ", ")
 	}
 	for _, section := range []string{"providers.", "mcp.servers."} {
 		rest, ok := strings.CutPrefix(best, section+"*.")
@@ -298,7 +298,7 @@ func DidYouMean(name string, known []string) string {
 	best := nearest(known, func(k string) int { return editDistance(name, k) })
 	if best == "" {
 		known = slices.Compact(slices.Sorted(slices.Values(known)))
-		return "; there are: " + strings.Join(known, ", ")
+		return "; available: " + strings.Join(known, ", ")
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
 }

@@ -39,7 +39,7 @@ func modelSuchAs(example string) func(value, *string) error {
 			return err
 		}
 		if provider, name, _ := strings.Cut(*into, ":"); name == "" {
-			return fmt.Errorf("is %s, a provider alone; write %s:MODEL, such as %s", v.quoted(), provider, example)
+			return fmt.Errorf("is %s, a provider without a model; write %s:MODEL, such as %s", v.quoted(), provider, example)
 		}
 		return nil
 	}
@@ -52,7 +52,7 @@ func (s source) finishInquiry(c Config) error {
 
 // finishEmbeddings refuses what has no embeddings, and a key that anybody on its way could read.
 func (s source) finishEmbeddings(c Config) error {
-	const such = ": name a model for embeddings, such as ollama:nomic-embed-text or openai:text-embedding-3-small"
+	const such = ": name an embedding model, such as ollama:nomic-embed-text or openai:text-embedding-3-small"
 	name, _, _ := strings.Cut(c.Inquiry.Embeddings, ":")
 	known := s.providerNames(c.Providers)
 	p, set := c.Providers[name]
@@ -68,7 +68,7 @@ func (s source) finishEmbeddings(c Config) error {
 	case !slices.Contains(known, name):
 		return s.problem(inquiryEmbeddings, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
 	case p.present() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
-		return s.problem(inquiryEmbeddings, fmt.Errorf(" would send the key of %s to another machine by plain http, where anybody on the way can read it: use https, or a tunnel to 127.0.0.1", name))
+		return s.problem(inquiryEmbeddings, fmt.Errorf(" would send the key of %s to another machine over plain http, where it can be read on the way: use https, or a tunnel to 127.0.0.1", name))
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (s source) finishWitness(i Inquiry, providers map[string]Provider) error {
 	case name == "":
 		return nil
 	case name == offlineName:
-		return s.problem(inquiryWitness, errors.New(" names the offline rules, which know nothing to testify: name a model, such as ollama:llama3.1:8b"))
+		return s.problem(inquiryWitness, errors.New(" names the offline rules, which can't be a witness: name a model, such as ollama:llama3.1:8b"))
 	case !slices.Contains(known, name):
 		return s.problem(inquiryWitness, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
 	}

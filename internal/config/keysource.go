@@ -54,7 +54,7 @@ func (k KeySource) origin() string {
 // missing says what would give the key. A variable that the person chose is not named: it may be a key that somebody
 // put in the place of a name.
 func (k KeySource) missing(name string) string {
-	variable := "the environment variable that key_env names"
+	variable := "the environment variable named by key_env"
 	if isUsualVariable(k.KeyEnv) {
 		variable = k.KeyEnv
 	}
@@ -94,7 +94,7 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 	case k.KeyEnv == "":
 		return Secret{}, nil
 	case c.StoredProblem != nil:
-		return Secret{}, fmt.Errorf("there is no key for %s, unless among the stored ones, which can't be read: %w", of, c.StoredProblem)
+		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w", of, c.StoredProblem)
 	}
 	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.missing(name))
 }
@@ -142,7 +142,7 @@ func CheckName(name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return fmt.Errorf("there is no provider or search engine of this name%s", DidYouMean(strings.ToLower(name), known))
+	return fmt.Errorf("there is no provider or search engine with this name%s", DidYouMean(strings.ToLower(name), known))
 }
 
 // Which key store is used, as KeyPlaces.Use.

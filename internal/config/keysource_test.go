@@ -110,7 +110,7 @@ func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
-		canary: "there are: anthropic, brave, gemini, groq, openai, tavily", "ollama": "there are:"} {
+		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
 		err := cfg.CheckKeyName(name)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error = %v, want %s", name, err, want)

@@ -115,7 +115,7 @@ func (v value) mcpURL(into *string) error {
 		return err
 	}
 	if u.User != nil {
-		return errors.New("holds a user or password: use key_env or key_command")
+		return errors.New("contains a user or password: use key_env or key_command")
 	}
 	*into = u.String()
 	return nil
@@ -172,11 +172,11 @@ func (s source) finishMCP(c *Config, kept []string) error {
 		at := s.at("mcp.servers." + name)
 		switch {
 		case (len(one.Command) == 0) == (one.URL == ""):
-			problems = append(problems, fmt.Errorf("%s has to have a command or a url, one of the two", at))
+			problems = append(problems, fmt.Errorf("%s needs either a command or a url", at))
 		case one.URL == "" && (one.KeyEnv != "" || len(one.KeyCommand) > 0 || one.Header != ""):
-			problems = append(problems, fmt.Errorf("%s: a key and a header are for a url; a command is given a variable with env", at))
+			problems = append(problems, fmt.Errorf("%s: a key and a header need a url; pass variables to a command with env", at))
 		case one.URL != "" && (one.Env != nil || one.Folder != ""):
-			problems = append(problems, fmt.Errorf("%s: env and folder are for a command; a url is given a key with key_env or key_command", at))
+			problems = append(problems, fmt.Errorf("%s: env and folder need a command; for a url, use key_env or key_command", at))
 		}
 		if one.Timeout == 0 {
 			one.Timeout = 30 * time.Second

@@ -7,14 +7,14 @@ import (
 
 func TestServersThatCannotBeReachedAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
-		"neither way":       {"a: {timeout: 5s}", "has to have a command or a url"},
-		"both ways":         {"a: {command: [x], url: 'https://a.test'}", "has to have a command or a url"},
-		"key of a command":  {"a: {command: [x], key_env: KEY}", "is given a variable with env"},
-		"env of a url":      {"a: {url: 'https://a.test', env: [KEY]}", "is given a key with key_env"},
-		"password in a url": {"a: {url: 'https://u:" + canary + "@a.test'}", "holds a user or password"},
+		"neither way":       {"a: {timeout: 5s}", "needs either a command or a url"},
+		"both ways":         {"a: {command: [x], url: 'https://a.test'}", "needs either a command or a url"},
+		"key of a command":  {"a: {command: [x], key_env: KEY}", "pass variables to a command with env"},
+		"env of a url":      {"a: {url: 'https://a.test', env: [KEY]}", "for a url, use key_env"},
+		"password in a url": {"a: {url: 'https://u:" + canary + "@a.test'}", "contains a user or password"},
 		"value for a name":  {"a: {command: [x], env: ['" + canary + "']}", "must be the name of an environment variable"},
 		"words as command":  {"a: {command: run it}", "takes a list, such as [npx"},
-		"capital":           {"A: {command: [x]}", "must be of small letters"},
+		"capital":           {"A: {command: [x]}", "may contain only lower-case letters"},
 		"two underscores":   {"a__b: {command: [x]}", "single _"},
 		"pin":               {"a: {command: [x], pin: abc}", "sha256: and 64 digits"},
 		"time":              {"a: {command: [x], timeout: 2m}", "from 1s to 30s"},

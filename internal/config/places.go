@@ -73,7 +73,7 @@ func (p places) dataDir() (string, error) {
 		return filepath.Join(xdg, "sibyl"), nil
 	}
 	if p.home == "" {
-		return "", errors.New("the folder for data is unknown, since the home folder is: set SIBYL_DATA or HOME")
+		return "", errors.New("the data folder is unknown because HOME is not set: set SIBYL_DATA or HOME")
 	}
 	return filepath.Join(p.home, ".local", "share", "sibyl"), nil
 }

@@ -12,11 +12,11 @@ func TestFileThatIsNamedMustExist(t *testing.T) {
 	s := newSetup(t, "model: offline")
 	missing := filepath.Join(s.home, "missing.yaml")
 	_, err := Load(Options{Environ: s.environ, Home: s.home, Path: missing})
-	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "the option names it") {
+	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "named by the option") {
 		t.Errorf("named by option: %v", err)
 	}
 	_, err = Load(Options{Environ: append(s.environ, "SIBYL_CONFIG="+missing), Home: s.home})
-	if err == nil || !strings.Contains(err.Error(), "SIBYL_CONFIG names it") {
+	if err == nil || !strings.Contains(err.Error(), "named by SIBYL_CONFIG") {
 		t.Errorf("named by variable: %v", err)
 	}
 	if _, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home}); err == nil || !strings.Contains(err.Error(), "not a configuration file") {

@@ -90,7 +90,7 @@ func (v value) prices(into *Prices) error {
 	into.Models = map[string]Price{}
 	for _, name := range sortedNames(all) {
 		if provider, model, _ := strings.Cut(name, ":"); name != "*" && (provider == "" || model == "") {
-			return fmt.Errorf("has %s; a model is provider:model, in which * stands for anything, such as \"openai:gpt-*\"", quote(name))
+			return fmt.Errorf("has %s; write a model as provider:model, where * matches anything, such as \"openai:gpt-*\"", quote(name))
 		}
 		var p Price
 		if err := p.read(all[name]); err != nil {
@@ -106,7 +106,7 @@ func (p *Price) read(fields map[string]any) error {
 	for _, name := range sortedNames(fields) {
 		to, known := at[name]
 		if !known {
-			return fmt.Errorf("has %s; a price is of input, cached and output", quote(name))
+			return fmt.Errorf("has %s; the prices are input, cached and output", quote(name))
 		}
 		switch n := fields[name].(type) {
 		case int:
@@ -114,17 +114,17 @@ func (p *Price) read(fields map[string]any) error {
 		case float64:
 			*to = n
 		default:
-			return fmt.Errorf("has a price of %s that is no number", name)
+			return fmt.Errorf("has a price for %s that is not a number", name)
 		}
 		if *to < 0 || *to > 1e6 {
-			return fmt.Errorf("has a price of %s that is not between 0 and 1000000, for a million tokens", name)
+			return fmt.Errorf("has a price for %s that is not between 0 and 1000000 per million tokens", name)
 		}
 	}
 	if _, has := fields["input"]; !has {
-		return errors.New("has no price of input, for a million tokens")
+		return errors.New("has no input price per million tokens")
 	}
 	if _, has := fields["output"]; !has {
-		return errors.New("has no price of output, for a million tokens")
+		return errors.New("has no output price per million tokens")
 	}
 	if _, has := fields["cached"]; !has {
 		p.Cached = p.Input

@@ -41,12 +41,12 @@ models:
 
 func TestPricesThatCannotBeAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"gpt": {input: 1, output: 1}}`:           "a model is provider:model",
-		`{"a:b": {input: 1}}`:                      "no price of output",
-		`{"a:b": {output: 1}}`:                     "no price of input",
+		`{"gpt": {input: 1, output: 1}}`:           "write a model as provider:model",
+		`{"a:b": {input: 1}}`:                      "no output price",
+		`{"a:b": {output: 1}}`:                     "no input price",
 		`{"a:b": {input: -1, output: 1}}`:          "not between 0 and",
-		`{"a:b": {input: .nan, output: 1}}`:        "JSON can't",
-		`{"a:b": {input: free, output: 1}}`:        "no number",
+		`{"a:b": {input: .nan, output: 1}}`:        "not valid JSON",
+		`{"a:b": {input: free, output: 1}}`:        "not a number",
 		`{"a:b": {input: 1, output: 1, think: 1}}`: "input, cached and output",
 		`[1]`:        "models.prices",
 		`{"a:b": 3}`: "models.prices",

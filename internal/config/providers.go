@@ -96,7 +96,7 @@ func (s source) finishProvider(name string, p Provider) (Provider, error) {
 	named := vendorOf(name)
 	switch {
 	case named.name != "" && p.Kind != "" && string(p.Kind) != name:
-		return p, fmt.Errorf("%s is %s, but a provider of this name is of the kind %s: leave kind out, or choose another name",
+		return p, fmt.Errorf("%s is %s, but a provider with this name has the kind %s: leave kind out, or choose another name",
 			s.at(path+".kind"), p.Kind, name)
 	case named.name != "":
 		p.Kind = Kind(name)
@@ -104,10 +104,10 @@ func (s source) finishProvider(name string, p Provider) (Provider, error) {
 		p.Kind = KindOpenAI
 	}
 	if p.KeepAlive != 0 && p.Kind != KindOllama {
-		return p, fmt.Errorf("%s is for the kind ollama alone: leave it out", s.at(path+".keep_alive"))
+		return p, fmt.Errorf("%s applies only to the kind ollama: leave it out", s.at(path+".keep_alive"))
 	}
 	if p.API != "" && p.Kind != KindOpenAI {
-		return p, fmt.Errorf("%s is for the kind openai alone: leave it out", s.at(path+".api"))
+		return p, fmt.Errorf("%s applies only to the kind openai: leave it out", s.at(path+".api"))
 	}
 	maker := vendorOf(string(p.Kind))
 	if p.BaseURL == "" && (named.name != "" || p.Kind == KindAnthropic || p.Kind == KindGemini) {

@@ -65,7 +65,7 @@ func runKeyCommand(ctx context.Context, command []string, timeout time.Duration)
 	case ctx.Err() != nil:
 		return Secret{}, fmt.Errorf("key_command %q did not end within %s: %w", command[0], timeout, ctx.Err())
 	case out.overflowed:
-		return Secret{}, fmt.Errorf("key_command %q printed more than %d bytes: it must print the key alone", command[0], maxKeyBytes)
+		return Secret{}, fmt.Errorf("key_command %q printed more than %d bytes: it must print only the key", command[0], maxKeyBytes)
 	case errors.As(err, &exit):
 		return Secret{}, fmt.Errorf("key_command %q ended with status %d: run it by hand to see why", command[0], exit.ExitCode())
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
@@ -76,7 +76,7 @@ func runKeyCommand(ctx context.Context, command []string, timeout time.Duration)
 		return Secret{}, fmt.Errorf("key_command %q printed nothing: it must print the key", command[0])
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return Secret{}, fmt.Errorf("key_command %q printed more than one line: it must print the key alone", command[0])
+		return Secret{}, fmt.Errorf("key_command %q printed more than one line: it must print only the key", command[0])
 	}
 	return NewSecret(key), nil
 }

@@ -71,7 +71,7 @@ func (v value) database(into *Database) error {
 		return err
 	}
 	if v.public && d.password() != "" {
-		return errors.New("holds a password, which does not belong in this file: put the address into DATABASE_URL, or the password into PGPASSWORD or a .pgpass file")
+		return errors.New("contains a password, which does not belong in this file: put the address in DATABASE_URL, or the password in PGPASSWORD or a .pgpass file")
 	}
 	if d.File != "" {
 		if d.File, err = v.places.absolute(d.File, v.base); err != nil {
@@ -205,7 +205,7 @@ func (v value) items(take func(text string) error) error {
 func (v value) hosts(into *[]string) error {
 	return v.items(func(text string) error {
 		if text == "" || strings.ContainsAny(text, "/:@ *") {
-			return fmt.Errorf("is %s; it must be the name of a host alone, such as sibyl.example.org", quote(text))
+			return fmt.Errorf("is %s; it must be just a host name, such as sibyl.example.org", quote(text))
 		}
 		*into = append(*into, strings.ToLower(text))
 		return nil
@@ -231,7 +231,7 @@ func (v value) prefixes(into *[]netip.Prefix) error {
 			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
 		}
 		if err != nil {
-			return fmt.Errorf("is %s; it must be an address or a range of them, such as 127.0.0.1 or 10.0.0.0/8", quote(text))
+			return fmt.Errorf("is %s; it must be an address or a range, such as 127.0.0.1 or 10.0.0.0/8", quote(text))
 		}
 		*into = append(*into, prefix.Masked())
 		return nil
@@ -241,12 +241,12 @@ func (v value) prefixes(into *[]netip.Prefix) error {
 func (v value) folders(into *map[string]string) error {
 	named := map[string]string{}
 	if err := v.names(&named); err != nil {
-		return errors.New("must hold names of folders and their paths, each name once")
+		return errors.New("must contain folder names and their paths, each name once")
 	}
 	for name, text := range named {
 		for part := range strings.SplitSeq(name, "/") {
 			if strings.Count(name, "/") > 1 || part == "" || strings.Trim(part, letters+digits+"._-") != "" || strings.Contains("._-", part[:1]) {
-				return fmt.Errorf("%s is no name of a folder: use small letters, digits, dots, - and _, or USER/NAME for a folder of one user", quote(name))
+				return fmt.Errorf("%s is not a valid folder name: use lower-case letters, digits, dots, - and _, or USER/NAME for one user's folder", quote(name))
 			}
 		}
 		path, err := v.places.absolute(strings.TrimSpace(text), v.base)
@@ -266,7 +266,7 @@ func (s Server) Check() error {
 		return fmt.Errorf("the address to listen to %w", err)
 	}
 	if s.MostRuns < 1 || s.MostRuns > mostRuns {
-		return fmt.Errorf("%d runs at once: it must be a number from 1 to %d", s.MostRuns, mostRuns)
+		return fmt.Errorf("%d concurrent runs: it must be a number from 1 to %d", s.MostRuns, mostRuns)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (s Server) Check() error {
 // finishServer checks what only makes sense together.
 func (s source) finishServer(c Server) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return errors.New("server.tls_cert and server.tls_key belong together: set both, or none")
+		return errors.New("server.tls_cert and server.tls_key belong together: set both or neither")
 	}
 	return nil
 }

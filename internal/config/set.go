@@ -57,7 +57,7 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 	for _, one := range all {
 		list, err := settable(one.Name)
 		if err == nil && list != "" {
-			err = fmt.Errorf("%s takes more than one text", one.Name)
+			err = fmt.Errorf("%s takes more than one value", one.Name)
 		}
 		if err == nil {
 			err = noKey(one.Name, []string{one.Value})
@@ -84,8 +84,8 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 func noKey(name string, words []string) error {
 	for _, w := range words {
 		if redact.New().String(w) != w {
-			return fmt.Errorf("what is given for %s looks like a key, which does not belong in the settings: "+
-				"store it with ‘sibyl config set-key NAME’; it may be in the history of your shell", name)
+			return fmt.Errorf("the value for %s looks like a key, which does not belong in the settings: "+
+				"store it with ‘sibyl config set-key NAME’; it may now be in your shell history", name)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func settable(name string) (list string, err error) {
 				inside = append(inside, rest)
 			}
 		}
-		return "", fmt.Errorf("%s is a section: set one in it, such as %s.%s", name, name, strings.Replace(inside[0], "*", "NAME", 1))
+		return "", fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, strings.Replace(inside[0], "*", "NAME", 1))
 	}
 	return "", errors.New(redact.New().String(known.unknown(name, pattern)))
 }
@@ -153,7 +153,7 @@ func node(name, list string, words []string) (*yaml.Node, error) {
 		if n := one(words[0]); len(words) == 1 && n != nil && n.Kind == yaml.MappingNode {
 			return n, nil
 		}
-		return nil, fmt.Errorf("%s takes names and values in one word, such as '%s'", name, list)
+		return nil, fmt.Errorf("%s takes names and values as one argument, such as '%s'", name, list)
 	}
 	if len(words) == 1 && strings.HasPrefix(words[0], "[") {
 		if n := one(words[0]); n != nil && n.Kind == yaml.SequenceNode {
@@ -176,7 +176,7 @@ func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Chang
 	}
 	before, err := parse(path, content)
 	if err != nil && before.path == "" {
-		return Change{}, fmt.Errorf("%w; mend it first: nothing was written", err)
+		return Change{}, fmt.Errorf("%w; fix it first: nothing was written", err)
 	}
 	name := names[0]
 	text, err := edited(content, name, edit)
@@ -200,7 +200,7 @@ func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Chang
 func Content(opts Options) (path string, content []byte, err error) {
 	path, err = Path(opts)
 	if err == nil && path == "" {
-		err = errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
 	}
 	if err != nil {
 		return "", nil, err
@@ -219,7 +219,7 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 		return nil, err
 	}
 	if len(text) > maxFileBytes {
-		return nil, fmt.Errorf("it has more than %d KB; nothing was written", maxFileBytes>>10)
+		return nil, fmt.Errorf("it would be larger than %d KB; nothing was written", maxFileBytes>>10)
 	}
 	if file, err := parse(path, text); err != nil && file.path == "" {
 		return nil, fmt.Errorf("%w; nothing was written", err)
@@ -235,7 +235,7 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 		return nil, fmt.Errorf("%w; nothing was written", err)
 	}
 	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
+		return nil, fmt.Errorf("%s was changed by another program at the same time: try again", path)
 	}
 	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
 		return nil, fmt.Errorf("the settings can't be written: %w", err)

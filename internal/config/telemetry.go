@@ -50,7 +50,7 @@ func (v value) collector(into *string) error {
 		return err
 	}
 	if u.User != nil {
-		return fmt.Errorf("holds a user or password: put the header Authorization into %s", otlpHeaders)
+		return fmt.Errorf("contains a user or password: put the header Authorization in %s", otlpHeaders)
 	}
 	*into = u.String()
 	return nil
@@ -89,7 +89,7 @@ func (s source) finishTelemetry(t *Telemetry) error {
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || err != nil || !isHeader(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("%s must hold name=value, with commas between; entry %d is no such pair", otlpHeaders, i+1)
+			return fmt.Errorf("%s must hold name=value, with commas between; entry %d is not such a pair", otlpHeaders, i+1)
 		}
 		t.Headers[name] = NewSecret(value)
 	}

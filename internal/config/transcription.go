@@ -62,9 +62,9 @@ func (v value) whisper(into *Transcription) error {
 	case err != nil:
 		return err
 	case u.User != nil:
-		return errors.New("holds a user or password: use an address without")
+		return errors.New("contains a user or password: use an address without them")
 	case u.Scheme == "http" && !isLoopback(u.String()):
-		return errors.New("leads to another machine by plain http, where anybody on the way can listen: use https, or a tunnel to 127.0.0.1")
+		return errors.New("sends audio to another machine over plain http, where it can be intercepted: use https, or a tunnel to 127.0.0.1")
 	}
 	into.Server, into.Local = u.String(), isLoopback(u.String())
 	return nil
@@ -77,7 +77,7 @@ func (v value) onFile(into *[]string) error {
 		return errors.New("must be a list of a program and its arguments, such as " + transcriberExample)
 	}
 	if !slices.ContainsFunc(command[1:], func(arg string) bool { return strings.Contains(arg, "{file}") }) {
-		return errors.New("must have an argument with {file}, in whose place the audio's path is put, such as " + transcriberExample)
+		return errors.New("must have an argument with {file}, which is replaced by the audio's path, such as " + transcriberExample)
 	}
 	for i, word := range command {
 		if !strings.HasPrefix(word, "~/") && (i > 0 || !strings.Contains(word, "/")) {
@@ -150,7 +150,7 @@ func (s source) finishTranscription(t Transcription, providers map[string]Provid
 	}
 	if len(set) > 1 {
 		slices.Sort(set)
-		return fmt.Errorf("only one of these may be set, since one transcribes: %s", strings.Join(set, ", "))
+		return fmt.Errorf("only one of these can be set: %s", strings.Join(set, ", "))
 	}
 	if t.Model == "" {
 		return nil

@@ -45,7 +45,7 @@ func (t Tuning) Header() (map[string]string, error) {
 	for name, text := range t.Headers {
 		if variable, ok := strings.CutPrefix(text, "$"); ok {
 			if out[name] = t.EnvHeaders[name].Reveal(); out[name] == "" {
-				return nil, fmt.Errorf("the header %s is to hold the environment variable %s, which is not set", name, variable)
+				return nil, fmt.Errorf("the header %s uses the environment variable %s, which is not set", name, variable)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (t Tuning) JSON() (map[string]json.RawMessage, error) {
 	for name, v := range t.Body {
 		text, err := json.Marshal(v)
 		if err != nil {
-			return nil, fmt.Errorf("the field %s of body is nothing that JSON can hold", name)
+			return nil, fmt.Errorf("the field %s of body is not valid JSON", name)
 		}
 		out[name] = text
 	}
@@ -110,10 +110,10 @@ func (v value) names(into any) error {
 func (v value) decode(into any) error {
 	node, ok := v.raw.(*yaml.Node)
 	if !ok || node.Decode(into) != nil {
-		return errors.New("must hold names and values, each name once")
+		return errors.New("must contain names and values, each name once")
 	}
 	if _, err := json.Marshal(into); err != nil {
-		return errors.New("holds a value that JSON can't: each must be a text, a number, true, false, a list, or names and values")
+		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or names and values")
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (v value) decode(into any) error {
 func noSecret(named any) error {
 	text, err := json.Marshal(named)
 	if err == nil && redact.New().String(string(text)) != string(text) {
-		return errors.New("holds what looks like a key, which does not belong in this file: use headers, with the name of an environment variable")
+		return errors.New("contains what looks like a key, which does not belong in this file: use headers, with the name of an environment variable")
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (v value) fields(into *map[string]any) error {
 	}
 	for _, name := range sortedNames(*into) {
 		if slices.Contains(ownFields(), name) {
-			return fmt.Errorf("%s is for the program to send: leave it out", quote(name))
+			return fmt.Errorf("%s is sent by the program: leave it out", quote(name))
 		}
 		if looksLikeCredential(name) {
 			return fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
@@ -179,7 +179,7 @@ func (v value) query(into *map[string]string) error {
 	}
 	for name := range *into {
 		if looksLikeCredential(name) {
-			return fmt.Errorf("%s is the name of a key, and an address is no place for one: use key_env, key_command or headers", quote(name))
+			return fmt.Errorf("%s looks like a key, which does not belong in an address: use key_env, key_command or headers", quote(name))
 		}
 	}
 	return noSecret(into)
@@ -196,17 +196,17 @@ func (v value) headers(into *Tuning) error {
 		variable, fromEnvironment := strings.CutPrefix(text, "$")
 		switch {
 		case !isHeader(name):
-			return fmt.Errorf("%s is no name of a header", quote(name))
+			return fmt.Errorf("%s is not a valid header name", quote(name))
 		case fromEnvironment:
 			if err := (value{raw: variable}).variable(&variable); err != nil {
-				return fmt.Errorf("%s, behind $, %w", quote(name), err)
+				return fmt.Errorf("%s, after $, %w", quote(name), err)
 			}
 			into.EnvHeaders[name] = NewSecret(v.places.get(variable))
 		case strings.Contains(text, "$"):
-			return fmt.Errorf("%s: a variable stands alone, as $NAME; put all of the header's value into it", quote(name))
+			return fmt.Errorf("%s: a variable must stand alone, as $NAME; put the whole header value in it", quote(name))
 		case looksLikeCredential(name):
-			return fmt.Errorf("%s may hold a secret, which does not belong in this file: put it into an environment variable, and write $NAME here; "+
-				"the key itself belongs to key_env or key_command", quote(name))
+			return fmt.Errorf("%s may contain a secret, which does not belong in this file: put it in an environment variable and write $NAME here; "+
+				"for the key itself use key_env or key_command", quote(name))
 		}
 	}
 	return noSecret(into.Headers)

@@ -51,7 +51,7 @@ func (v value) model(into *string) error {
 	}
 	provider, name, named := strings.Cut(*into, ":")
 	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(*into, " \t") {
-		return fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or a provider alone", quote(*into))
+		return fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider", quote(*into))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (v value) models(into *[]string) error {
 			return fmt.Errorf("entry %d %w", i+1, err)
 		}
 		if provider, name, _ := strings.Cut(id, ":"); name == "" {
-			return fmt.Errorf("entry %d is %s, a provider alone; write %s:MODEL", i+1, quote(id), provider)
+			return fmt.Errorf("entry %d is %s, a provider without a model; write %s:MODEL", i+1, quote(id), provider)
 		}
 		*into = append(*into, id)
 	}
@@ -107,7 +107,7 @@ func numberOrNone(low, high int) func(value, *int) error {
 			return nil
 		}
 		if err := number(low, high)(v, into); err != nil {
-			return fmt.Errorf("%w, or 0 for no bound", err)
+			return fmt.Errorf("%w, or 0 for no limit", err)
 		}
 		return nil
 	}
@@ -117,7 +117,7 @@ func duration(low, high time.Duration) func(value, *time.Duration) error {
 	return func(v value, into *time.Duration) error {
 		d, err := time.ParseDuration(strings.TrimSpace(fmt.Sprint(v.raw)))
 		if err != nil || d < low || d > high {
-			return fmt.Errorf("is %s; it must be a time with its unit from %s to %s, such as 90s", v.quoted(), low, high)
+			return fmt.Errorf("is %s; it must be a time with a unit, from %s to %s, such as 90s", v.quoted(), low, high)
 		}
 		*into = d
 		return nil
@@ -153,7 +153,7 @@ func (v value) retention(into *time.Duration) error {
 	}
 	age, err := Age(text)
 	if err != nil || age < day || age > maxRetention {
-		return fmt.Errorf("is %s; it must be days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
+		return fmt.Errorf("is %s; it must be a number of days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
 	}
 	*into = age
 	return nil
@@ -196,7 +196,7 @@ func (v value) variable(into *string) error {
 		return errors.New("must be the name of an environment variable")
 	}
 	if strings.Trim(*into, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, (*into)[:1]) || redact.New().String(*into) != *into {
-		return errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, and not a key itself")
+		return errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, not a key")
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (v value) endpoint(into *Provider) error {
 		return err
 	}
 	if u.User != nil {
-		return errors.New("holds a user or password: use key_env or key_command")
+		return errors.New("contains a user or password: use key_env or key_command")
 	}
 	into.BaseURL = u.String()
 	into.Local = isLoopback(into.BaseURL)
@@ -271,7 +271,7 @@ func (v value) searxng(into *Web) error {
 		return err
 	}
 	if u.User != nil && v.public {
-		return errors.New("holds a user or password, which do not belong in this file: put the address into SIBYL_SEARXNG_URL")
+		return errors.New("contains a user or password, which do not belong in this file: put the address in SIBYL_SEARXNG_URL")
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()

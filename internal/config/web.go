@@ -28,7 +28,7 @@ type Web struct {
 func (w Web) Missing() string {
 	const searxng = "set web.searxng or SIBYL_SEARXNG_URL to a SearXNG server with JSON enabled"
 	if w.Off {
-		return "the web is switched off: set web.access or SIBYL_WEB to on"
+		return "web access is off: set web.access or SIBYL_WEB to on"
 	}
 	switch w.Engine {
 	case "":

@@ -233,7 +233,7 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 			same(t, "metadata.json", h.metadata(), before)
 			same(t, "files", h.files(), nil)
 			same(t, "kind", res.Failure.Kind, c.kind)
-			contains(t, res.Failure.Hint, "nothing of the session is changed", "sibyl council ask ada --session "+h.id)
+			contains(t, res.Failure.Hint, "the session is unchanged", "sibyl council ask ada --session "+h.id)
 			if strings.HasPrefix(c.turn.Text, "Half") {
 				same(t, "what had arrived", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File}, []any{"Half of an", true, ""})
 			}
@@ -325,7 +325,7 @@ func TestSessionWithoutATranscriptSaysWhatToDo(t *testing.T) {
 		h := newHouse(t)
 		h.records("one")
 		must(h.sessions().FailTranscript(t.Context(), h.id, 1, "noise"))(t)
-		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "nothing of this session could be transcribed", "sibyl council transcribe --again "+h.id)
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "nothing in this session could be transcribed", "sibyl council transcribe --again "+h.id)
 	})
 	t.Run("a file is gone", func(t *testing.T) {
 		h := newHouse(t)
@@ -408,16 +408,16 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 		change(&o)
 		return o
 	}
-	p.refused(council.Name, h.ask(), "no oracle is named", "sibyl council oracles")
+	p.refused(council.Name, h.ask(), "no oracle is given", "sibyl council oracles")
 	p.refused(council.Name, h.ask("nobody"), "no oracle is called “nobody”", "Bob")
 	p.refused(council.Name, h.ask("ada"), "may be several oracles")
 	p.refused(council.Name, h.ask("bob", "b"), "Bob is named twice")
-	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...), "12 oracles are asked at once at most")
+	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...), "at most 12 oracles can be asked at once")
 	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 6 }, "bob", "cleo"), "1 to 5 rounds")
-	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob"), "a round of debate wants several oracles")
-	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob", "cleo"), "a round of debate wants a language model", "no opinion to defend")
-	p.refused(council.Name, with(func(o *council.Options) { o.Review = true }, "bob", "cleo"), "a review wants a language model")
-	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob", "cleo"), "a chair wants a language model")
+	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob"), "a round of debate needs several oracles")
+	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob", "cleo"), "a round of debate needs a language model", "no opinion")
+	p.refused(council.Name, with(func(o *council.Options) { o.Review = true }, "bob", "cleo"), "a review needs a language model")
+	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob", "cleo"), "a chair needs a language model")
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "nobody" }, "bob", "cleo"), "nobody")
 	p.refused(council.Name, council.Options{Session: "2020-01-01_00-00-00", Oracles: []string{"bob"}}, "not found")
 	twins := must(h.shelf.List(t.Context()))(t).Oracles

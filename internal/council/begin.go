@@ -47,7 +47,7 @@ const keptForAnswer = 0.25
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "lets oracles answer what you think aloud", Tree: Name, Permanent: true, Events: Events(), Show: show, Lines: lines,
+	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Show: show, Lines: lines,
 		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
@@ -58,7 +58,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 
 // DescribeTranscription tells of the assistant that has recordings written down.
 func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant {
-	t := under(of, TranscriptionName, "writes down the recordings of a session of the Council")
+	t := under(of, TranscriptionName, "transcribes the recordings of a Council session")
 	t.Begin = d.begin(func(Options) beginner { return d.beginTranscription })
 	t.Exclusive = true // the one that goes on takes in what was added meanwhile
 	return t
@@ -74,7 +74,7 @@ func under(of *assistant.Assistant, name, about string) *assistant.Assistant {
 
 // DescribeMember tells of the assistant whose runs are those of one oracle in a sitting.
 func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
-	m := under(of, MemberName, "one oracle of a sitting of the Council")
+	m := under(of, MemberName, "one oracle of a Council sitting")
 	m.Companion, m.Decode, m.Schema = true, nil, nil
 	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
 	return m
@@ -117,7 +117,7 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		}
 		s, err := folder.Get(ctx, o.Session)
 		if err != nil {
-			return run.Spec{}, refused("there is no such session of the Council", "‘sibyl council list’ shows those that there are", err)
+			return run.Spec{}, refused("no such Council session", "‘sibyl council list’ lists them", err)
 		}
 		spec, err := which(o)(ctx, folder, o, s)
 		if err != nil {
@@ -199,12 +199,12 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	}
 	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
 	if err != nil {
-		return a, refused("the model can't be used here", "leave it out to take what is set", err)
+		return a, refused("the model can't be used here", "leave it out to use the configured one", err)
 	}
 	a.model = id != RulesModel
 	if wants := wantsModel(o); wants != "" && !a.model {
-		return a, refused(wants+" wants a language model", "without one there are digests, which have no opinion to defend: set a model, or leave it out",
-			fmt.Errorf("%s wants a language model, and none is there: ‘sibyl models’ shows what can be set; without one, oracles answer by digests, which have no opinion to defend", wants))
+		return a, refused(wants+" needs a language model", "without one there are only digests, which have no opinion: set a model, or leave it out",
+			fmt.Errorf("%s needs a language model, and none is available: see ‘sibyl models’; without one, oracles only write digests, which have no opinion", wants))
 	}
 	a.history = s.Preferences.IncludeLLMHistory
 	if o.History != nil {
@@ -228,32 +228,32 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []persona.Persona, chair persona.Persona, err error) {
 	switch n := len(o.Oracles); {
 	case n == 0:
-		return nil, chair, refused("no oracle is named", "‘sibyl council oracles’ lists them", nil)
+		return nil, chair, refused("no oracle is given", "‘sibyl council oracles’ lists them", nil)
 	case n > MostOracles:
-		return nil, chair, refused(fmt.Sprintf("%d oracles are asked at once at most", MostOracles), "ask them in several sittings", nil)
+		return nil, chair, refused(fmt.Sprintf("at most %d oracles can be asked at once", MostOracles), "ask them in several sittings", nil)
 	case o.Rounds < 0 || o.Rounds > MostRounds:
 		return nil, chair, refused(fmt.Sprintf("a sitting has 1 to %d rounds", MostRounds), "", nil)
 	}
 	for _, name := range o.Oracles {
 		one, err := d.oracle(ctx, name, spoken)
 		if err != nil {
-			return nil, chair, refused("there is no such oracle, or several are called so", "‘sibyl council oracles’ lists them", err)
+			return nil, chair, refused("no oracle or several oracles match this name", "‘sibyl council oracles’ lists them", err)
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
 			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice", one.Name))
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return strings.EqualFold(p.Name, one.Name) }) {
-			return nil, chair, refused("two of the oracles have the same name", "give one of them another title: by its name it is known who says what",
-				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since it is by its name that it is known who says what", one.Name))
+			return nil, chair, refused("two of the oracles have the same name", "give one of them another title: names show who says what",
+				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show who says what", one.Name))
 		}
 		oracles = append(oracles, one)
 	}
 	if wants := wantsModel(o); wants != "" && len(oracles) < 2 {
-		return nil, chair, refused(wants+" wants several oracles", "name two or more", nil)
+		return nil, chair, refused(wants+" needs several oracles", "name two or more", nil)
 	}
 	if o.Chair != "" {
 		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
-			return nil, chair, refused("there is no such oracle for the chair, or several are called so", "‘sibyl council oracles’ lists them", err)
+			return nil, chair, refused("no oracle or several oracles match the name of the chair", "‘sibyl council oracles’ lists them", err)
 		}
 	}
 	return oracles, chair, nil
@@ -316,12 +316,12 @@ func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
 		if why := d.Missing(); why != "" {
 			how = why
 		}
-		return refused(public, "transcribe its recordings first", fmt.Errorf("nothing of this session is transcribed yet, and %s: %s", waits(said.waiting), how))
+		return refused(public, "transcribe its recordings first", fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
 	case said.failed > 0:
-		return refused(public, "have its recordings transcribed again", fmt.Errorf("nothing of this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
+		return refused(public, "have its recordings transcribed again", fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
 			s.ID, agent.Counted(said.failed, "recording")))
 	case len(said.left) > 0:
-		return refused(public, "repair it", fmt.Errorf("nothing of this session can be read (%s): ‘sibyl council repair %s’ looks for what is left of it", strings.Join(said.left, "; "), s.ID))
+		return refused(public, "repair it", fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can", strings.Join(said.left, "; "), s.ID))
 	}
 	return refused(public, "say something first, or add a recording", fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID))
 }
@@ -361,7 +361,7 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 
 func (d Deps) beginTranscription(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
-		return run.Spec{}, refused("nothing is set up that transcribes", "the recordings are kept; the server's settings say what transcribes them", errors.New(why))
+		return run.Spec{}, refused("transcription is not set up", "the recordings are kept; set up transcription in the server's settings", errors.New(why))
 	}
 	spec := run.Spec{Title: titled(s, "transcribing")}
 	spec.Claims = []string{claim(s.ID)}
@@ -374,14 +374,14 @@ func claim(session string) string { return "transcription " + session }
 
 func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if s.NamedBy == session.ByPerson {
-		return run.Spec{}, refused("the session has a name that a person gave it", "rename it by hand", nil)
+		return run.Spec{}, refused("the session already has a name given by hand", "rename it by hand", nil)
 	}
 	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
 	if err != nil {
-		return run.Spec{}, refused("the model can't be used here", "leave it out to take what is set", err)
+		return run.Spec{}, refused("the model can't be used here", "leave it out to use the configured one", err)
 	}
 	if id == RulesModel {
-		return run.Spec{}, refused("a name by a model wants a language model", "without one, sessions are called by their first words, or as you say", nil)
+		return run.Spec{}, refused("suggesting a name needs a language model", "without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)
 	if err != nil {

@@ -69,7 +69,7 @@ func chairLeaf() bt.Leaf {
 		o.Reply, o.Events = done[0].Ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.Task("Preside", "Has the chair edit what all have said: each sentence says whose it is, minority views stay, and what no answer says is marked as the chair's own.", plan, collect)
+	return bt.Task("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect)
 }
 
 func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {

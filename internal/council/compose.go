@@ -149,7 +149,7 @@ func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
 		a.Sequence, a.File = r.Sequence, r.File
 		return
 	}
-	a.Unsaved = "it could not be written into the session's folder"
+	a.Unsaved = "it could not be written to the session's folder"
 	if done.Err != nil {
 		a.Unsaved = done.Err.Reason
 	}

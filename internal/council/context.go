@@ -79,7 +79,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			}
 			all.lacks(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
 			if kinds := doubts(e); len(kinds) > 0 {
-				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may hold what nobody said (%s)", e.Sequence, strings.Join(kinds, ", ")))
+				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)", e.Sequence, strings.Join(kinds, ", ")))
 			}
 			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: redact.Text(text), Missing: err != nil})
 		}

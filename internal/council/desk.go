@@ -14,8 +14,8 @@ import (
 // Desk is where a person's acts begin that are no runs.
 type Desk struct{ Deps }
 
-// ErrNone says that there is no session yet.
-var ErrNone = errors.New("there is no session of the Council yet")
+// ErrNone says that there are no sessions yet.
+var ErrNone = errors.New("there are no Council sessions yet")
 
 // AmbiguousError is a name that several sessions have.
 type AmbiguousError struct {
@@ -24,7 +24,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%d sessions are meant by “%s”", len(e.Sessions), e.Query)
+	return fmt.Sprintf("%d sessions match “%s”", len(e.Sessions), e.Query)
 }
 
 // Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a transcription that has ended
@@ -158,9 +158,9 @@ func (d *Desk) saveAll(ctx context.Context, folder *session.Store, owner journal
 			saved, err := d.saveLate(ctx, folder, owner, row.ID)
 			switch {
 			case err != nil: // it stays where it is
-				lines = append(lines, fmt.Sprintf("an answer waits in the journal (run %s), since it can't be written into the session's folder: %v", row.ID, err))
+				lines = append(lines, fmt.Sprintf("an answer is waiting in the journal (run %s) because it can't be written to the session's folder: %v", row.ID, err))
 			case saved != "":
-				lines = append(lines, "an answer that could not be written before lies in the session's folder: "+saved)
+				lines = append(lines, "an answer that could not be written before is now in the session's folder: "+saved)
 			}
 		}
 		if len(rows) < mostRuns {

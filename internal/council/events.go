@@ -69,7 +69,7 @@ type AnswerUnsaved struct {
 func (AnswerUnsaved) EventType() string { return "answer.unsaved" }
 
 func (e AnswerUnsaved) String() string {
-	return "the answer could not be written into the session's folder, and stays in the journal: " + e.Reason
+	return "the answer could not be written to the session's folder and stays in the journal: " + e.Reason
 }
 
 // AnswersCompared says what a comparison found, in numbers.
@@ -160,7 +160,7 @@ func (e Transcribed) String() string {
 		s += ", by " + e.By
 	}
 	if len(e.Flags) > 0 {
-		s += "; not to be trusted: " + strings.Join(e.Flags, ", ")
+		s += "; unreliable: " + strings.Join(e.Flags, ", ")
 	}
 	return s
 }
@@ -175,5 +175,5 @@ type NotTranscribed struct {
 func (NotTranscribed) EventType() string { return "recording.failed" }
 
 func (e NotTranscribed) String() string {
-	return fmt.Sprintf("recording %d could not be transcribed, and is kept: %s", e.Sequence, e.Reason)
+	return fmt.Sprintf("recording %d could not be transcribed but is kept: %s", e.Sequence, e.Reason)
 }

@@ -39,7 +39,7 @@ func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
 	res, _ := p.run(h.naming())
 	same(t, "status", res.Status, journal.Done)
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"Mine", session.ByPerson})
-	p.refused(council.Name, h.naming(), "the session has a name that a person gave it")
+	p.refused(council.Name, h.naming(), "the session already has a name given by hand")
 }
 
 func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
@@ -54,7 +54,7 @@ func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
 			h.plays = func(model.Request) modeltest.Turn { return turn }
 			res, _ := h.process("one", h.journal).run(h.naming())
 			same(t, "status", res.Status, journal.Failed)
-			contains(t, res.Failure.Hint, "the session is called as before")
+			contains(t, res.Failure.Hint, "the session keeps its name")
 			same(t, "metadata.json", h.metadata(), before)
 		})
 	}
@@ -66,5 +66,5 @@ func TestNamingIsRefusedWithTheReason(t *testing.T) {
 	p.refused(council.Name, h.naming(), "nothing was said in this session yet")
 	h.says("Hm.")
 	h.offline = true
-	p.refused(council.Name, h.naming(), "a name by a model wants a language model", "first words")
+	p.refused(council.Name, h.naming(), "suggesting a name needs a language model", "first words")
 }

@@ -141,12 +141,12 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()
 	s.Ending = []string{o.footer()}
 	if o.Cut != "" {
-		s.Warnings = append(s.Warnings, "not all fits into the model's window: "+o.Cut)
+		s.Warnings = append(s.Warnings, "not everything fits in the model's context window: "+o.Cut)
 	}
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal, and is written as soon as that can be", a.Oracle.Name, a.Unsaved))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal and is written as soon as possible", a.Oracle.Name, a.Unsaved))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
@@ -159,14 +159,14 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}
 	for _, f := range o.Failed {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed, and is kept: %s", f.Sequence, f.Failed))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s", f.Sequence, f.Failed))
 	}
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())
 	}
 	s.Partial = o.partial()
 	if len(o.Silent) > 0 && o.Failure == nil {
-		s.Warnings = append(s.Warnings, "what was answered is kept; "+o.again())
+		s.Warnings = append(s.Warnings, "answers so far are kept; "+o.again())
 	}
 	if o.Failure != nil {
 		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
@@ -199,13 +199,13 @@ func (o *Outcome) again() string {
 func (o *Outcome) hint() string {
 	switch {
 	case o.Kind == KindTranscription:
-		return fmt.Sprintf("what was transcribed is kept, and so are all recordings; ‘sibyl council transcribe %s’ goes on", o.Session)
+		return fmt.Sprintf("transcripts and recordings are kept; ‘sibyl council transcribe %s’ continues", o.Session)
 	case len(o.Answers) > 0:
-		return "what was answered is kept"
+		return "answers so far are kept"
 	case o.Kind == KindNaming:
-		return "the session is called as before; try again, or name it by hand"
+		return "the session keeps its name; try again, or name it by hand"
 	}
-	return "nothing of the session is changed; " + o.again()
+	return "the session is unchanged; " + o.again()
 }
 
 // all are the answers of the outcome, of whatever kind.

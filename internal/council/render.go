@@ -26,7 +26,7 @@ func (o *Outcome) Markdown() string {
 	switch {
 	case o.Failure != nil: // the failure is told by itself
 	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
-		b.WriteString("no recording waits to be transcribed\n")
+		b.WriteString("there are no recordings to transcribe\n")
 	case o.Kind == KindNaming:
 		b.WriteString(Named{o.Name}.String() + "\n")
 	}

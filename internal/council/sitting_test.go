@@ -108,7 +108,7 @@ func TestSittingInWhichNobodyAnswersFailsAndLeavesTheSessionAsItWas(t *testing.T
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Failed)
 	contains(t, res.Failure.Message, "no oracle has answered")
-	contains(t, res.Failure.Hint, "nothing of the session is changed", "sibyl council ask ada bob")
+	contains(t, res.Failure.Hint, "the session is unchanged", "sibyl council ask ada bob")
 	same(t, "silent", len(out.Silent), 2)
 	same(t, "requests", len(h.asked), 2)
 	same(t, "metadata.json", h.metadata(), before)

@@ -68,7 +68,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Failure, session.Success})
 	same(t, "state", h.session().State, session.Failed)
 	same(t, "failed", []any{len(o.Failed), o.Failed[0].Sequence}, []any{1, 2})
-	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed, and is kept", "it can't be decoded")
+	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept", "it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
 	file, _, err := h.sessions().AudioPath(t.Context(), h.id, 2)
 	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
@@ -76,7 +76,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	}
 	h.hears, h.heard = hears, nil
 	res, _ = p.transcribe(false)
-	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil), "no recording waits to be transcribed"})
+	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil), "there are no recordings to transcribe"})
 	_, o = p.transcribe(true)
 	same(t, "transcribed again", h.heard, []string{"002_audio.ogg"})
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Success, session.Success})
@@ -120,10 +120,10 @@ func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	p.wait(r)
 	same(t, "flags", len(h.session().Audio[0].Flags), 2)
-	contains(t, h.told(p, r.ID), "recording 1: 3 words, by test:ear; not to be trusted: ghost\n")
+	contains(t, h.told(p, r.ID), "recording 1: 3 words, by test:ear; unreliable: ghost\n")
 	h.says("A thought.")
 	_, o := p.run(h.ask("Ada"))
-	same(t, "doubted", o.Doubted, []string{"transcript 1 may hold what nobody said (ghost)"})
+	same(t, "doubted", o.Doubted, []string{"transcript 1 may contain words nobody said (ghost)"})
 }
 
 func TestRecordingInWhichNobodySpeaksIsInNoContext(t *testing.T) {
@@ -204,7 +204,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "recordings of the outcome", len(o.Recordings), 1)
-	contains(t, res.Failure.Hint, "what was transcribed is kept", "sibyl council transcribe "+h.id)
+	contains(t, res.Failure.Hint, "transcripts and recordings are kept", "sibyl council transcribe "+h.id)
 	opened = must(p.desk.Open(t.Context(), ada, ""))(t)
 	same(t, "state", []any{opened.State, len(opened.Mended)}, []any{session.Interrupted, 1})
 	h.hears = hears

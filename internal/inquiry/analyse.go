@@ -81,7 +81,7 @@ func analyseLeaf() bt.Leaf {
 			Contradictions: l.Contradictions, Suspicions: l.Suspicions, By: r.By}}
 		return nil
 	}
-	return bt.Task("Analyse", "Says what the answers leave open, and where they clash.", plan, collect)
+	return bt.Task("Analyse", "Finds the gaps and contradictions in the answers.", plan, collect)
 }
 
 func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {

@@ -56,7 +56,7 @@ func openLeaf() bt.Leaf {
 		o.Opened, o.Events = done[0].Ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.Task("OpenCase", "Looks at the witness: documents are read, and those that can't be are named.", plan, collect)
+	return bt.Task("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect)
 }
 
 func trailEvent(err *bt.Fault) string {

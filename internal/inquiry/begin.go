@@ -51,7 +51,7 @@ const claim = "inquiry"
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness, and audits it", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
+	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
 		Begin: d.begin, Show: show, Lines: lines, Decode: decode,
 		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
 }
@@ -84,22 +84,22 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 		return run.Spec{}, fmt.Errorf("the options of the Inquiry are %T", b.Options)
 	}
 	if b.Session != "" {
-		return run.Spec{}, &assistant.RequestError{Public: "an inquiry has a session of its own", Hint: "name none"}
+		return run.Spec{}, &assistant.RequestError{Public: "an inquiry needs its own session", Hint: "name none"}
 	}
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it wants some words, %d characters at most", mostHypothesis)}
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
 	}
 	limit := cmp.Or(o.Limit, d.Limit, UsualLimit)
 	if limit < LeastLimit || limit > MostLimit {
-		return run.Spec{}, &assistant.RequestError{Public: fmt.Sprintf("an inquiry has %d to %d questions", LeastLimit, MostLimit), Hint: "give a limit within these"}
+		return run.Spec{}, &assistant.RequestError{Public: fmt.Sprintf("an inquiry has %d to %d questions", LeastLimit, MostLimit), Hint: "choose a limit in this range"}
 	}
 	language := cmp.Or(o.Language, rules.Language(words))
 	if language != "en" && language != "de" {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
 	}
 	if o.Witness = cmp.Or(strings.TrimSpace(o.Witness), d.Heard); o.Witness == "" {
-		return run.Spec{}, &assistant.RequestError{Public: "no witness is named, and none is set", Hint: "name documents, or a model; the setting inquiry.witness names a model for good"}
+		return run.Spec{}, &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
 	}
 	if err := d.alone(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
@@ -135,7 +135,7 @@ func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 }
 
 func unheard(err error) error {
-	return &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
+	return &assistant.RequestError{Public: "the witness can't be used", Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
 }
 
 // detective chooses the detective, and sees that it can be asked.
@@ -144,7 +144,7 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 		_, err = d.Model(ctx, id)
 	}
 	if err != nil {
-		err = &assistant.RequestError{Public: "the detective can't be asked", Hint: "leave it out to take what is set", Err: fmt.Errorf("the detective: %w", err)}
+		err = &assistant.RequestError{Public: "the detective can't be used", Hint: "leave it out to use the configured one", Err: fmt.Errorf("the detective: %w", err)}
 	}
 	return id, err
 }

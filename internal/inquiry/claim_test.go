@@ -123,17 +123,17 @@ func TestRequestsThatCanNotBeCarriedOutSayWhyBeforeAnythingBegins(t *testing.T) 
 	}
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	p.refused(" \n", options(), "can't take this hypothesis", "it wants some words")
-	p.refused(string(make([]byte, 4001)), options(), "4000 characters at most")
+	p.refused(" \n", options(), "can't take this hypothesis", "it needs some words")
+	p.refused(string(make([]byte, 4001)), options(), "at most 4000 characters")
 	for _, limit := range []int{-1, 1, 4, 21, 1000} {
 		p.refused(bridge, with(func(o *inquiry.Options) { o.Limit = limit }), "an inquiry has 5 to 20 questions")
 	}
 	p.refused(bridge, with(func(o *inquiry.Options) { o.Language = "fr" }), "English and German")
-	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "no witness is named, and none is set", "inquiry.witness")
+	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "no witness is given, and none is configured", "inquiry.witness")
 	h.opens = func() ([]record.Document, error) { return nil, errors.New("reports/scan.pdf: it holds no text") }
-	p.refused(bridge, options(), "the witness can't be heard", "reports/scan.pdf: it holds no text")
+	p.refused(bridge, options(), "the witness can't be used", "reports/scan.pdf: it holds no text")
 	h.broken = &model.Error{Kind: model.Auth, Message: "no key is set"}
-	p.refused(bridge, options(), "the detective can't be asked", "no key is set")
+	p.refused(bridge, options(), "the detective can't be used", "no key is set")
 }
 
 func TestOptionsFromElsewhereAreRead(t *testing.T) {

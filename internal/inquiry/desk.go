@@ -17,14 +17,14 @@ import (
 // Desk reads what was inquired.
 type Desk struct{ Deps }
 
-// ErrNone says that there was no inquiry yet.
-var ErrNone = errors.New("there was no inquiry yet")
+// ErrNone says that there are no inquiries yet.
+var ErrNone = errors.New("there are no inquiries yet")
 
 // UnwrittenError comes with a session whose file could not be written. The journal has all of it.
 type UnwrittenError struct{ Err error }
 
 func (e *UnwrittenError) Error() string {
-	return fmt.Sprintf("the session's file could not be written, and is written when it is opened again: %v", e.Err)
+	return fmt.Sprintf("the session file could not be written; it is written the next time it is opened: %v", e.Err)
 }
 
 // Unwrap gives the reason.
@@ -68,7 +68,7 @@ func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (journal
 	}
 	r, err := d.Store.Run(ctx, owner, id)
 	if err == nil && r.Assistant != Name {
-		err = fmt.Errorf("run %s is no inquiry: %w", id, journal.ErrNotFound)
+		err = fmt.Errorf("run %s is not an inquiry: %w", id, journal.ErrNotFound)
 	}
 	return r, err
 }
@@ -119,7 +119,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	case 1:
 		return found[0], nil
 	}
-	return journal.Run{}, fmt.Errorf("%d inquiries begin with “%.80s”: give more of the id", len(found), query)
+	return journal.Run{}, fmt.Errorf("%d inquiries match “%.80s”: give more of the id", len(found), query)
 }
 
 // Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An *UnwrittenError comes with the session.

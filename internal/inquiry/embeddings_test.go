@@ -32,9 +32,9 @@ func TestWhatLeavesTheMachineIsSaidBeforeTheFirstQuestion(t *testing.T) {
 		want   string
 	}{
 		{inquiry.WitnessOpened{Name: "papers"}, "the witness is papers"},
-		{inquiry.WitnessOpened{Name: "papers", Embeddings: "ollama:nomic"}, "the witness is papers; its passages are found by their meaning, too, by ollama:nomic"},
+		{inquiry.WitnessOpened{Name: "papers", Embeddings: "ollama:nomic"}, "the witness is papers; its passages are also searched by meaning, with ollama:nomic"},
 		{inquiry.WitnessOpened{Name: "papers", Embeddings: "openai:small", Away: true},
-			"the witness is papers; all its passages and the questions are sent to openai:small, which is not on your machines, to be found by their meaning"},
+			"the witness is papers; all its passages and the questions are sent to openai:small, which is not on your machines, to search by meaning"},
 	} {
 		same(t, "line", c.opened.String(), c.want)
 	}

@@ -39,9 +39,9 @@ func (e WitnessOpened) lines() []string {
 	}
 	switch {
 	case e.Away:
-		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+", which is not on your machines, to be found by their meaning")
+		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+", which is not on your machines, to search by meaning")
 	case e.Embeddings != "":
-		s = append(s, "its passages are found by their meaning, too, by "+e.Embeddings)
+		s = append(s, "its passages are also searched by meaning, with "+e.Embeddings)
 	}
 	return s
 }
@@ -133,4 +133,4 @@ type Ended struct {
 // EventType implements bt.Typed.
 func (Ended) EventType() string { return "inquiry.ended" }
 
-func (e Ended) String() string { return "the asking has ended: " + e.Reason }
+func (e Ended) String() string { return "questioning ended: " + e.Reason }

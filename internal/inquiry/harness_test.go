@@ -77,7 +77,7 @@ type house struct {
 	says     func(ctx context.Context, question string, n int) (witness.Answer, error) // answer n
 	opens    func() ([]record.Document, error)                                         // what the witness answers from, or why it can't be heard
 	other    model.Model                                                               // in place of the scripted detective
-	broken   error                                                                     // why the detective can't be asked
+	broken   error                                                                     // why the detective can't be used
 
 	mu     sync.Mutex
 	sent   []model.Request // to the detective, in order

@@ -114,8 +114,8 @@ func TestModelThatCanNotAnalyseAnInterviewIsAnError(t *testing.T) {
 func TestInterviewThatCanNotBeReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	pair := `{"question":"Who?","answer":"Ada."}`
 	for raw, words := range map[string]string{
-		``: "it is empty; an interview is {", `nothing`: "(line 1): it is no JSON: invalid character", "\n\n[]": "(line 3): it is a list, and has to be an object",
-		"{\"hypothesis\":\"x\",\n\"pairs\":[":                                                                         "(line 2): it is no JSON: unexpected end",
+		``: "it is empty; an interview is {", `nothing`: "(line 1): it is not JSON: invalid character", "\n\n[]": "(line 3): it is a list, and has to be an object",
+		"{\"hypothesis\":\"x\",\n\"pairs\":[":                                                                         "(line 2): it is not JSON: unexpected end",
 		"{\"hypothesis\":\"x\",\n\"pairs\":[\n{\"question\":1}]}":                                                     "pairs[0].question (line 3): it is a number, and has to be a text",
 		"{\"hypothesis\":\"x\",\n\"pairs\":[\n" + pair + ",\n null]}":                                                 "pairs[1] (line 4): it is null, and has to be an object",
 		"{\"hypothesis\":\"x\",\n\"pairs\":" + pair + "}":                                                             "pairs (line 2): it is an object, and has to be a list",

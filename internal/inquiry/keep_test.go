@@ -58,7 +58,7 @@ func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t 
 	res := must(r.Wait(t.Context()))(t)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "partial", res.Partial, true)
-	contains(t, strings.Join(res.Warnings, "\n"), "the session's file was not written")
+	contains(t, strings.Join(res.Warnings, "\n"), "the session file was not written")
 	contains(t, string(res.Outcome), `"unsaved":"`)
 	row := must(h.journal.Run(t.Context(), ada, r.ID))(t)
 	s, err := p.desk.Session(t.Context(), ada, row)
@@ -188,7 +188,7 @@ func TestInquiriesAreFoundByTheirIdsOrTheBeginningOfThese(t *testing.T) {
 	for !strings.HasPrefix(second.Run, both) {
 		both = both[:len(both)-1]
 	}
-	if _, err := p.desk.Find(t.Context(), ada, both); err == nil || !strings.Contains(err.Error(), "2 inquiries begin with") {
+	if _, err := p.desk.Find(t.Context(), ada, both); err == nil || !strings.Contains(err.Error(), "2 inquiries match") {
 		t.Errorf("by what both begin with: %v", err)
 	}
 	for _, who := range []struct {

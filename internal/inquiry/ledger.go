@@ -77,7 +77,7 @@ func updateLedger() bt.Leaf {
 		Done   bool   `port:"done"`
 		Reason string `port:"reason"`
 	}
-	return bt.Func("Judge", "Ends the asking where the detective is satisfied, or nothing has changed for some pairs.", func(i in, o *out) error {
+	return bt.Func("Judge", "Ends the questioning when the detective is satisfied, or nothing has changed for some pairs.", func(i in, o *out) error {
 		switch {
 		case i.Ledger.Satisfied:
 			o.Done, o.Reason = true, string(record.Satisfied)
@@ -99,7 +99,7 @@ func closeCase() bt.Leaf {
 		Reason string     `port:"reason"`
 		Events []bt.Typed `port:",events"`
 	}
-	return bt.Func("CloseCase", "Says why the asking has ended.", func(i in, o *out) error {
+	return bt.Func("CloseCase", "Says why the questioning ended.", func(i in, o *out) error {
 		switch {
 		case i.Failure == "timeout":
 			o.Reason = string(record.TimedOut)

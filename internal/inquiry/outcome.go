@@ -126,7 +126,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Partial = one.Status == record.LimitReached
 	if o.Unsaved != "" {
 		s.Partial = true
-		s.Warnings = append(s.Warnings, "the session's file was not written ("+o.Unsaved+"): the journal has all of it, and ‘sibyl inquiry show’ writes it as soon as that can be")
+		s.Warnings = append(s.Warnings, "the session file was not written ("+o.Unsaved+"): the journal has everything, and ‘sibyl inquiry show’ writes it as soon as possible")
 		s.Ending = append(s.Ending, s.Warnings...)
 		s.Footer = "*" + strings.Join(s.Ending, "; ") + "*"
 	}
@@ -138,7 +138,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		if n := len(one.AuditTrail); n > 0 && one.EndReason != record.Stopped {
 			why = one.AuditTrail[n-1].Reason
 		}
-		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry has not come to its end: " + why}
+		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry is not finished: " + why}
 	}
 	return s, nil
 }

@@ -47,11 +47,11 @@ func writeLeaf() bt.Leaf {
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: "the session's file could not be written, and is written by whoever opens it: " + err.Reason})
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: "the session file could not be written; it is written the next time the session is opened: " + err.Reason})
 		}
 		return nil // the journal has all of it
 	}
-	return bt.Task("WriteSession", "Writes the session's file anew. A file that can't be written ends nothing: it follows from the journal.", plan, collect)
+	return bt.Task("WriteSession", "Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan, collect)
 }
 
 func (p *performing) write(ctx context.Context, job run.Job) (any, error) {

@@ -57,7 +57,7 @@ func chooseStrategy() bt.Leaf {
 		Strategy string     `port:"strategy"`
 		Events   []bt.Typed `port:",events"`
 	}
-	return bt.Func("ChooseStrategy", "Chooses how the next question is put: answers that clash first, then breadth, what is severely open, when things happened, and what else is open.", func(i in, o *out) error {
+	return bt.Func("ChooseStrategy", "Chooses the next question: contradictory answers first, then breadth, severe gaps, when things happened, and other gaps.", func(i in, o *out) error {
 		name, why := i.Ledger.strategy(i.Breadth)
 		o.Strategy, o.Events = name, []bt.Typed{StrategyChosen{name, why}}
 		return nil
@@ -101,7 +101,7 @@ func askLeaf() bt.Leaf {
 		o.Events = []bt.Typed{QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By}}
 		return nil
 	}
-	return bt.Task("AskNext", "Finds the next question. FAILURE if there is none, or it was asked before.", plan, collect)
+	return bt.Task("AskNext", "Finds the next question. FAILURE if there is none, or it was already asked.", plan, collect)
 }
 
 // tookOver adds to the trail that a model could not do its part, and that the rules do it.
@@ -134,7 +134,7 @@ func nothingLeft() bt.Leaf {
 		Done   bool   `port:"done"`
 		Reason string `port:"reason"`
 	}
-	return bt.Func("NothingLeft", "Ends the asking: there is no question left that was not put. FAILURE if that is not so.", func(i in, o *out) error {
+	return bt.Func("NothingLeft", "Ends the questioning when no unasked question is left. FAILURE otherwise.", func(i in, o *out) error {
 		if i.Left {
 			return fmt.Errorf("there is something to ask, but it could not be put")
 		}

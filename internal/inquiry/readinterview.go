@@ -39,7 +39,7 @@ func ReadInterview(raw []byte) (i Interview, err error) {
 	case errors.As(err, &syntax) && strings.Contains(err.Error(), "after top-level value"):
 		return i, r.wrongAt(syntax.Offset, "", "there is more than one JSON value; "+interviewForm)
 	case errors.As(err, &syntax):
-		return i, r.wrongAt(syntax.Offset, "", "it is no JSON: %v; %s", err, interviewForm)
+		return i, r.wrongAt(syntax.Offset, "", "it is not JSON: %v; %s", err, interviewForm)
 	}
 	if err := r.interview(&i); err != nil {
 		return i, err

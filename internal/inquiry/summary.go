@@ -56,7 +56,7 @@ func sumLeaf() bt.Leaf {
 		o.Summary = done[0].Ref
 		return err
 	}
-	return bt.Task("SumUp", "Says in words what came of the inquiry.", plan, collect)
+	return bt.Task("SumUp", "Summarizes the inquiry in words.", plan, collect)
 }
 
 func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {

@@ -114,7 +114,7 @@ func (s *Server) hypothesis(c call) (r service.Request, err error) {
 			continue
 		}
 		if *into = *text; *text == "" {
-			return r, invalid(name, "is empty; leave it out to take what is set")
+			return r, invalid(name, "is empty; leave it out to use the configured one")
 		}
 	}
 	raw, err := json.Marshal(o)

@@ -58,16 +58,16 @@ func (q *Question) Check() error {
 	q.Material = strings.ToValidUTF8(q.Material, "\uFFFD")
 	switch {
 	case q.Text == "":
-		return fmt.Errorf("the question is empty: write it as an argument, or pipe it in")
+		return fmt.Errorf("the question is empty: give it as an argument, or pipe it in")
 	case len(q.Text) > MaxQuestion:
-		return fmt.Errorf("the question has %d bytes, at most %d are read: put the material into a file below --in, and ask about it",
+		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under --in and ask about it",
 			len(q.Text), MaxQuestion)
 	case len(q.Material) > MaxMaterial:
-		return fmt.Errorf("what was attached has %d bytes, at most %d are read: put it into a folder, and ask with --in", len(q.Material), MaxMaterial)
+		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: put it in a folder and ask with --in", len(q.Material), MaxMaterial)
 	case q.MaxTurns < 1 || q.MaxTurns > MostTurns:
-		return fmt.Errorf("%d turns are not between 1 and %d", q.MaxTurns, MostTurns)
+		return fmt.Errorf("%d turns requested; use 1 to %d", q.MaxTurns, MostTurns)
 	case q.MaxTokens < 0 || q.MaxTime < 0:
-		return fmt.Errorf("a budget of tokens or time can't be negative: leave it out for none")
+		return fmt.Errorf("a token or time budget can't be negative: leave it out for no limit")
 	}
 	return nil
 }
@@ -183,8 +183,8 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (con
 			continue
 		}
 		if left.Vault != q.Env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
-			return nil, &assistant.RequestError{Public: "the yes is to a write that was asked for with other notes", Hint: "name the same notes again",
-				Err: fmt.Errorf("the write was to %s, and the notes are %s", cmp.Or(left.Vault, "no notes"), cmp.Or(q.Env.Vault, "none"))}
+			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes", Hint: "name the same notes again",
+				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"), cmp.Or(q.Env.Vault, "none"))}
 		}
 		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
 	}

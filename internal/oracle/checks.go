@@ -51,9 +51,9 @@ func (g *ground) base() (what, why string) {
 	c := g.Class
 	switch {
 	case c.QueryType == prompt.AllTypes:
-		return "", "the model alone says when it is done"
+		return "", "only the model decides when it is done"
 	case c.QueryType == classify.Action && g.Ledger.Wrote():
-		return "", "a change has its receipt"
+		return "", "a change has a receipt"
 	case c.QueryType == classify.Action:
 		return missingWrite, "nothing was written"
 	case !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb:
@@ -61,9 +61,9 @@ func (g *ground) base() (what, why string) {
 	case len(g.Ledger.Opened) > 0:
 		return "", fmt.Sprintf("%d places were read", len(g.Ledger.Opened))
 	case g.Past > 0 && !g.Shifted:
-		return "", "the conversation goes on from earlier answers"
+		return "", "the conversation builds on earlier answers"
 	case len(g.Offered) == 0 && len(g.Ledger.Taken) == 0:
-		return "", "no tool is there that could read one"
+		return "", "no tool can read one"
 	}
 	return missingSource, "nothing was read yet"
 }
@@ -76,9 +76,9 @@ func (g *ground) line(what string) string {
 	case what == missingWrite:
 		return "Nothing was written."
 	case g.Ledger.Calls() > 0:
-		return "No source was opened for this answer: it rests on what the model knows."
+		return "No source was opened for this answer: it relies on what the model knows."
 	}
-	return "Nothing was looked up for this answer: it rests on what the model knows."
+	return "Nothing was looked up for this answer: it relies on what the model knows."
 }
 
 // callable names the offered tools that could give what is missing. A change that may have been made is not asked for again.
@@ -99,7 +99,7 @@ func lacks() bt.Leaf {
 	type out struct {
 		Hint string `port:"hint" doc:"what the model is told"`
 	}
-	return bt.Func("Lacks", "Says what an answer still wants to stand on, if a tool that is offered could give it. FAILURE if nothing is missing, or nothing could.",
+	return bt.Func("Lacks", "Says what support an answer still needs, if an offered tool could provide it. FAILURE if nothing is missing, or no tool could.",
 		func(i ground, o *out) error {
 			what, why := i.missing()
 			names := i.callable(what)
@@ -124,7 +124,7 @@ func announcesLeaf() bt.Leaf {
 		Report  Report   `port:"report"`
 		Offered []string `port:"offered"`
 	}
-	return bt.Check("Announces", "Does the reply only say what it is about to do, and could it do so?", func(i in) (bool, string) {
+	return bt.Check("Announces", "Does the reply only announce a step that the model could take?", func(i in) (bool, string) {
 		is := i.Report.Words.Announces && len(i.Offered) > 0
 		return is, map[bool]string{true: "it announces", false: "it does not"}[is]
 	})
@@ -138,7 +138,7 @@ func asksPerson() bt.Leaf {
 		Reply  agent.Reply `port:"reply"`
 		Report Report      `port:"report"`
 	}
-	return bt.Check("AsksPerson", "Is the reply a question to the person? A long one is an answer that ends with a question.", func(i in) (bool, string) {
+	return bt.Check("AsksPerson", "Is the reply a question to the user? A long reply counts as an answer that ends with a question.", func(i in) (bool, string) {
 		is := i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
 		return is, map[bool]string{true: "it asks", false: "it does not ask"}[is]
 	})
@@ -148,7 +148,7 @@ func hasAnswer() bt.Leaf {
 	type in struct {
 		Reports Reports `port:"reports"`
 	}
-	return bt.Check("HasAnswer", "Is there a text that could be the answer, of this reply or of one before?", func(i in) (bool, string) {
+	return bt.Check("HasAnswer", "Is there a text that could be the answer, in this reply or an earlier one?", func(i in) (bool, string) {
 		is := i.Reports.Best.Ref != 0
 		return is, map[bool]string{true: "there is one", false: "there is none"}[is]
 	})
@@ -158,7 +158,7 @@ func saysNothingNew() bt.Leaf {
 	type in struct {
 		Reports Reports `port:"reports"`
 	}
-	return bt.Check("SaysNothingNew", "Does the reply call nothing, and only repeat or refer back to what was said?", func(i in) (bool, string) {
+	return bt.Check("SaysNothingNew", "Does the reply call no tool and only repeat or refer back to earlier replies?", func(i in) (bool, string) {
 		return i.Reports.Idle > 0, fmt.Sprintf("%d such replies in a row", i.Reports.Idle)
 	})
 }
@@ -167,7 +167,7 @@ func searchesEmpty() bt.Leaf {
 	type in struct {
 		Ledger agent.Ledger `port:"ledger"`
 	}
-	return bt.Check("SearchesEmpty", "Did every search so far find nothing? One that failed is no such search.", func(i in) (bool, string) {
+	return bt.Check("SearchesEmpty", "Did every search so far find nothing? Failed searches don't count.", func(i in) (bool, string) {
 		empty := 0
 		for _, t := range i.Ledger.Sources {
 			if t.Hits > 0 || t.Opened > 0 {

@@ -109,7 +109,7 @@ func TestHitOfTheWebThatWasNotOpenedIsUnsupported(t *testing.T) {
 	a := h.ask(weather)
 	same(t, "unsupported", a.Unsupported, []string{"https://weather.example/paris"})
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	same(t, "caveat", a.Caveat, "No source was opened for this answer: it rests on what the model knows.")
+	same(t, "caveat", a.Caveat, "No source was opened for this answer: it relies on what the model knows.")
 	same(t, "sources", a.Sources, []agent.Source{})
 }
 

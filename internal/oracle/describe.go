@@ -57,7 +57,7 @@ type Options struct {
 
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "answers questions over your code, your notes and the web", Tree: Name, Retention: s.Retention,
+	return &assistant.Assistant{Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
 		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
@@ -73,11 +73,11 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",
-			Hint: fmt.Sprintf("it wants some words, %d bytes at most", MaxQuestion), Err: err}
+			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
 	}
 	var err error
 	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to take what the server is set to", Err: err}
+		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to use the server's setting", Err: err}
 	}
 	q.Env.ReportTool = s.ReportTool(q.Env.Model)
 	if !o.NoFallback {
@@ -146,7 +146,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
 	case a.StopReason == StopSuspended:
 		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer yet: " + a.Error.Reason,
-			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ goes on from here; %s", a.RunID, Remedy(model.Kind(a.Error.Kind)))}
+			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ continues from here; %s", a.RunID, Remedy(model.Kind(a.Error.Kind)))}
 	case a.StopReason == StopError:
 		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason, Hint: Remedy(model.Kind(a.Error.Kind))}
 	}
@@ -156,16 +156,16 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 // Remedy says what would help against a failure of the model.
 func Remedy(k model.Kind) string {
 	return map[model.Kind]string{
-		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
+		model.Auth:          "‘sibyl config test’ shows which key is wrong, ‘sibyl config set-key’ stores another",
 		model.RateLimit:     "wait a while, or ask another model with -m",
-		model.ContextLength: "ask for less at a time, take a model with a larger window, or, if the settings give it a window, make that as small as it is (window, ollama.context)",
-		model.Overloaded:    "the provider has too much to do: wait a while, or ask another model with -m",
+		model.ContextLength: "ask for less at a time, use a model with a larger context window, or, if the settings give its window, correct it (window, ollama.context)",
+		model.Overloaded:    "the provider is overloaded: wait a while, or ask another model with -m",
 		model.Payment:       "add credit at the provider, or ask another model with -m",
-		model.OutputLength:  "ask for less at a time, let the model think less (think), or allow it a longer answer (max_output in the settings)",
+		model.OutputLength:  "ask for less at a time, reduce thinking (think), or allow a longer answer (max_output in the settings)",
 		model.Timeout:       "try again, or allow more time with timeouts.start and timeouts.silence (local_start, local_silence) in the settings",
-		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
-		model.Garbled:       "try again; if it stays so, check the provider's address and kind: it may speak another protocol",
-		model.Invalid:       "‘sibyl models’ lists the models there are",
+		model.Server:        "try again, or check with ‘sibyl doctor’ what responds",
+		model.Garbled:       "try again; if it keeps failing, check the provider's address and kind: it may speak another protocol",
+		model.Invalid:       "‘sibyl models’ lists the available models",
 	}[k]
 }
 
@@ -191,17 +191,17 @@ func (a *Answer) ending() []string {
 
 // asks says which calls wait for the person, whole, and how a yes is given.
 func (a *Answer) asks() (all []string) {
-	how := "answer ‘yes’ with ‘sibyl ask -c yes’, and it is done"
+	how := "‘sibyl ask -c yes’ approves it"
 	switch {
 	case a.Asked && len(a.Waiting) > 0:
-		how = "the answer asks you something, too: ‘yes’ with a number is for this, as in ‘sibyl ask -c \"yes 1\"’, and any other answer is for that"
+		how = "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl ask -c \"yes 1\"’; any other reply answers the question"
 	case len(a.Waiting) > 1:
-		how = "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
+		how = "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’"
 	}
 	for n, w := range a.Waiting {
-		what := "Not called without your yes"
+		what := "Waiting for your approval before calling"
 		if w.Write {
-			what = "Not written without your yes"
+			what = "Waiting for your approval before writing"
 		}
 		line := fmt.Sprintf("%s: %s\n    why: %s", what, w, w.Why)
 		if len(a.Waiting) > 1 || a.Asked {
@@ -347,7 +347,7 @@ func DescribeShadow(of *assistant.Assistant) *assistant.Assistant {
 	shadow := *of
 	shadow.Assistant, shadow.Tree, shadow.Companion = Shadow(of.Assistant), ShadowTree, true
 	shadow.Decode, shadow.Schema = nil, nil
-	shadow.About = "answers the Oracle's questions by a plain loop, to compare"
+	shadow.About = "answers the Oracle's questions with a plain loop, for comparison"
 	shadow.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
 		o, ok := b.Options.(ShadowOf)
 		if !ok {

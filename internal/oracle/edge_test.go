@@ -55,7 +55,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			}
 			same(t, "signals", len(a.Signals), 1)
 			lacks(t, "what was shown", h.shown, "signal", "more", "0.9")
-			holds(t, "the trace", h.trace(), "a signal that is not well-formed and counts as none: ")
+			holds(t, "the trace", h.trace(), "a malformed signal, ignored: ")
 			if problems := h.receipts()[0].Report.Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}
@@ -79,7 +79,7 @@ func TestEdgeUnknownCapabilityIsLoggedAndToldAndTheRunGoesOn(t *testing.T) {
 		modeltest.Say("Found in the code. "+partial("what they would say")))
 	a := h.ask(auth)
 	same(t, "gaps", a.Gaps, []string{"sending an email"})
-	same(t, "notices", told(a), []string{"The model asked for a capability that does not exist here: sending an email"})
+	same(t, "notices", told(a), []string{"The model requested a capability that is not available here: sending an email"})
 	same(t, "tools offered after it", offered(h.request(2)), []string{"code_read", "code_search"})
 	holds(t, "what is said after it", lastText(h.request(2)), "[control] That capability does not exist here. Go on without it")
 	same(t, "tools that were reached", h.world.called(), []string{"code_search"})
@@ -248,8 +248,8 @@ func TestEdgeDelegationIsLoggedAndShownAndStartsNothing(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall("The pump module is fine. "+delegate("all other modules"), "code_search", `{}`))
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "The pump module is fine.")
-	same(t, "notices", told(a), []string{"The model recommends to delegate: all other modules (it is too large)"})
-	same(t, "caveat", a.Caveat, "Nothing was looked up for this answer: it rests on what the model knows.")
+	same(t, "notices", told(a), []string{"The model recommends delegating: all other modules (it is too large)"})
+	same(t, "caveat", a.Caveat, "Nothing was looked up for this answer: it relies on what the model knows.")
 	same(t, "tools that were reached", h.world.called(), []string{})
 	same(t, "last signal", string(a.Signal.Type), "delegation_recommended")
 }

@@ -142,7 +142,7 @@ func (e TurnTaken) String() string {
 		said += fmt.Sprintf(", %d attempts", e.Attempts)
 	}
 	if e.Reported != (model.Usage{}) {
-		said += fmt.Sprintf("; it reports %s, which can't be: %s were counted", tokensOf(e.Reported), tokensOf(e.Counted))
+		said += fmt.Sprintf("; it reports an impossible %s: %s were counted", tokensOf(e.Reported), tokensOf(e.Counted))
 	}
 	return fmt.Sprintf("turn %d of %d: %s (%s, %s)", e.Turn, e.MaxTurns, said, e.Model, agent.Seconds(e.TookMS))
 }
@@ -151,7 +151,7 @@ func (e SignalHeard) String() string {
 	text := "no signal"
 	switch {
 	case e.Malformed != "":
-		text = "a signal that is not well-formed and counts as none: " + e.Malformed
+		text = "a malformed signal, ignored: " + e.Malformed
 	case e.Inferred:
 		text += fmt.Sprintf(": %s, since it calls tools", e.Type)
 	case e.Type != "":

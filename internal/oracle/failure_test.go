@@ -135,7 +135,7 @@ func TestAnswerCutByTheModelsLimitIsPartialAndSaysSo(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "It checks a token, and the")
 	same(t, "is partial", a.Partial(), true)
-	same(t, "caveat", a.Caveat, "The answer was cut at the model's limit of output.")
+	same(t, "caveat", a.Caveat, "The answer was cut off at the model's output limit.")
 }
 
 func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {

@@ -56,7 +56,7 @@ func causeOfDoubt() bt.Leaf {
 		Cause  string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
 		Events []bt.Typed `port:",events"`
 	}
-	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be taken as it is. FAILURE if it can.", func(i in, o *out) error {
+	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
 		set := func(c Cause, format string, args ...any) error {
 			o.Cause = string(c)
@@ -127,7 +127,7 @@ func askClassifier() bt.Leaf {
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
 			o.Ledger = o.Ledger.Clone()
-			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
+			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier is not available, so rules decide: %s", err.Reason)
 			return err
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
@@ -140,7 +140,7 @@ func askClassifier() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("AskClassifier", "Asks the classifier (BERT) what a reply that is in doubt calls for. FAILURE if it can't be asked.", plan, collect)
+	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. FAILURE if it is not available.", plan, collect)
 }
 
 // doubt is what a verdict rests on.
@@ -166,7 +166,7 @@ func decide() bt.Leaf {
 		Verdict string       `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
 		Events  []bt.Typed   `port:",events"`
 	}
-	return bt.Func("Decide", "The fallback: decides what a reply in doubt calls for, by the classifier's scores if they say enough, else by rules (FR-022).",
+	return bt.Func("Decide", "The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear enough, otherwise by rules (FR-022).",
 		func(i doubt, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			h := history{&o.Ledger, &o.Reports}
@@ -251,11 +251,11 @@ func (d *doubt) byRules(l history) (Verdict, string) {
 	case !quiet:
 		return GoOn, "it calls tools"
 	case enough && d.Reply.HasText && !d.Report.Words.Announces:
-		return ForceAnswer, "it has words, and there is context enough for an answer"
+		return ForceAnswer, "it has text, and there is enough context for an answer"
 	case asks:
-		return AskUser, "it ends with a question to the person"
+		return AskUser, "it ends with a question to the user"
 	}
-	return GoOn, "what is missing is asked for as of any other reply"
+	return GoOn, "what is missing is requested as for any other reply"
 }
 
 func (d *doubt) moreSources(l history) bool {
@@ -273,19 +273,19 @@ func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
-		return AskUser, "it ends with a question to the person"
+		return AskUser, "it ends with a question to the user"
 	case Cause(d.Cause) == CauseSameReason && l.productive() && l.retried(CauseSameReason) < d.Retries:
-		return Retry, "it says the same, but the turn before brought something new"
+		return Retry, "it says the same, but the previous turn brought something new"
 	case Cause(d.Cause) == CauseSameReason && l.productive():
-		return GoOn, "it was told, and the turn before brought something new"
+		return GoOn, "it was told, and the previous turn brought something new"
 	case d.moreSources(l):
 		return OtherStrategy, "there is a source that was not offered"
 	case enough && d.Reply.HasText:
-		return ForceAnswer, "it has words, and there is context enough for an answer"
+		return ForceAnswer, "it has text, and there is enough context for an answer"
 	case hits && !l.Rephrased:
-		return OtherStrategy, "something was found, so other words may find more"
+		return OtherStrategy, "something was found, so other search words may find more"
 	}
-	return ForceAnswer, "every source was tried"
+	return ForceAnswer, "every source has been tried"
 }
 
 func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
@@ -297,13 +297,13 @@ func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string
 	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !quiet):
 		return GoOn, "a source was read, or none is needed"
 	case kind == signal.ContextSufficient:
-		return GoOn, "what is missing is asked for as of any other reply"
+		return GoOn, "what is missing is requested as for any other reply"
 	case kind == signal.NeedTurn && !quiet:
 		return GoOn, "it calls tools"
 	case kind != signal.NeedTurn:
 		return GoOn, "it claims no answer"
 	case asks:
-		return AskUser, "it ends with a question to the person"
+		return AskUser, "it ends with a question to the user"
 	case l.retried(CauseUnsure) < d.Retries:
 		return Retry, "nothing supports it yet"
 	}

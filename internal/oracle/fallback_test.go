@@ -135,7 +135,7 @@ func TestClassifierThatIsNotInThisProcessIsToldAndTheRulesDecide(t *testing.T) {
 	h.configured = true
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"1: stuck, other_strategy by rules"})
-	same(t, "told", told(a), []string{"The classifier can't be asked, so rules decide: no classifier is configured in this process"})
+	same(t, "told", told(a), []string{"The classifier is not available, so rules decide: no classifier is configured in this process"})
 }
 
 func TestClassifierThatFailsAgainAndAgainIsToldOnce(t *testing.T) {

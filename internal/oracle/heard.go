@@ -104,7 +104,7 @@ func reportTool() model.Tool {
 	properties["type"] = map[string]any{"type": "string", "enum": types}
 	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"type", "confidence"}}) // plain values
 	return model.Tool{Name: ReportTool, Schema: schema,
-		Description: "Reports how you are doing; it does nothing else. Call it where you are stuck, can answer only a part, or need something that is not offered. Types with the fields that they need: " +
+		Description: "Reports your state; it does nothing else. Call it when you are stuck, can answer only in part, or need something that is not offered. Types with the fields that they need: " +
 			strings.Join(lines, "; ") + "."}
 }
 
@@ -127,7 +127,7 @@ func (h *Heard) take(call model.ToolCall) {
 func signalOf(arguments string) (signal.Signal, error) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(arguments), &fields); err != nil {
-		return signal.Signal{}, fmt.Errorf("the report is no JSON object: %w", err)
+		return signal.Signal{}, fmt.Errorf("the report is not a JSON object: %w", err)
 	}
 	var body []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

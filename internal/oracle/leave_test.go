@@ -189,7 +189,7 @@ func TestAuditTellsOfAPageThatWasDeniedOnTheWay(t *testing.T) {
 		all = append(all, oracle.Describe(nil, oracle.Surroundings{}).Left(&c)...)
 	}
 	same(t, "what has left by calls", all, []assistant.Left{{Kind: "address", To: "web_fetch https://go.example/release", Bytes: len(release),
-		Rule: "nothing private was read; denied, maybe on the way", Labels: "person, public"}})
+		Rule: "nothing private was read; denied, possibly in transit", Labels: "person, public"}})
 }
 
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {

@@ -61,7 +61,7 @@ func classifyLeaf() bt.Leaf {
 		TopicShift bool                    `port:"topic_shift" doc:"the question leaves the subject of those before"`
 		Events     []bt.Typed              `port:",events"`
 	}
-	return bt.Func("Classify", "Finds out what kind of question it is (FR-015).", func(i in, o *out) error {
+	return bt.Func("Classify", "Determines the type of the question (FR-015).", func(i in, o *out) error {
 		if i.Said.For != "" {
 			i.Question = i.Said.For
 		}
@@ -118,7 +118,7 @@ func timeIsUp() bt.Leaf {
 		Ledger   agent.Ledger `port:"ledger"`
 		Done     bool         `port:"done"`
 	}
-	return bt.Func("TimeIsUp", "Ends the run without a reply: the best text so far is the answer, or what was tried and read where there is none.", func(i in, o *out) error {
+	return bt.Func("TimeIsUp", "Ends the run without a reply: the answer is the best text so far or, if there is none, what was tried and read.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.Clone()
 		o.Ledger.TimeIsUp(i.Now, i.MaxSeconds)
 		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
@@ -229,5 +229,5 @@ func takeNotes() bt.Leaf {
 		}
 		return err
 	}
-	return bt.Task("TakeNotes", "Asks the model for notes, which stand in place of the earlier exchanges and of all but the last turns from then on.", plan, collect)
+	return bt.Task("TakeNotes", "Asks the model for notes, which from then on replace the earlier exchanges and all but the last turns.", plan, collect)
 }

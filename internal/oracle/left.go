@@ -28,7 +28,7 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		}
 		by := p.Rule.String()
 		if r.Error != nil && r.Error.Kind == tool.Denied { // at once, after its name was looked up, or where a page led it
-			by += "; denied, maybe on the way"
+			by += "; denied, possibly in transit"
 		}
 		return []assistant.Left{{Kind: string(p.To), To: agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
 			Rule: by, Labels: p.Labels.String()}}

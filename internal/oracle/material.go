@@ -116,7 +116,7 @@ func (o offline) ofMaterial() model.Response {
 	for _, p := range splitMaterial(o.material) {
 		p.describe(b)
 	}
-	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model that explains it")))
+	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
 }
 
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.

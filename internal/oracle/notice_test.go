@@ -44,7 +44,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		{oracle.NoticeFallback, auth, []modeltest.Turn{modeltest.Say(stuck("nothing")), theEnd}, func(h *harness) { h.classifier = says(oracle.Retry, 0.8).ask },
 			`{"type":"fallback.consulted","severity":"info","text":"The fallback was consulted (stuck) and decided: retry, since the classifier says so (0.80).","turn":1,"payload":{"by":"classifier","cause":"stuck","verdict":"retry"}}`},
 		{oracle.NoticeMalformed, auth, []modeltest.Turn{modeltest.Say("So. " + malformed), theEnd}, nil,
-			`{"type":"signal.malformed","severity":"info","text":"A signal was not well-formed and counts as none: there is no signal type \"done\"","turn":1,"payload":{"reason":"there is no signal type \"done\""}}`},
+			`{"type":"signal.malformed","severity":"info","text":"A malformed signal was ignored: there is no signal type \"done\"","turn":1,"payload":{"reason":"there is no signal type \"done\""}}`},
 		{oracle.NoticeExtra, auth, []modeltest.Turn{reading(0), modeltest.Say("So. " + enough() + stuck("x") + malformed + partial("y"))}, nil,
 			`{"type":"signal.extra","severity":"warning","text":"Turn 2 had several signals: only the first counts.","turn":2,"payload":{"count":"2"}}`},
 		{oracle.NoticeMissing, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token.")}, nil,
@@ -52,15 +52,15 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		{oracle.NoticeUnread, auth, []modeltest.Turn{modeltest.Say("It checks a token. " + enough())}, func(h *harness) {
 			h.world.without("code_read", "code_search", "vault_read", "vault_search", "thread_seek", "web_search", "web_fetch")
 		},
-			`{"type":"signal.unread","severity":"warning","text":"Nothing was looked up for this answer: it rests on what the model knows.","turn":1}`},
+			`{"type":"signal.unread","severity":"warning","text":"Nothing was looked up for this answer: it relies on what the model knows.","turn":1}`},
 		{oracle.NoticeUnsure, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token. " + element("context_sufficient", "0.2", "sources_found", "1"))}, nil,
 			`{"type":"signal.unsure","severity":"warning","text":"The model is not sure of this answer: it gives it a confidence of 0.20.","turn":2,"payload":{"confidence":"0.2"}}`},
 		{agent.NoticeTruncated, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 100}, reading(0)), theEnd}, nil,
 			`{"type":"history.truncated","severity":"warning","text":"The server has read only a part`},
 		{oracle.NoticeGap, auth, []modeltest.Turn{modeltest.Say(needCapability("sending an email")), theEnd}, nil,
-			`{"type":"capability.gap","severity":"warning","text":"The model asked for a capability that does not exist here: sending an email","turn":1,"payload":{"capability":"sending an email"}}`},
+			`{"type":"capability.gap","severity":"warning","text":"The model requested a capability that is not available here: sending an email","turn":1,"payload":{"capability":"sending an email"}}`},
 		{oracle.NoticeDelegation, auth, []modeltest.Turn{modeltest.Say("So. " + delegate("all modules"))}, nil,
-			`{"type":"delegation.recommended","severity":"warning","text":"The model recommends to delegate: all modules (it is too large)","turn":1,"payload":{"reason":"it is too large","scope":"all modules"}}`},
+			`{"type":"delegation.recommended","severity":"warning","text":"The model recommends delegating: all modules (it is too large)","turn":1,"payload":{"reason":"it is too large","scope":"all modules"}}`},
 		{agent.NoticeOtherModel, auth, []modeltest.Turn{reading(0), satisfied}, func(h *harness) { h.model = standIn{h.script} },
 			`{"type":"model.fallback","severity":"warning","text":"local:small answers instead: cloud:big: rate_limit","turn":1,"payload":{"answered":"local:small","reason":"cloud:big: rate_limit"}}`},
 		{agent.NoticeSummarised, auth, []modeltest.Turn{opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd}, func(h *harness) {
@@ -68,7 +68,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 			h.openLong(2_500)
 		}, `{"type":"history.summarised","severity":"info","text":"The conversation was long: the model goes on from notes of it.","turn":3,"payload":{"tokens":"2","turns":"1"}}`},
 		{oracle.NoticeClassifier, auth, []modeltest.Turn{modeltest.Say(stuck("nothing")), theEnd}, func(h *harness) { h.classifier = (&classifier{err: errors.New("it is gone")}).ask },
-			`{"type":"classifier.unavailable","severity":"warning","text":"The classifier can't be asked, so rules decide: it is gone","turn":1,"payload":{"reason":"it is gone"}}`},
+			`{"type":"classifier.unavailable","severity":"warning","text":"The classifier is not available, so rules decide: it is gone","turn":1,"payload":{"reason":"it is gone"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := setUp(t, c.turns...)

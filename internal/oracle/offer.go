@@ -43,7 +43,7 @@ func offerTools() bt.Leaf {
 		Later   []tool.Source `port:"later" doc:"sources that were named alone, where another is likely enough: to be searched where the others have nothing"`
 		Events  []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferTools", "Chooses the tools by how probable the types of the question are (FR-016), and by what the person named. Tools that write are only for actions.",
+	return bt.Func("OfferTools", "Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that write are offered only for actions.",
 		func(i in, o *out) error {
 			talk := smallTalk(i.Class, i.Talk)
 			var sources []tool.Source
@@ -126,7 +126,7 @@ func offerEverything() bt.Leaf {
 		Class   classify.Classification `port:"class" doc:"of no type: the prompt has the segments of all"`
 		Offered []string                `port:"offered" doc:"names of all tools"`
 	}
-	return bt.Func("OfferEverything", "Offers every tool for every question, writing ones too: what the Oracle is compared with.", func(i in, o *out) error {
+	return bt.Func("OfferEverything", "Offers every tool for every question, including those that write: the baseline for comparisons.", func(i in, o *out) error {
 		o.Class = classify.Classification{QueryType: prompt.AllTypes, NeedsCode: true, NeedsVault: true, NeedsWeb: true}
 		o.Offered = []string{}
 		for _, t := range i.Tools {
@@ -158,10 +158,10 @@ func widen() bt.Leaf {
 		Ledger  agent.Ledger `port:"ledger"`
 		Events  []bt.Typed   `port:",events"`
 	}
-	return bt.Func("Widen", "Offers the reading tools of the next source that was not offered. FAILURE if there is none.", func(i in, o *out) error {
+	return bt.Func("Widen", "Offers the reading tools of the next source not yet offered. FAILURE if there is none.", func(i in, o *out) error {
 		added, ok := nextSource(i.Class, o.Ledger.Left(i.Tools), o.Offered)
 		if !ok {
-			return fmt.Errorf("every source that can be read is offered already")
+			return fmt.Errorf("every readable source is already offered")
 		}
 		o.Offered = append(slices.Clone(o.Offered), added...)
 		o.Events = []bt.Typed{ToolsAdded{added}}
@@ -190,14 +190,14 @@ func offerCapability() bt.Leaf {
 		Ledger  agent.Ledger `port:"ledger"`
 		Events  []bt.Typed   `port:",events"`
 	}
-	return bt.Func("OfferCapability", "Offers the tools that only read and have the capability asked for. FAILURE if there is none.", func(i in, o *out) error {
+	return bt.Func("OfferCapability", "Offers the read-only tools with the requested capability. FAILURE if there is none.", func(i in, o *out) error {
 		if i.Report.Signal == nil {
-			return fmt.Errorf("no capability was asked for")
+			return fmt.Errorf("no capability was requested")
 		}
 		capability := i.Report.Signal.Text("capability")
 		names := toolsFor(capability, o.Ledger.Left(i.Tools))
 		if len(names) == 0 {
-			return fmt.Errorf("no tool that only reads has “%s”", agent.Brief(capability, 60))
+			return fmt.Errorf("no read-only tool has “%s”", agent.Brief(capability, 60))
 		}
 		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
 		if len(added) == 0 {
@@ -282,17 +282,17 @@ func noteGap() bt.Leaf {
 		Reports Reports      `port:"reports"`
 		Events  []bt.Typed   `port:",events"`
 	}
-	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the person. FAILURE if the same was noted before.", func(i in, o *out) error {
+	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the user. FAILURE if the same one was noted before.", func(i in, o *out) error {
 		if i.Report.Signal == nil {
-			return fmt.Errorf("no capability was asked for")
+			return fmt.Errorf("no capability was requested")
 		}
 		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
 		if slices.Contains(o.Reports.Gaps, gap) {
-			return fmt.Errorf("“%s” was asked for before", gap)
+			return fmt.Errorf("“%s” was requested before", gap)
 		}
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		o.Reports.Gaps = append(o.Reports.Gaps, gap)
-		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model asked for a capability that does not exist here: %s", gap)
+		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
 		o.Events = []bt.Typed{CapabilityMissing{gap}}
 		return nil
 	})

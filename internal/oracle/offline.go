@@ -131,7 +131,7 @@ func (o offline) turn() model.Response {
 		return say(noModel+" I didn't search: this doesn't look like a question about your code or your notes.",
 			sig("context_sufficient", 0.5, field("sources_found", "0")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
-		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the words of the question")), Finish: model.FinishStop}
+		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the question's words")), Finish: model.FinishStop}
 	}
 	return o.nothing()
 }
@@ -333,23 +333,23 @@ func (o offline) attempted() []string {
 
 func (o offline) nothing() model.Response {
 	text := noModel + " I found nothing about that."
-	missing := "any place that holds the words of the question"
+	missing := "a place that contains the question's words"
 	switch {
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
-		text = noModel + " The question is about the world outside, and no web search is connected. `sibyl doctor` says how to add one."
+		text = noModel + " The question needs the web, and no web search is connected. `sibyl doctor` says how to add one."
 		missing = "a web search"
 	case len(o.terms) == 0:
-		text = noModel + " There is no word in the question that I could search for."
+		text = noModel + " The question has no words that I could search for."
 		missing = "a word to search for"
 	case len(o.sit.Steps) == 0 && o.sit.Final:
-		text = noModel + " No turn was left to search in."
-		missing = "turns to search and read in"
+		text = noModel + " There were no turns left for searching."
+		missing = "turns to search and read"
 	case len(o.sit.Steps) == 0:
-		text = noModel + " No source is connected that I could search."
+		text = noModel + " There is no source that I could search."
 		missing = "a source to search"
 	default:
 		if tried := o.called(func(r agent.CallReceipt) bool { return r.Result != nil }); tried != nil {
-			text += " I searched with " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
+			text += " I searched for " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
 		}
 		text += o.failures()
 	}

@@ -59,7 +59,7 @@ func TestOfflineFormOfAQuestionChoosesWhatAnswersIt(t *testing.T) {
 		{"who calls crease?", "code_references", "`fold/fold.go:5` in **Fold**", "main.go"},
 		{"where is Fold used?", "code_references", "`cmd/main.go:5` in **main**", "CONTRIBUTING"},
 		{"Wer ruft Fold auf?", "code_references", "2 places use it", "CONTRIBUTING"},
-		{"what changed?", "code_history", "Nothing is changed since the last commit.", "CONTRIBUTING"},
+		{"what changed?", "code_history", "Nothing has changed since the last commit.", "CONTRIBUTING"},
 		{"what was the last commit?", "code_history", "fold: begin with birds (Ada)", "passage"},
 		{"who wrote fold/fold.go:5?", "code_history", "`fold/fold.go:5` was last changed by Ada on ", "CONTRIBUTING"},
 		{"when was the function Fold changed?", "code_history", "fold: begin with birds (Ada)", "Limit"},

@@ -235,7 +235,7 @@ func (o offline) historyAnswer() (model.Response, bool) {
 		d.write(b)
 	}
 	if found == 0 {
-		return say(strings.TrimSpace(b.String())+"\nNo commit tells of that.\n", sig("partial_answer", 0.6, field("missing", "a commit that tells of it"))), true
+		return say(strings.TrimSpace(b.String())+"\nNo commit mentions it.\n", sig("partial_answer", 0.6, field("missing", "a commit that mentions it"))), true
 	}
 	return say(strings.TrimSpace(b.String())+"\n", sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(found)), list("source_types", []string{string(tool.Code)}))), true
 }
@@ -252,7 +252,7 @@ func (d told) write(b *strings.Builder) {
 		}
 	case "diff":
 		if len(d.Changes) == 0 {
-			b.WriteString("\nNothing is changed since the last commit.\n")
+			b.WriteString("\nNothing has changed since the last commit.\n")
 			return
 		}
 		if len(d.Commits) == 0 {

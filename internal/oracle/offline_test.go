@@ -247,7 +247,7 @@ func TestOfflineWithNothingConnectedSaysSo(t *testing.T) {
 	h := offlineOver(t, "", "")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	holds(t, "the answer", a.Answer, "No source is connected that I could search.")
+	holds(t, "the answer", a.Answer, "There is no source that I could search.")
 }
 
 func TestOfflineQuotesPoisonedTextAsTextOnly(t *testing.T) {

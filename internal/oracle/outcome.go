@@ -102,7 +102,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
 	a.tellWrites()
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: earlier exchanges but the last were left out.",
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: all earlier exchanges except the last were left out.",
 			Payload: agent.Pairs("left_out", left)})
 	}
 	for _, why := range env.LeftOut {
@@ -194,7 +194,7 @@ func (a *Answer) doubt(g ground) {
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
-		a.lacks("Nothing that the answer cites was read.")
+		a.lacks("None of the answer's citations were read.")
 	}
 }
 
@@ -303,7 +303,7 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		}
 	}
 	if t.Finish == model.FinishLength {
-		a.lacks(sentences("The answer was cut at the model's limit of output.", a.Caveat))
+		a.lacks(sentences("The answer was cut off at the model's output limit.", a.Caveat))
 	}
 	if a.Partial() {
 		a.explain()
@@ -356,7 +356,7 @@ func (a *Answer) lacks(caveat string) {
 // summary is what can be said when the model said nothing to the end.
 func (a *Answer) summary() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "I have no answer. After %s the model had given none.", agent.Counted(a.Turns, "turn"))
+	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", agent.Counted(a.Turns, "turn"))
 	for _, t := range a.Tried {
 		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, agent.Counted(t.Calls, "call"), agent.Counted(t.Hits, "hit"), agent.Counted(t.Opened, "place"))
 	}

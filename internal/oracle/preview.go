@@ -53,7 +53,7 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	}
 	at := slices.IndexFunc(step.Start, func(e bt.Effect) bool { return e.Kind == agent.EffectTurn })
 	if at < 0 {
-		return Preview{}, fmt.Errorf("%s does not begin with a turn of the model: it ends with %s", q.TreeFile, step.Status)
+		return Preview{}, fmt.Errorf("%s does not start with a model turn: it ends with %s", q.TreeFile, step.Status)
 	}
 	var turn agent.TurnPayload
 	if err := json.Unmarshal(step.Start[at].Payload, &turn); err != nil {

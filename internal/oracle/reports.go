@@ -59,12 +59,12 @@ func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) S
 		told.Type, told.Confidence = s.Type, s.Confidence
 		if s.Type == signal.DelegationRecommended {
 			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")),
-				"The model recommends to delegate: %s (%s)", s.Text("scope"), s.Text("reason"))
+				"The model recommends delegating: %s (%s)", s.Text("scope"), s.Text("reason"))
 		}
 	case report.Malformed:
 		r.Signals = r.Signals.OnSilentTurn()
 		told.Malformed = report.Problem
-		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), "A signal was not well-formed and counts as none: %s", report.Problem)
+		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), "A malformed signal was ignored: %s", report.Problem)
 	default:
 		r.Signals = r.Signals.OnSilentTurn()
 		if calls > 0 {
@@ -82,7 +82,7 @@ func signalIs() bt.Leaf {
 		Report Report `port:"report"`
 		Type   string `port:"type" oneof:"need_turn context_sufficient stuck need_capability partial_answer delegation_recommended" doc:"of signal"`
 	}
-	return bt.EmittingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
+	return bt.EmittingCheck("SignalIs", "Does the reply's signal have this type?", func(i in) (bool, string, bt.Typed) {
 		if i.Report.Signal == nil {
 			return false, "no signal", nil
 		}
@@ -111,7 +111,7 @@ func sameReason() bt.Leaf {
 		Reports Reports      `port:"reports"`
 		AtLeast int          `port:"at_least" default:"3" doc:"how often in all"`
 	}
-	return bt.Check("SameReason", "Did the model want another turn for the same reason that often in a row (FR-008), and bring nothing new with it?", func(i in) (bool, string) {
+	return bt.Check("SameReason", "Has the model requested another turn for the same reason this many times in a row (FR-008) without bringing anything new?", func(i in) (bool, string) {
 		n := i.Reports.Signals.ConsecutiveSameReason
 		switch last := i.Ledger.LastRound(); {
 		case n < i.AtLeast:
@@ -128,9 +128,9 @@ func firstTime() bt.Leaf {
 	type out struct {
 		Reports Reports `port:"reports"`
 	}
-	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: what is missing is asked for once.", func(_ none, o *out) error {
+	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: what is missing is requested once.", func(_ none, o *out) error {
 		if o.Reports.AskedFor {
-			return fmt.Errorf("it was asked for before")
+			return fmt.Errorf("it was requested before")
 		}
 		o.Reports = o.Reports.clone()
 		o.Reports.AskedFor = true
@@ -145,10 +145,10 @@ func remind() bt.Leaf {
 	type out struct {
 		Reports Reports `port:"reports"`
 	}
-	return bt.Func("Remind", "SUCCESS the first time in a run, then FAILURE: of its signals a model is reminded once, and not at all beside calls where it can't write one there.",
+	return bt.Func("Remind", "SUCCESS the first time in a run, then FAILURE: a model is reminded of its signals once, and not next to calls if it can't write one there.",
 		func(i in, o *out) error {
 			if o.Reports.Reminded || i.Bare {
-				return fmt.Errorf("it was reminded before, or can't do it")
+				return fmt.Errorf("it was already reminded, or can't do it")
 			}
 			o.Reports = o.Reports.clone()
 			o.Reports.Reminded = true

@@ -30,7 +30,7 @@ func Shadow(of *run.Assistant) *run.Assistant {
 func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 	env, ok := of.Env.(Env)
 	if !ok {
-		return run.Spec{}, fmt.Errorf("a run of %s has no shadow", of.Assistant)
+		return run.Spec{}, fmt.Errorf("a run of %s can't have a shadow", of.Assistant)
 	}
 	env.ShadowOf = runID
 	of.Title, of.Env, of.Session = "shadow of "+of.Title, env, "" // it has one of its own

@@ -155,7 +155,7 @@ func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 }
 
 func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
-	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil || err.Error() != "a run of council has no shadow" {
+	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil || err.Error() != "a run of council can't have a shadow" {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // What the person is told of an answer with nothing behind it.
 const (
-	nothingLookedUp = "Nothing was looked up for this answer: it rests on what the model knows."
-	nothingOpened   = "No source was opened for this answer: it rests on what the model knows."
+	nothingLookedUp = "Nothing was looked up for this answer: it relies on what the model knows."
+	nothingOpened   = "No source was opened for this answer: it relies on what the model knows."
 	nothingWritten  = "Nothing was written."
 )
 

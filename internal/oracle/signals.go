@@ -92,18 +92,18 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 		s := AuditedSignal{Signal: h.Signal, Fate: Ignored}
 		switch {
 		case stopped:
-			s.Why = "the run was stopped before the tree took its turn in"
+			s.Why = "the run was stopped before the tree processed its turn"
 		case c.Err != nil:
 			s.Why = "its turn failed: " + c.Err.Reason
 		case c.Kind != agent.EffectTurn:
-			s.Why = "nobody asks for signals in a reply of " + c.Kind
+			s.Why = "no signals are expected in a reply of " + c.Kind
 		default:
 			s.Fate = Pending
 		}
 		add(s)
 	}
 	for i := range h.Extra {
-		add(AuditedSignal{Signal: &h.Extra[i], Fate: Ignored, Why: "extra: another signal came first in the reply"})
+		add(AuditedSignal{Signal: &h.Extra[i], Fate: Ignored, Why: "extra: only the first signal in a reply counts"})
 	}
 	for i := range h.Problems {
 		add(AuditedSignal{Malformed: &h.Problems[i], Fate: Ignored, Why: "malformed: " + h.Problems[i].Reason})
@@ -127,7 +127,7 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 		for _, e := range ofTurn(step, first) {
 			switch {
 			case e.Type == SignalTaken{}.EventType(), e.Type == ReplyDoubted{}.EventType():
-				s.Fate, s.Why, s.Rule = Steered, "a rule asked for it", e.Rule
+				s.Fate, s.Why, s.Rule = Steered, "a rule acted on it", e.Rule
 				if words := a.words.Words(e); words != string(s.Signal.Type) {
 					s.Why += ": " + words
 				}
@@ -145,7 +145,7 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 		first = false
 	}
 	if s.Fate == Pending {
-		s.Why = "what the tree made of it is not in the journal"
+		s.Why = "the journal does not say what the tree did with it"
 	}
 }
 

@@ -49,14 +49,14 @@ func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
 		why   string
 		rule  string
 	}{
-		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough()), theEnd}, 9, oracle.Steered, "a rule asked for it", "/Answered/SignalIs"},
-		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule asked for it", "/GoOn/SignalIs"},
+		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough()), theEnd}, 9, oracle.Steered, "a rule acted on it", "/Answered/SignalIs"},
+		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/GoOn/SignalIs"},
 		"calls beside need_turn":     {[]modeltest.Turn{read(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
 		"the next turn's is another": {[]modeltest.Turn{read(needTurn("more")), modeltest.Say(needTurn("even more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
 		"no turn is left":            {[]modeltest.Turn{modeltest.Say("So far. " + needTurn("more"))}, 1, oracle.Noted, "stop: budget", "/Forced/Accept"},
 		"stuck, so the fallback":     {[]modeltest.Turn{modeltest.Say(stuck("no hit")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "stuck: no hit", "/InDoubt/CauseOfDoubt"},
 		"unsure, so the fallback":    {[]modeltest.Turn{modeltest.Say(element("need_turn", "0.1", "reason", "x")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "unsure: ", "/InDoubt/CauseOfDoubt"},
-		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule asked for it", "/Capability/SignalIs"},
+		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Capability/SignalIs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := setUp(t, c.turns...)
@@ -112,8 +112,8 @@ func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
 	for _, s := range oracle.AuditSignals([]any{&run.StartRecord{}, body, nil, &run.EndRecord{}}, nil) {
 		signals = append(signals, strings.Join([]string{raw(s), string(s.Fate), s.Why}, " | "))
 	}
-	same(t, "signals", signals, []string{"<signal one> | pending | what the tree made of it is not in the journal",
-		"<signal two> | ignored | extra: another signal came first in the reply", "<signal three> | ignored | malformed: odd"})
+	same(t, "signals", signals, []string{"<signal one> | pending | the journal does not say what the tree did with it",
+		"<signal two> | ignored | extra: only the first signal in a reply counts", "<signal three> | ignored | malformed: odd"})
 }
 
 func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {

@@ -59,7 +59,7 @@ func TestStory5ReplyWithoutSignalHasADefaultByTheFallback(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"1: malformed, go_on by rules"})
 	same(t, "it is told to those who watch", notices(a, oracle.NoticeFallback), []agent.Notice{{Type: "fallback.consulted", Severity: agent.Info, Turn: 1,
-		Text:    "The fallback was consulted (malformed) and decided: go_on, since what is missing is asked for as of any other reply.",
+		Text:    "The fallback was consulted (malformed) and decided: go_on, since what is missing is requested as for any other reply.",
 		Payload: map[string]string{"cause": "malformed", "verdict": "go_on", "by": "rules"}}})
 }
 
@@ -248,7 +248,7 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 			failing.classifier = (&classifier{err: errors.New("the model can't be loaded")}).ask
 			got := failing.ask(auth)
 			same(t, "notices of the failing one", notices(got, oracle.NoticeClassifier), []agent.Notice{{Type: "classifier.unavailable", Severity: agent.Warning,
-				Turn: want.Fallbacks[0].Turn, Text: "The classifier can't be asked, so rules decide: the model can't be loaded",
+				Turn: want.Fallbacks[0].Turn, Text: "The classifier is not available, so rules decide: the model can't be loaded",
 				Payload: map[string]string{"reason": "the model can't be loaded"}}})
 			got.Notices = slices.DeleteFunc(got.Notices, func(n agent.Notice) bool { return n.Type == oracle.NoticeClassifier })
 			got.SessionID, want.SessionID = "", ""

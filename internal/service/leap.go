@@ -26,7 +26,7 @@ func even(began, now time.Time) bool {
 type LeapError struct{ Last, Now time.Time }
 
 func (e *LeapError) Error() string {
-	return fmt.Sprintf("no session is removed by retention yet: the last was used on %s, and by the clock it is %s; if the clock is right, it goes on a day after the next use",
+	return fmt.Sprintf("retention is paused: the last session was used on %s, but the clock says %s; if the clock is right, it resumes a day after the next use",
 		e.Last.Format(time.DateOnly), e.Now.Format(time.DateOnly))
 }
 

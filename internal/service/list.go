@@ -178,9 +178,9 @@ const mostNamed = 5
 func pick[T any](what, name string, all []T, id func(T) string) (found T, err error) {
 	switch {
 	case name == "":
-		return found, fmt.Errorf("no %s is named: say last, or an id that ‘sibyl %s list’ shows", what, what)
+		return found, fmt.Errorf("no %s given: use last, or an id that ‘sibyl %s list’ shows", what, what)
 	case name == "last" && len(all) == 0:
-		return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
+		return found, fmt.Errorf("there are no %ss yet: %w", what, journal.ErrNotFound)
 	case name == "last":
 		return all[0], nil
 	}
@@ -201,7 +201,7 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 	if n := len(ids) - mostNamed; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return found, fmt.Errorf("%s %q is not one but %d: %s%s", what, name, len(ids), strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
+	return found, fmt.Errorf("%[3]d matches for %[1]s %[2]q: %[4]s%[5]s", what, name, len(ids), strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
 }
 
 // Rename gives a session another title.

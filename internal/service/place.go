@@ -45,7 +45,7 @@ func ParsePlace(text string) (Place, error) {
 		p.Told, err = strconv.Atoi(told)
 	}
 	if err != nil || p.Record < 0 || p.Record > journal.MaxRecords || p.Told < 0 || p.Told > mostUpdates || p.String() != text {
-		return Place{}, fmt.Errorf("that is no place in a run: %w", journal.ErrInvalid)
+		return Place{}, fmt.Errorf("not a valid position in a run: %w", journal.ErrInvalid)
 	}
 	return p, nil
 }

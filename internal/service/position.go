@@ -171,7 +171,7 @@ func (p *Position) add(part string) error {
 }
 
 func noPosition() error {
-	return fmt.Errorf("that is no place in a stream of runs (take it from an event, as it is): %w", journal.ErrInvalid)
+	return fmt.Errorf("not a valid position in a stream of runs (copy it from an event unchanged): %w", journal.ErrInvalid)
 }
 
 func inMillis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }

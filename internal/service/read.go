@@ -97,7 +97,7 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 		}
 		return b.String(), nil
 	}
-	return "", usage(fmt.Errorf("there is no format %q: %s", format, strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1]))
+	return "", usage(fmt.Errorf("unknown format %q: use %s", format, strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1]))
 }
 
 // Explanation is why a run did what it did.
@@ -135,7 +135,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	}
 	row := s.row(r)
 	if row.State == SetAside { // to go through it would end this process, too
-		return Explanation{Run: row, Ending: []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries it once more, ‘sibyl run cancel " + id + "’ ends it as it stands"}}, nil
+		return Explanation{Run: row, Ending: []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries again, ‘sibyl run cancel " + id + "’ ends it"}}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 		x.Ending = recordLines(last)
 		return x, nil
 	case r.Rests(s.config.Engine.When()):
-		x.Ending = []string{"set aside: it came no further; it is taken up again later, and can be resumed or cancelled before"}
+		x.Ending = []string{"set aside because it made no progress; it is retried later, and can be resumed or cancelled before that"}
 		return x, nil
 	case r.Status == journal.Running:
 		return x, nil
@@ -339,7 +339,7 @@ func (s *Service) ReplayTexts(ctx context.Context, owner journal.Owner, id, fold
 		return nil, err
 	}
 	if a.Texts == nil {
-		return nil, usage(fmt.Errorf("%s keeps no texts that could be changed", a.Name))
+		return nil, usage(fmt.Errorf("%s records no texts that could be changed", a.Name))
 	}
 	return a.Texts(folder), nil
 }

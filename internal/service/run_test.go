@@ -50,9 +50,9 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 			_, err := s.Start(h.Context(), ada, r)
 			return err
 		}
-		misused(h, "no such assistant", try(service.Request{Assistant: "council", Words: "Tea?"}), `this program has no assistant "council"; it has: panel, jury`)
+		misused(h, "there is no such assistant", try(service.Request{Assistant: "council", Words: "Tea?"}), `this program has no assistant "council"; it has: panel, jury`)
 		misused(h, "no options", try(service.Request{Assistant: "panel", Words: "Tea?"}), "a panel wants words")
-		misused(h, "session of another assistant", try(service.Request{Assistant: "jury", Session: begun.Session, Words: "Tea?", Options: "ada"}), "is of panel, not of jury")
+		misused(h, "session of another assistant", try(service.Request{Assistant: "jury", Session: begun.Session, Words: "Tea?", Options: "ada"}), "belongs to panel, not to jury")
 		err := try(service.Request{Assistant: "panel", Session: "none", Words: "Tea?", Options: "ada"})
 		misused(h, "no such session", err, "none")
 		isError(h, "no such session", err, journal.ErrNotFound)
@@ -67,7 +67,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 func TestAssistantsOfOneNameAreRefused(t *testing.T) {
 	inHouse(t, func(h *house) {
 		a := h.panel("panel")
-		if _, err := service.New(service.Config{Assistants: []*assistant.Assistant{a, a}}); err == nil || err.Error() != "two assistants are called panel" {
+		if _, err := service.New(service.Config{Assistants: []*assistant.Assistant{a, a}}); err == nil || err.Error() != "two assistants have the name panel" {
 			h.Errorf("the error is %v", err)
 		}
 	})
@@ -314,7 +314,7 @@ func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 		o := must(s.Options("panel", json.RawMessage(`{"personas":["ada","bob"]}`), nil))(h)
 		res := h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: o}))(h))
 		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")
-		for name, says := range map[string]string{"panel": "wants personas", "shadow": "begun beside those of another", "council": `no assistant "council"`} {
+		for name, says := range map[string]string{"panel": "wants personas", "shadow": "started by another assistant", "council": `no assistant "council"`} {
 			_, err := s.Options(name, nil, nil)
 			misused(h, "none for "+name, err, says)
 			if _, told := errors.AsType[*assistant.RequestError](err); !told {

@@ -53,7 +53,7 @@ func New(c Config) (*Service, error) {
 	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}, began: time.Now()}
 	for _, a := range c.Assistants {
 		if s.byName[a.Name] != nil {
-			return nil, fmt.Errorf("two assistants are called %s", a.Name)
+			return nil, fmt.Errorf("two assistants have the name %s", a.Name)
 		}
 		s.byName[a.Name], s.words[a.Name] = a, run.NewVocabulary(a.Events...)
 	}
@@ -98,7 +98,7 @@ func (s *Service) Options(name string, raw json.RawMessage, folder func(name str
 		return nil, err
 	}
 	if a.Decode == nil {
-		return nil, usage(&assistant.RequestError{Public: "the runs of this assistant are begun beside those of another, not by a request", Hint: "ask another assistant"})
+		return nil, usage(&assistant.RequestError{Public: "runs of this assistant are started by another assistant, not by a request", Hint: "ask another assistant"})
 	}
 	o, err := a.Decode(raw, folder)
 	return o, usage(err)
@@ -224,8 +224,8 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if r.Session != "" {
 		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
-			err = &assistant.RequestError{Public: "this session is of another assistant", Hint: "ask that one, or begin a session",
-				Err: fmt.Errorf("session %s is of %s, not of %s", session.ID, session.Assistant, a.Name)}
+			err = &assistant.RequestError{Public: "this session belongs to another assistant", Hint: "ask that one, or begin a session",
+				Err: fmt.Errorf("session %s belongs to %s, not to %s", session.ID, session.Assistant, a.Name)}
 		}
 		if err != nil {
 			return nil, run.Spec{}, usage(err)

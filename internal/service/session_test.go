@@ -58,7 +58,7 @@ func TestSessionIsShownAndExported(t *testing.T) {
 		same(h, "JSON", fmt.Sprint(whole.ID, len(whole.Exchanges)), fmt.Sprint(first.Session, 2))
 		same(h, "the first of the JSON", string(whole.Exchanges[0])+"\n", strings.SplitAfter(lines, "\n")[0])
 		_, err := c.Export("pdf", encode)
-		misused(h, "another format", err, `there is no format "pdf": md, json or jsonl`)
+		misused(h, "another format", err, `unknown format "pdf": use md, json or jsonl`)
 		h.wait(going)
 	})
 }
@@ -114,7 +114,7 @@ func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
 			same(h, "the run "+name, must(s.FindRun(h.Context(), ada, name))(h).Title, "shadow")
 		}
 		_, err := s.FindRun(h.Context(), ada, id[:4])
-		misused(h, "the beginning of all", err, "is not one but 5")
+		misused(h, "the beginning of all", err, "5 matches for run")
 		_, err = s.FindSession(h.Context(), ada, "", "zzz")
 		misused(h, "no session", err, "zzz")
 		isError(h, "no session", err, journal.ErrNotFound)
@@ -212,7 +212,7 @@ func TestReplaySaysWhatAnotherTreeWouldHaveDecided(t *testing.T) {
 		}
 		same(h, "who was asked", len(h.asked), 2)
 		_, err := s.ReplayTexts(h.Context(), ada, r.ID, "folder")
-		misused(h, "texts of an assistant without any", err, "panel keeps no texts")
+		misused(h, "texts of an assistant without any", err, "panel records no texts")
 	})
 }
 
@@ -371,6 +371,6 @@ func TestPanelRunsBesideTheOracle(t *testing.T) {
 			same(h, "earlier runs that the Oracle is given in the session ‘"+session+"’", len(again.Spec.Env.(oracle.Env).Past), earlier)
 		}
 		_, err := s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Session: r.Session, Words: "Tea?", Options: oracle.Options{MaxTurns: 3}})
-		misused(h, "the Oracle in a panel's session", err, "is of panel, not of oracle")
+		misused(h, "the Oracle in a panel's session", err, "belongs to panel, not to oracle")
 	})
 }

@@ -244,9 +244,9 @@ func recordLines(r *journal.Record) []string {
 	}
 	switch body := body.(type) {
 	case *run.SuspendRecord:
-		return []string{"suspended, to be resumed: " + body.Fault.Reason}
+		return []string{"suspended until resumed: " + body.Fault.Reason}
 	case *run.LeaveRecord:
-		return []string{"left by a process that stops, for others to go on with"}
+		return []string{"left by a stopping process for others to resume"}
 	case *run.ResumeRecord:
 		if r.Seq == 1 && len(body.Repeated) == 0 {
 			return []string{"taken up"}

@@ -95,7 +95,7 @@ func TestWhatARunOfAnEffectCanNotBeginWithIsAUsageError(t *testing.T) {
 			_, err := s.Within(h.Context(), ada, "child", r)
 			return err
 		}
-		misused(h, "no such assistant", try(service.Request{Assistant: "choir"}), "it has: panel, jury")
+		misused(h, "there is no such assistant", try(service.Request{Assistant: "choir"}), "it has: panel, jury")
 		misused(h, "no words", try(service.Request{Assistant: "jury", Options: "ada"}), "a panel wants words")
 		err := try(service.Request{Assistant: "jury", Session: "none", Words: "Tea?", Options: "ada"})
 		misused(h, "no such session", err, "none")

@@ -16,7 +16,7 @@ const longestName = 255
 
 // errKeyUsed says that a key can't stand for the change that was asked for.
 func errKeyUsed() error {
-	return &Invalid{"idempotency_key", "was used for another change; each change takes a key of its own"}
+	return &Invalid{"idempotency_key", "was used for another change; each change needs its own key"}
 }
 
 // CheckOwner says whether somebody of this name can have tasks: an *Invalid of the field "owner".
@@ -63,7 +63,7 @@ func (a Act) Check(owner string) error {
 
 func checkID(id int64) error {
 	if id < 1 {
-		return &Invalid{"task_id", "must be a whole number from 1 on"}
+		return &Invalid{"task_id", "must be a whole number of at least 1"}
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (t *Task) settle() error {
 		return err
 	}
 	if (t.Status == Completed) != (t.CompletedAt != nil) {
-		return &Invalid{"completed_at", "is set while a task is completed, and only then"}
+		return &Invalid{"completed_at", "is set only while a task is completed"}
 	}
 	title, err := cleanTitle(t.Title)
 	if err != nil {
@@ -199,7 +199,7 @@ func cleanDescription(description *string) (*string, error) {
 	case !utf8.ValidString(text):
 		return nil, &Invalid{"description", "must be valid UTF-8"}
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
-		return nil, &Invalid{"description", "must be without control characters but for tabs and ends of lines"}
+		return nil, &Invalid{"description", "must not contain control characters other than tabs and line ends"}
 	case strings.TrimSpace(text) == "":
 		return nil, nil
 	case utf8.RuneCountInString(text) > MaxDescription:

@@ -157,11 +157,11 @@ func TestUpdateThatCannotBeIsRefused(t *testing.T) {
 	d.invalid(err, "version", "0 is any")
 	for _, id := range []int64{0, -1} {
 		_, _, err = d.Update(t.Context(), ada, id, 0, task.Edit{Title: new("two")})
-		d.invalid(err, "task_id", "from 1 on")
+		d.invalid(err, "task_id", "at least 1")
 		_, err = d.Task(t.Context(), "ada", id)
-		d.invalid(err, "task_id", "from 1 on")
+		d.invalid(err, "task_id", "at least 1")
 		_, err = d.History(t.Context(), "ada", id)
-		d.invalid(err, "task_id", "from 1 on")
+		d.invalid(err, "task_id", "at least 1")
 	}
 	_, _, err = d.Add(t.Context(), task.By{}, "one", nil)
 	d.invalid(err, "owner", "is missing")

@@ -20,7 +20,7 @@ import (
 
 // Errors of a Store and a Service, wrapped. None repeats what was sent.
 var (
-	ErrNotFound = errors.New("there is no such task")
+	ErrNotFound = errors.New("no such task")
 	ErrConflict = errors.New("the task has changed since")
 	ErrNoChange = errors.New("there is nothing to undo")
 )

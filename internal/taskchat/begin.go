@@ -114,11 +114,11 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	}
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
-		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it wants some words, %d characters at most", MaxMessage)}
+		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it needs some words, at most %d characters", MaxMessage)}
 	}
 	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
 	if err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to take what is set", Err: err}
+		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to use the configured one", Err: err}
 	}
 	_, zone := d.Now().Local().Zone()
 	env := Env{Model: id, Zone: zone}

@@ -26,15 +26,15 @@ type slash struct {
 func slashes() []slash {
 	return []slash{
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
-		{"/in", "[FOLDER]", "search the code of this folder; - for none", false, (*model).changeCode},
-		{"/vault", "[FOLDER]", "search the notes of this folder; - for none", false, (*model).changeVault},
+		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
+		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
 		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show those lines", true, (*model).showSources},
-		{"/why", "", "show why the last answer is as it is", true, (*model).why},
+		{"/why", "", "explain the last answer", true, (*model).why},
 		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
 		{"/edit", "[TEXT]", "write the question in your editor", false, (*model).edit},
-		{"/undo", "", "put back what the last write to a note replaced", false, (*model).undo},
+		{"/undo", "", "undo the last write to a note", false, (*model).undo},
 		{"/new", "", "begin a new session", false, (*model).newSession},
-		{"/sessions", "[ID]", "go on with another session; without an id, choose one", false, (*model).sessions},
+		{"/sessions", "[ID]", "continue another session; without an id, choose one", false, (*model).sessions},
 		{"/help", "", "show this", true, (*model).help},
 		{"/quit", "", "leave", true, func(*model, string) tea.Cmd { return tea.Quit }},
 	}
@@ -63,11 +63,11 @@ func (m *model) command(line string) tea.Cmd {
 	case !ok:
 		m.setInput(line)
 		name, _, _ := strings.Cut(line, " ")
-		m.hint = fmt.Sprintf("there is no command %s: /help lists them; a question that begins with / has a space before it", render.Clean(name))
+		m.hint = fmt.Sprintf("unknown command %s: /help lists them; put a space before a question that begins with /", render.Clean(name))
 		return nil
 	case said != "" && s.takes == "":
 		m.setInput(line)
-		m.hint = s.name + " takes nothing behind it"
+		m.hint = s.name + " takes no argument"
 		return nil
 	}
 	return s.do(m, said)
@@ -78,8 +78,8 @@ func (m *model) help(string) tea.Cmd {
 	for _, s := range slashes() {
 		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", strings.TrimSpace(s.name+" "+s.takes), s.about)))
 	}
-	for _, key := range [][2]string{{"@path", "in a question: the file is what it is about"}, {"Alt-Enter, Ctrl-J", "a new line"}, {"Tab", "complete a command, a path, a model, a session"},
-		{"Up, Down, Ctrl-R", "what was typed before; look for it"}, {"Ctrl-C", "stop the answer; at an empty line twice: leave"}, {"Ctrl-D, Ctrl-Z", "leave; go to the shell, ‘fg’ comes back"}} {
+	for _, key := range [][2]string{{"@path", "in a question: attach this file"}, {"Alt-Enter, Ctrl-J", "a new line"}, {"Tab", "complete a command, a path, a model, a session"},
+		{"Up, Down, Ctrl-R", "earlier questions; search them"}, {"Ctrl-C", "stop the answer; twice on an empty line: leave"}, {"Ctrl-D, Ctrl-Z", "leave; suspend to the shell, ‘fg’ returns"}} {
 		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", key[0], key[1])))
 	}
 	return m.print(append(append([]string{""}, lines...), "")...)
@@ -88,12 +88,12 @@ func (m *model) help(string) tea.Cmd {
 func (m *model) changeModel(name string) tea.Cmd {
 	if name != "" {
 		m.options.Model = name
-		return m.say("the next question is asked of " + name)
+		return m.say("the next question goes to " + name)
 	}
 	return func() tea.Msg {
 		names, err := m.sibyl.Models(m.ctx)
 		if err == nil && len(names) == 0 {
-			err = errors.New("no model can be asked: ‘sibyl doctor’ says what is missing")
+			err = errors.New("no model is available: ‘sibyl doctor’ says what is missing")
 		}
 		items := make([]item, len(names))
 		for i, name := range names {
@@ -183,9 +183,9 @@ func (m *model) copyAnswer(string) tea.Cmd {
 	case m.last.Answer == "":
 		return m.fail(errNoAnswer)
 	case len(m.last.Answer) > mostCopied:
-		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d that terminals take: ‘sibyl session export %s -o FILE’ writes it", len(m.last.Answer), mostCopied, m.session))
+		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d a terminal accepts: ‘sibyl session export %s -o FILE’ writes it", len(m.last.Answer), mostCopied, m.session))
 	}
-	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)), m.say("the answer was handed to the terminal for its clipboard; some terminals have to be allowed to take it"))
+	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)), m.say("the answer was sent to the terminal's clipboard; some terminals need permission for this"))
 }
 
 type undoMsg struct {
@@ -206,15 +206,15 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.fail(msg.err)
 	case msg.id == "":
-		return m.say("there is no write to a note that could be put back")
+		return m.say("there is no write to undo")
 	}
-	m.asking = append(m.asking, question{words: msg.words, undo: msg.id, title: "Put it back as it was before?"})
+	m.asking = append(m.asking, question{words: msg.words, undo: msg.id, title: "Undo this write?"})
 	return nil
 }
 
 func (m *model) newSession(string) tea.Cmd {
 	m.session, m.last, m.asking, m.allowed = "", Exchange{}, nil, nil
-	return m.say("your next question begins a session")
+	return m.say("your next question begins a new session")
 }
 
 // switchedMsg says which session goes on.
@@ -232,7 +232,7 @@ func (m *model) sessions(name string) tea.Cmd {
 		case name != "":
 			return m.switchTo(m.ctx, all, name)
 		case len(all) == 0:
-			err = errors.New("there is no session yet")
+			err = errors.New("there are no sessions yet")
 		}
 		items := make([]item, len(all))
 		for i, s := range all {
@@ -255,7 +255,7 @@ func (m *model) switchTo(ctx context.Context, all []journal.Session, name string
 		}
 	}
 	if len(found) != 1 {
-		return switchedMsg{err: fmt.Errorf("%d sessions are called %s: /sessions lists them", len(found), name)}
+		return switchedMsg{err: fmt.Errorf("%d sessions match %s: /sessions lists them", len(found), name)}
 	}
 	last, err := m.sibyl.Last(ctx, found[0].ID)
 	if errors.Is(err, journal.ErrNotFound) {

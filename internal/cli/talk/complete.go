@@ -144,7 +144,7 @@ func (m *model) offer(msg candidatesMsg) {
 		m.hint = render.Clean(msg.err.Error())
 		return
 	case len(msg.all) == 0:
-		m.hint = "nothing begins so"
+		m.hint = "no completions"
 		return
 	}
 	common := msg.all[0].text

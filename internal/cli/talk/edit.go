@@ -52,7 +52,7 @@ func (m *model) editor() ([]string, error) {
 	}
 	path, err := exec.LookPath(usual)
 	if err != nil {
-		return nil, errors.New("there is no editor: name one in EDITOR")
+		return nil, errors.New("no editor is set: name one in EDITOR")
 	}
 	return []string{path}, nil
 }
@@ -68,7 +68,7 @@ func (m *model) edited(msg editedMsg) tea.Cmd {
 		return m.fail(fmt.Errorf("the editor: %w", err))
 	}
 	if text == "" {
-		m.hint = "the editor left no question"
+		m.hint = "the question was left empty"
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func readUpTo(name string, most int64) (string, error) {
 		return "", err
 	}
 	if info.Size() > most {
-		return "", fmt.Errorf("the question has %d bytes, at most %d are read", info.Size(), most)
+		return "", fmt.Errorf("the question has %d bytes, more than the limit of %d", info.Size(), most)
 	}
 	text, err := os.ReadFile(name)
 	return string(text), err

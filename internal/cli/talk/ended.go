@@ -52,7 +52,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 			beside = append(beside, f.Hint)
 		}
 	} else if res.Status == journal.Cancelled {
-		beside = append(beside, "stopped; what it had found is kept")
+		beside = append(beside, "stopped; what it found is kept")
 	}
 	if res.Asks {
 		beside = append(beside, "it asks you something: type your answer")

@@ -120,16 +120,16 @@ func (m *model) enter() tea.Cmd {
 	case text == "" && len(m.pasted) == 0:
 		return nil
 	case text == "":
-		m.hint = "what about it? Type a question to what was pasted"
+		m.hint = "type a question about the pasted text"
 		return nil
 	case m.live != nil && !(command && alwaysThere(text)):
-		m.hint = "the answer is still under way: Ctrl-C stops it"
+		m.hint = "still answering: Ctrl-C stops it"
 		return nil
 	}
 	m.setInput("")
 	m.menu = nil
 	if err := m.history.add(text); err != nil {
-		m.hint = "the history can't be kept: " + err.Error()
+		m.hint = "the history can't be saved: " + err.Error()
 	}
 	m.at, m.draft = len(m.history.entries), ""
 	if command {
@@ -162,7 +162,7 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 			whole += len(p) + 1
 		}
 		if whole > oracle.MaxMaterial {
-			m.hint = fmt.Sprintf("that has %d bytes, at most %d can be pasted: put it into a file below %s", whole, oracle.MaxMaterial, "the folder that is asked about")
+			m.hint = fmt.Sprintf("that has %d bytes, more than the limit of %d: put it in a file in %s", whole, oracle.MaxMaterial, "the folder you are asking about")
 			return nil
 		}
 		m.pasted = append(m.pasted, text)

@@ -153,7 +153,7 @@ func TestPasteIsOneText(t *testing.T) {
 	b.Update(tea.PasteMsg{Content: long})
 	b.press("<c-x>")
 	b.Update(tea.PasteMsg{Content: strings.Repeat("x", oracle.MaxMaterial+1)})
-	if len(b.pasted) != 0 || !strings.Contains(b.View().Content, "at most 262144") {
+	if len(b.pasted) != 0 || !strings.Contains(b.View().Content, "the limit of 262144") {
 		t.Errorf("too much was taken, or nothing says so:\n%s", b.View().Content)
 	}
 }

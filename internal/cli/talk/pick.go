@@ -72,7 +72,7 @@ func (m *model) pickKey(k tea.KeyPressMsg) tea.Cmd {
 func (p *picker) lines(m *model) []string {
 	all := p.fitting()
 	room := max(1, min(10, m.height-m.room()-4))
-	lines := []string{m.cut(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) + m.faint("  (type to narrow; Enter takes, Esc leaves)"))}
+	lines := []string{m.cut(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) + m.faint("  (type to filter; Enter selects, Esc cancels)"))}
 	from := max(0, min(p.at-room/2, len(all)-room))
 	for i := from; i < min(len(all), from+room); i++ {
 		line := m.cut("  " + strings.Join(strings.Fields(render.Clean(all[i].line)), " "))
@@ -85,7 +85,7 @@ func (p *picker) lines(m *model) []string {
 		lines = append(lines, m.faint(fmt.Sprintf("  %d of %d", p.at+1, len(all))))
 	}
 	if len(all) == 0 {
-		lines = append(lines, m.faint("  nothing holds that"))
+		lines = append(lines, m.faint("  no match"))
 	}
 	return lines
 }

@@ -95,7 +95,7 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 		h.press("qw")
 		h.showsNo("work:big")
 		h.press("\r")
-		h.shows("the next question is asked of ollama:qwen3:4b")
+		h.shows("the next question goes to ollama:qwen3:4b")
 		r := h.ask("How?")
 		if r.options.Model != "ollama:qwen3:4b" {
 			t.Errorf("asked of %q", r.options.Model)
@@ -182,8 +182,8 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 
 func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	h := hold(t, 80, 24)
-	calls := []string{"1. Not written without your yes: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Not called without your yes: web_fetch\n    url: https://example.com"}
-	how := "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
+	calls := []string{"1. Waiting for your approval before writing: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Waiting for your approval before calling: web_fetch\n    url: https://example.com"}
+	how := "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’"
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Held: calls, HowTo: how,
 		Warnings: append(append([]string{}, calls...), how, "a warning of its own")}})
 	s := h.shows("Do it?")
@@ -267,7 +267,7 @@ func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
 	h.ask("How?")
 	h.press("\x03")
 	h.shows("stopped before it began")
-	h.shows("❯ How?\n  the usual model") // to be changed and asked again
+	h.shows("❯ How?\n  the default model") // to be changed and asked again
 	h.press("\r")
 	<-h.p.begun
 	h.press("/quit\r")

@@ -130,7 +130,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 // greet prints what stands above the first question.
 func (m *model) greet(ctx context.Context, to io.Writer) error {
 	var lines []string
-	for _, line := range wrapped("Ask a question. /help lists what else there is; Ctrl-D leaves.", m.usable()) {
+	for _, line := range wrapped("Ask a question. /help lists the commands; Ctrl-D leaves.", m.usable()) {
 		lines = append(lines, m.faint(line))
 	}
 	if m.session != "" {
@@ -169,18 +169,18 @@ func (m *model) leave() {
 		case begun := <-l.begins:
 			l.run = begun.run
 		case <-ctx.Done():
-			m.lost = errors.New("the question is still being begun: ‘sibyl run list’ shows what becomes of it")
+			m.lost = errors.New("the run is still starting: ‘sibyl run list’ shows it")
 		}
 	}
 	if l.run.Wait == nil {
 		return
 	}
 	if _, err := l.run.Wait(ctx); err != nil && ctx.Err() != nil {
-		m.lost = fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows what becomes of it", l.run.ID)
+		m.lost = fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows when it has", l.run.ID)
 	}
 }
 
 var (
-	errLeft    = errors.New("the person left the conversation")
-	errStopped = errors.New("stopped by the person")
+	errLeft    = errors.New("the user left the conversation")
+	errStopped = errors.New("stopped by the user")
 )

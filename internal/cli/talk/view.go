@@ -100,7 +100,7 @@ func (m *model) over(lines []string, above int) []string {
 	if above == 0 {
 		return lines
 	}
-	return append([]string{m.faint(fmt.Sprintf("… %d lines above, whole at the end", above))}, lines...)
+	return append([]string{m.faint(fmt.Sprintf("… %d lines above, shown in full at the end", above))}, lines...)
 }
 
 // happened are the last lines of what has been done.
@@ -118,7 +118,7 @@ func (m *model) below() (lines []string) {
 		lines = append(lines, m.menu.lines(m)...)
 	}
 	if len(m.pasted) > 0 {
-		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with what was pasted: %s (Ctrl-X leaves it out)", m.pastedSize()))))
+		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with the pasted text: %s (Ctrl-X removes it)", m.pastedSize()))))
 	}
 	foot := m.hint
 	if foot == "" {
@@ -129,7 +129,7 @@ func (m *model) below() (lines []string) {
 
 // foot says what the next question is asked with.
 func (m *model) foot() string {
-	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the usual model")), m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
+	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the default model")), m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
 	if m.live != nil {
 		parts = append(parts, "Ctrl-C stops")
 	} else if m.session != "" {

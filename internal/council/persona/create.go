@@ -25,7 +25,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	}
 	defer done()
 	if s.config.Dir == "" {
-		return "", errors.New("the oracles in use are built into the program; set ORACLES_DIR to a folder of yours, and new ones are made there")
+		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a folder of your own to create new ones there")
 	}
 	if err := usable(name); err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	}
 	for _, p := range s.listing.Oracles {
 		if fold(p.Name) == fold(name) {
-			return "", fmt.Errorf("there is an oracle “%s” already: %s", p.Name, p.File)
+			return "", fmt.Errorf("there is already an oracle “%s”: %s", p.Name, p.File)
 		}
 	}
 	base := Slug(name) + ".md"
@@ -95,7 +95,7 @@ func heading(name, placeholder string) string {
 func writeNew(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already, and is not replaced; choose another name", file)
+		return fmt.Errorf("%s already exists and is not replaced; choose another name", file)
 	}
 	if err != nil {
 		return fmt.Errorf("making the oracle: %w", err)
@@ -115,7 +115,7 @@ func folderError(dir string, err error) error {
 	what := "cannot be read"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		what = "is not there; make it, or take the setting away to use the built-in oracles"
+		what = "does not exist; create it, or remove the setting to use the built-in oracles"
 	case errors.Is(err, fs.ErrPermission):
 		what = "may not be read; change its permissions"
 	}

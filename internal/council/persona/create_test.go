@@ -68,9 +68,9 @@ func TestCreateReplacesNothing(t *testing.T) {
 	put(t, dir, "x.md", "# Otimista")
 	put(t, dir, "empty.md", "")
 	for name, want := range map[string]string{
-		"Cético":                 "cetico.md is there already, and is not replaced; choose another name",
-		"otimista":               "there is an oracle “Otimista” already: " + filepath.Join(dir, "x.md"),
-		"Empty":                  "empty.md is there already",
+		"Cético":                 "cetico.md already exists and is not replaced; choose another name",
+		"otimista":               "there is already an oracle “Otimista”: " + filepath.Join(dir, "x.md"),
+		"Empty":                  "empty.md already exists",
 		"Readme":                 "no oracle can be called “Readme”: the file name readme.md has another meaning",
 		"":                       "the name of an oracle is empty",
 		"\u202e ":                "the name of an oracle is empty",
@@ -110,7 +110,7 @@ func TestOfSeveralShelvesOneCreatesAFile(t *testing.T) {
 }
 
 func TestCreateWithoutAFolderNamesTheSetting(t *testing.T) {
-	if _, err := create(New(Config{}), "X", "pt"); err == nil || !strings.Contains(err.Error(), "set ORACLES_DIR to a folder of yours") {
+	if _, err := create(New(Config{}), "X", "pt"); err == nil || !strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own") {
 		t.Errorf("error = %v", err)
 	}
 }

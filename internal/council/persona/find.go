@@ -19,7 +19,7 @@ const maxCandidates = 8 // that an error names
 // The kinds of errors of Find, for errors.Is.
 var (
 	ErrNotFound  = errors.New("no such oracle")
-	ErrAmbiguous = errors.New("several oracles are meant")
+	ErrAmbiguous = errors.New("several oracles match")
 	ErrDeleted   = errors.New("the oracle was deleted")
 )
 
@@ -90,7 +90,7 @@ func (s *Shelf) gone(p Persona, asked string) error {
 	}
 	e.text = fmt.Sprintf("the oracle “%s” was deleted: %s is no longer there", p.Name, p.File)
 	if len(e.Candidates) > 0 {
-		e.text += "; there are " + named(e.Candidates, false)
+		e.text += "; available: " + named(e.Candidates, false)
 	}
 	return e
 }
@@ -157,11 +157,11 @@ func (l Listing) unknown(asked, key string) error {
 	e := &FindError{Kind: ErrNotFound, Asked: asked, Candidates: near}
 	switch {
 	case len(near) == 0:
-		e.text = "there is no oracle yet: each Markdown file in the folder is one"
+		e.text = "there are no oracles yet: each Markdown file in the folder is one"
 	case key == "":
-		e.text = "no oracle is named; there are " + named(near, false)
+		e.text = "no oracle is given; available: " + named(near, false)
 	default:
-		e.text = fmt.Sprintf("no oracle is called “%s”; there are %s", oneLine(asked), named(near, false))
+		e.text = fmt.Sprintf("no oracle is called “%s”; available: %s", oneLine(asked), named(near, false))
 	}
 	return e
 }

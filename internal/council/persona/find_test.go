@@ -60,16 +60,16 @@ func TestFindSaysWhatMayBeMeant(t *testing.T) {
 func TestFindNamesTheNearestFirst(t *testing.T) {
 	s, _ := shelfOf(t, "Historiador", "Otimista", "Cético")
 	_, err := find(s, "otimsita")
-	if !errors.Is(err, ErrNotFound) || err.Error() != "no oracle is called “otimsita”; there are Otimista, Cético, Historiador" {
+	if !errors.Is(err, ErrNotFound) || err.Error() != "no oracle is called “otimsita”; available: Otimista, Cético, Historiador" {
 		t.Errorf("error = %v", err)
 	}
 	if e, is := errors.AsType[*FindError](err); !is || e.Asked != "otimsita" || e.Candidates[0].Name != "Otimista" {
 		t.Errorf("error = %+v", e)
 	}
-	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is named; there are ") {
+	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is given; available: ") {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil || !strings.HasPrefix(err.Error(), "there is no oracle yet") {
+	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil || !strings.HasPrefix(err.Error(), "there are no oracles yet") {
 		t.Errorf("error = %v", err)
 	}
 	many, _ := shelfOf(t, strings.Fields("Aa Bb Cc Dd Ee Ff Gg Hh Ii Jj")...)
@@ -85,7 +85,7 @@ func TestFindSaysThatAnOracleWasDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := find(s, "ana") // which would be the beginning of the other
-	if !errors.Is(err, ErrDeleted) || err.Error() != "the oracle “Ana” was deleted: "+files[0]+" is no longer there; there are Anabela" {
+	if !errors.Is(err, ErrDeleted) || err.Error() != "the oracle “Ana” was deleted: "+files[0]+" is no longer there; available: Anabela" {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -32,9 +32,9 @@ func load(path string) (string, error) {
 	}
 	switch {
 	case info.IsDir():
-		return "", unusable("it is a folder; only files of the top level are oracles")
+		return "", unusable("it is a folder; only files at the top level are oracles")
 	case !info.Mode().IsRegular():
-		return "", unusable("it is no regular file")
+		return "", unusable("it is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func load(path string) (string, error) {
 func plain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("it is not there: it was removed, or is a link to nothing")
+		return errors.New("it does not exist: it was removed, or is a dangling link")
 	case errors.Is(err, fs.ErrPermission):
 		return errors.New("it may not be read; change its permissions")
 	}
@@ -66,14 +66,14 @@ func plain(err error) error {
 func decode(data []byte) (string, error) {
 	const save = "; save it as UTF-8"
 	if len(data) > MaxSize {
-		return "", unusable(fmt.Sprintf("it is over %d KB; an oracle is a prompt, and goes with every question", MaxSize>>10))
+		return "", unusable(fmt.Sprintf("it is larger than %d KB; an oracle is a prompt sent with every question", MaxSize>>10))
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return "", unusable("it is UTF-16" + save)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return "", unusable(fmt.Sprintf("it holds a NUL byte in line %d: it is no text, or UTF-16%s", lineOf(data, i), save))
+		return "", unusable(fmt.Sprintf("it has a NUL byte in line %d: it is not text, or it is UTF-16%s", lineOf(data, i), save))
 	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -95,14 +95,14 @@ func lineOf(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte(
 func parse(text, file, called, placeholder string) (Persona, error) {
 	content, closed := uncomment(text)
 	if strings.TrimSpace(content) == "" {
-		return Persona{}, unusable("it holds nothing but comments")
+		return Persona{}, unusable("it contains only comments")
 	}
 	first, rest, _ := strings.Cut(content, "\n")
 	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder, Mode: Appended, Warnings: []string{},
 		Language: language.Of(content)}
 	if p.Name == "" {
 		p.Name = fileTitle(called)
-		p.warn("the first line is no title such as “# Name”, so the name is that of the file%s", laterTitle(rest))
+		p.warn("the first line is not a title such as “# Name”, so the file name is used%s", laterTitle(rest))
 	}
 	p.Slug = Slug(p.Name)
 	times := strings.Count(content, placeholder)
@@ -113,7 +113,7 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 		p.warn("%s stands in it %d times, and each is replaced by the whole context", placeholder, times)
 	}
 	if other := otherPlaceholder(strings.ReplaceAll(content, placeholder, ""), placeholder); other != "" {
-		p.warn("%s is not the placeholder, and stays as it is; write %s", other, placeholder)
+		p.warn("%s is not the placeholder and stays unchanged; write %s", other, placeholder)
 	}
 	if tokens := (utf8.RuneCountInString(content) + 3) / 4; tokens > longPrompt {
 		p.warn("it is very long: some %d tokens go with every question", tokens)

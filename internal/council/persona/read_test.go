@@ -12,13 +12,13 @@ func TestDecodeRefusesWhatIsNoText(t *testing.T) {
 	for name, c := range map[string]struct{ data, reason string }{
 		"UTF-16, little end": {"\xff\xfe#\x00 \x00a\x00", "it is UTF-16; save it as UTF-8"},
 		"UTF-16, big end":    {"\xfe\xff\x00#\x00 \x00a", "it is UTF-16; save it as UTF-8"},
-		"UTF-16, no mark":    {"#\x00 \x00a\x00", "it holds a NUL byte in line 1"},
-		"NUL":                {"# a\n\nb\x00c", "it holds a NUL byte in line 3"},
+		"UTF-16, no mark":    {"#\x00 \x00a\x00", "it has a NUL byte in line 1"},
+		"NUL":                {"# a\n\nb\x00c", "it has a NUL byte in line 3"},
 		"Latin-1":            {"# C\xe9tico", "it is not UTF-8 in line 1; save it as UTF-8"},
 		"cut in a character": {"# a\nb\xc3", "it is not UTF-8 in line 2"},
 		"empty":              {"", "it is empty"},
 		"blank":              {"\ufeff \r\n\t\n", "it is empty"},
-		"too large":          {strings.Repeat("x", MaxSize+1), "it is over 256 KB"},
+		"too large":          {strings.Repeat("x", MaxSize+1), "it is larger than 256 KB"},
 	} {
 		if text, err := decode([]byte(c.data)); err == nil || !strings.HasPrefix(err.Error(), c.reason) {
 			t.Errorf("%s: %q, %v; want %q", name, text, err, c.reason)
@@ -65,10 +65,10 @@ func TestParseWarns(t *testing.T) {
 	for text, want := range map[string]string{
 		"# A\n{{CONTEXT}}":                            "",
 		"# A\nno placeholder":                         "",
-		"text\n{{CONTEXT}}":                           "the first line is no title such as “# Name”, so the name is that of the file",
+		"text\n{{CONTEXT}}":                           "the first line is not a title such as “# Name”, so the file name is used",
 		"\n# Late\n{{CONTEXT}}":                       "“# Late” further down would have to be the first line",
 		"# A\n{{CONTEXT}} {{CONTEXT}}":                "{{CONTEXT}} stands in it 2 times",
-		"# A\n{{ CONTEXT }}":                          "{{ CONTEXT }} is not the placeholder, and stays as it is; write {{CONTEXT}}",
+		"# A\n{{ CONTEXT }}":                          "{{ CONTEXT }} is not the placeholder and stays unchanged; write {{CONTEXT}}",
 		"# A\n{CONTEXT}":                              "{CONTEXT} is not the placeholder",
 		"# A\n{{CONTEXT}} ${context}":                 "{context} is not the placeholder",
 		"# A\n%CONTEXT%":                              "%CONTEXT% is not the placeholder",

@@ -110,7 +110,7 @@ func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
 		reason, _, _ := strings.Cut(s.Reason, ";")
 		got = append(got, filepath.Base(s.File)+": "+reason)
 	}
-	want := []string{"circle.md: it cannot be read: too many levels of symbolic links", "dangling.md: it is not there: it was removed, or is a link to nothing",
+	want := []string{"circle.md: it cannot be read: too many levels of symbolic links", "dangling.md: it does not exist: it was removed, or is a dangling link",
 		"empty.md: it is empty", "folder.md: it is a folder", "utf16.md: it is UTF-16"}
 	if diff := cmp.Diff(want[1:], got[1:]); diff != "" || !strings.HasPrefix(got[0], "circle.md: it cannot be read") {
 		t.Error(diff, got[0])

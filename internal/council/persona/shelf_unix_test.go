@@ -27,7 +27,7 @@ func TestAPipeIsSkippedAndNotWaitedFor(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("the list waited a minute for the pipe")
 	}
-	if len(l.Oracles) != 1 || len(l.Skipped) != 1 || l.Skipped[0].Reason != "it is no regular file" {
+	if len(l.Oracles) != 1 || len(l.Skipped) != 1 || l.Skipped[0].Reason != "it is not a regular file" {
 		t.Errorf("%v, skipped %v", namesOf(l), l.Skipped)
 	}
 }

@@ -69,7 +69,7 @@ func (s *Store) checkText(what, text string) error {
 	case len(text) > s.c.MaxText:
 		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most", len(text), s.c.MaxText)}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &Invalid{Kind: Form, What: what, Problem: "is no UTF-8 text"}
+		return &Invalid{Kind: Form, What: what, Problem: "is not UTF-8 text"}
 	case Blank(text):
 		return &Invalid{Kind: Empty, What: what, Problem: "is empty"}
 	}

@@ -46,7 +46,7 @@ type Damaged struct {
 }
 
 func (e *Damaged) Error() string {
-	return fmt.Sprintf("session %s is damaged: its %s %s; repairing the session rebuilds it from the files", e.ID, metadataFile, e.Reason)
+	return fmt.Sprintf("session %s is damaged: its %s %s; ‘repair’ rebuilds it from the files", e.ID, metadataFile, e.Reason)
 }
 
 func (e *Damaged) Unwrap() error { return e.Err }

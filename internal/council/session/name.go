@@ -50,7 +50,7 @@ func beginning(text string) string {
 // cleanName is a name as it is kept: in one line.
 func cleanName(name string) (string, error) {
 	if !utf8.ValidString(name) {
-		return "", &Invalid{Kind: Form, What: "the name", Problem: "is no UTF-8 text"}
+		return "", &Invalid{Kind: Form, What: "the name", Problem: "is not UTF-8 text"}
 	}
 	clean := oneLine(name)
 	switch {

@@ -361,7 +361,7 @@ func (s *Store) lock(ctx context.Context, root *os.Root, id, doing string) (unlo
 	}
 	unlock, err = files.Lock(ctx, root, path.Join(lockFolder, id), s.c.LockWait)
 	if refused, ok := errors.AsType[*files.Error](err); ok && refused.Reason == files.Busy {
-		return nil, fmt.Errorf("%s waited %s for another program that is changing session %s; try again when that is done: %w", doing, s.c.LockWait, id, err)
+		return nil, fmt.Errorf("%s waited %s for another program that is changing session %s; try again later: %w", doing, s.c.LockWait, id, err)
 	}
 	return unlock, err
 }
@@ -438,7 +438,7 @@ func (s *Store) save(h *held, before []byte) error {
 		return s.at("wrote " + metadataFile)
 	}
 	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil && bytes.Equal(f.Content, content) {
-		return fmt.Errorf("it is written, but the disk may forget it: %w", err)
+		return fmt.Errorf("it is written, but may not survive a power failure: %w", err)
 	}
 	return errors.Join(err, h.takeBack())
 }

@@ -153,7 +153,7 @@ func readText(root *os.Root, name string) (string, error) {
 	case f.Cut:
 		return "", fmt.Errorf("%s is larger than %s", name, size(maxStored))
 	case !utf8.Valid(f.Content) || bytes.IndexByte(f.Content, 0) >= 0:
-		return "", fmt.Errorf("%s is no UTF-8 text", name)
+		return "", fmt.Errorf("%s is not UTF-8 text", name)
 	}
 	return string(f.Content), nil
 }
@@ -221,7 +221,7 @@ func (s *Store) recording(ctx context.Context, id string, sequence int) (root *o
 		return nil, "", e, noEntry(id, sequence)
 	}
 	if found.File == "" {
-		return nil, "", e, fmt.Errorf("entry %d of session %s was typed in, and has no audio: %w", sequence, id, ErrNotFound)
+		return nil, "", e, fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
 	}
 	if err := checkFile(found.File); err != nil {
 		return nil, "", e, err

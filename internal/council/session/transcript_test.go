@@ -90,7 +90,7 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	if err := errors.Join(os.Symlink(outside, link), os.Mkdir(folder, 0o700)); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	for sequence, want := range map[int]string{1: "no UTF-8", 2: "larger than 16 MB", 3: "is missing", 4: "symbolic link", 5: "is not a file"} {
+	for sequence, want := range map[int]string{1: "not UTF-8", 2: "larger than 16 MB", 3: "is missing", 4: "symbolic link", 5: "is not a file"} {
 		text, err := s.Transcript(ctx, id, sequence)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "_audio.txt") || errors.Is(err, fs.ErrNotExist) != (sequence == 3) {
 			t.Errorf("transcript %d: %q, %v; want “%s”", sequence, text, err, want)

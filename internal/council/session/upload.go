@@ -170,7 +170,7 @@ func (u *upload) text() (text string, isText bool, err error) {
 
 // probe finds out what the content is.
 func (u *upload) probe(ctx context.Context) error {
-	const neither = "can't be taken in: it is neither audio nor UTF-8 text in a .txt or .md"
+	const neither = "can't be added: it is neither audio nor UTF-8 text in a .txt or .md file"
 	if u.store.c.Probe == nil && u.saysText() {
 		return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither}
 	}
@@ -287,7 +287,7 @@ func (u *upload) place(h *held, name string) error {
 // rename never replaces a file that is there.
 func rename(root *os.Root, from, to string) error {
 	if _, err := root.Lstat(to); err == nil {
-		return fmt.Errorf("%s was made by another program in this moment", to)
+		return fmt.Errorf("%s was created by another program at the same time", to)
 	} else if ifThere(err) != nil {
 		return err
 	}

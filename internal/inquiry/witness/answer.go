@@ -57,7 +57,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, language string, ear
 			return Answer{}, ctx.Err()
 		case errors.Is(err, errGivenUp):
 		case err != nil:
-			a.Notes = append(a.Notes, "the search by meaning failed, and words alone are searched from here on: "+err.Error())
+			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+err.Error())
 		default:
 			order, best = fuse(order, near), near[0]
 		}

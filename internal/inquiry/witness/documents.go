@@ -24,7 +24,7 @@ type Options struct {
 }
 
 // errNothing is what Check says where nothing can be asked.
-var errNothing = errors.New("there is no document that could be read: give a TXT, MD, PDF or DOCX with text")
+var errNothing = errors.New("no document could be read: give a TXT, MD, PDF or DOCX file with text")
 
 // ofDocuments is a witness that quotes documents.
 type ofDocuments struct {

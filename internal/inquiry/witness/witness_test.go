@@ -236,7 +236,7 @@ func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaidOnce(t *testing.T) {
 	e := &embedder{failing: &model.Error{Kind: model.Server, Model: "test:one", Message: "down"}}
 	w := over(t, Options{Embed: e}, pumps)
 	a := answer(t, w, "When was pump A installed?", "en")
-	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "words alone") || !strings.Contains(a.Notes[0], "down") {
+	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "only words") || !strings.Contains(a.Notes[0], "down") {
 		t.Errorf("%+v", a)
 	}
 	if a := answer(t, w, "How many blades does pump A have?", "en"); !strings.Contains(a.Text, "12 blades") || len(a.Notes) > 0 || e.asked != 1 {

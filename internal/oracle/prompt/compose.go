@@ -149,7 +149,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 		}
 	}
 	if chars := size(parts); chars > Limit*charsPerToken {
-		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools; at most %d fit: shorten them",
+		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: shorten them",
 			strings.Join(files, ", "), tokensOf(chars), Limit)
 	}
 	return parts, nil
@@ -189,16 +189,16 @@ func (s Situation) check() error {
 	case s.QueryType != AllTypes && !slices.Contains(queryTypes(), s.QueryType):
 		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
 	case s.Signals != "" && !slices.Contains(signalForms(), s.Signals):
-		return fmt.Errorf("composing the prompt: unknown form of signals %q; known: %s", s.Signals, strings.Join(signalForms(), ", "))
+		return fmt.Errorf("composing the prompt: unknown signal format %q; known: %s", s.Signals, strings.Join(signalForms(), ", "))
 	case s.MaxTurns < 1:
-		return fmt.Errorf("composing the prompt: a budget of %d turns; at least 1 is needed", s.MaxTurns)
+		return fmt.Errorf("composing the prompt: a budget of %d turns; use at least 1", s.MaxTurns)
 	case s.HistoryTokens < 0 || s.WindowTokens < 0:
 		return fmt.Errorf("composing the prompt: %d tokens of history, %d of window; neither can be negative", s.HistoryTokens, s.WindowTokens)
 	}
 	seen := make(map[string]bool, len(s.Tools))
 	for _, tool := range s.Tools {
 		if tool.Name == "" || seen[tool.Name] {
-			return fmt.Errorf("composing the prompt: the tool name %q is empty or given twice", tool.Name)
+			return fmt.Errorf("composing the prompt: the tool name %q is empty or duplicated", tool.Name)
 		}
 		seen[tool.Name] = true
 	}

@@ -284,8 +284,8 @@ func TestInvalidSituationIsAnError(t *testing.T) {
 		{"no query type", func(s *prompt.Situation) { s.QueryType = "" }, `unknown query type ""`},
 		{"no turns", func(s *prompt.Situation) { s.MaxTurns = 0 }, "a budget of 0 turns"},
 		{"negative history", func(s *prompt.Situation) { s.HistoryTokens = -1 }, "-1 tokens of history"},
-		{"tool twice", func(s *prompt.Situation) { s.Tools = append(s.Tools, s.Tools[0]) }, `"search" is empty or given twice`},
-		{"tool without a name", func(s *prompt.Situation) { s.Tools[0].Name = "" }, `"" is empty or given twice`},
+		{"tool twice", func(s *prompt.Situation) { s.Tools = append(s.Tools, s.Tools[0]) }, `"search" is empty or duplicated`},
+		{"tool without a name", func(s *prompt.Situation) { s.Tools[0].Name = "" }, `"" is empty or duplicated`},
 	}
 	r := embedded(t)
 	for _, test := range tests {

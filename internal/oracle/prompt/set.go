@@ -122,7 +122,7 @@ func New(segments []Segment) (*Set, error) {
 	for i := range r.segments {
 		s := &r.segments[i]
 		if other, taken := fileOf[s.ID]; taken {
-			errs = append(errs, fmt.Errorf("%s: the segment id %q is taken by %s; each needs its own", s.File, s.ID, other))
+			errs = append(errs, fmt.Errorf("%s: the segment id %q is already used by %s; each needs its own", s.File, s.ID, other))
 		}
 		fileOf[s.ID] = s.File
 		errs = append(errs, s.check())

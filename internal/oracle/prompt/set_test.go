@@ -141,7 +141,7 @@ func TestNewRefusesSegmentsThatBreakARule(t *testing.T) {
 		change func(*prompt.Segment)
 		want   string
 	}{
-		{"id used twice", func(s *prompt.Segment) { s.ID = "base" }, `the segment id "base" is taken by`},
+		{"id used twice", func(s *prompt.Segment) { s.ID = "base" }, `the segment id "base" is already used by`},
 		{"no id", func(s *prompt.Segment) { s.ID = "" }, "other.md: the segment has no id"},
 		{"no content", func(s *prompt.Segment) { s.Content = "" }, "other.md: the prompt is empty"},
 		{"negative priority", func(s *prompt.Segment) { s.Priority = -1 }, "other.md: priority -1 is negative"},
