@@ -27,6 +27,7 @@ export const talk = {
   "ask.web.auto": ["when the question needs it", "wenn die Frage es braucht", "quando a pergunta precisa"],
   "ask.web.on": ["always", "immer", "sempre"],
   "ask.web.off": ["never", "nie", "nunca"],
+  "ask.options": ["Where to look", "Wo gesucht wird", "Onde procurar"],
   "ask.attach": ["Attach a text file", "Textdatei anhängen", "Anexar um ficheiro de texto"],
   "ask.attached": ["Attached: {name}", "Angehängt: {name}", "Anexado: {name}"],
   "ask.attach.remove": ["Remove {name}", "{name} entfernen", "Remover {name}"],
