@@ -24,7 +24,7 @@ export const talk = {
   "ask.vault": ["Notes", "Notizen", "Notas"],
   "ask.web": ["Web", "Web", "Web"],
   "ask.none": ["none", "keine", "nenhum"],
-  "ask.web.auto": ["when the question needs it", "wenn die Frage es braucht", "quando a pergunta precisa"],
+  "ask.web.auto": ["if needed", "bei Bedarf", "se for preciso"],
   "ask.web.on": ["always", "immer", "sempre"],
   "ask.web.off": ["never", "nie", "nunca"],
   "ask.options": ["Where to look", "Wo gesucht wird", "Onde procurar"],
