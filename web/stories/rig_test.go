@@ -273,7 +273,7 @@ func evaluate[T any](p *tab, script string) T {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.fail("evaluating "+script, err)
 	}
