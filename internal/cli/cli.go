@@ -115,6 +115,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
+	withCompletion(root)
 	worded(root)
 	if completes(args) {
 		c.completed(root, "", argumentLookups(), flagLookups())
@@ -137,7 +138,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 func Commands() *cobra.Command {
 	root := new(command).root()
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	withCompletion(root)
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,5 +160,41 @@ func TestModelsThatAServerListedAreCompletedWithoutAskingItAgain(t *testing.T) {
 	}
 	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers, []string{"work:big", "work:small"}) {
 		t.Errorf("%q", offers)
+	}
+}
+
+func TestBashCompletesWithoutItsPackage(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not here")
+	}
+	home := t.TempDir()
+	code, script, errs := sibyl(t, home, Streams{}, nil, "completion", "bash")
+	if code != ExitAnswered {
+		t.Fatal(errs)
+	}
+	write(t, filepath.Join(home, "script"), script)
+	write(t, filepath.Join(home, "some folder", "a.txt"), "a")
+	for line, want := range map[string]string{"sibyl config set web.access o": "on off", "sibyl ask --in some": "some folder", "sibyl ask -m offline:r": "rules"} {
+		said := "on\noff\n:4\n"
+		switch {
+		case strings.Contains(line, "--in"):
+			said = ":16\n"
+		case strings.Contains(line, "-m"):
+			said = "offline:rules\n:4\n"
+		}
+		cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-c", `sibyl() { printf %s "$SAID"; }
+source ./script
+COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9 COMP_WORDS=($1) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+__start_sibyl
+echo "${COMPREPLY[*]}"`, "bash", line)
+		cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "SAID=" + said}
+		var told strings.Builder
+		cmd.Stderr = &told // compopt says that no shell is typed into
+		out, err := cmd.Output()
+		got := strings.TrimSpace(strings.ReplaceAll(string(out), `\`, ""))
+		if err != nil || got != want || strings.Contains(told.String(), "command not found") {
+			t.Errorf("%s: %q, %v, %s, want %q", line, got, err, told.String(), want)
+		}
 	}
 }

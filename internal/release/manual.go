@@ -20,7 +20,7 @@ func helpFiles(version string, made time.Time) (files []file, err error) {
 		name  string
 		write func(io.Writer) error
 	}{
-		{"sibyl.bash", func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+		{"sibyl.bash", func(w io.Writer) error { return cli.BashCompletion(root, w, true) }},
 		{"_sibyl", root.GenZshCompletion},
 		{"sibyl.fish", func(w io.Writer) error { return root.GenFishCompletion(w, true) }},
 		{"sibyl.ps1", root.GenPowerShellCompletionWithDesc},

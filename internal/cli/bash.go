@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// bashAlone defines what cobra's script takes from the package bash-completion, where that is not there: else each Tab would print an error.
+const bashAlone = `# What is used of the package bash-completion, where it is not there.
+if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+    _get_comp_words_by_ref()
+    {
+        local line=${COMP_LINE:0:COMP_POINT}
+        read -ra words <<<"$line"
+        [[ $line == *[[:space:]] ]] && words+=("")
+        cword=$((${#words[@]} - 1))
+        cur=${words[cword]}
+        prev=${words[cword - 1]}
+    }
+fi
+if ! declare -F _filedir >/dev/null 2>&1; then
+    _filedir()
+    {
+        local kind=-f IFS=$'\n'
+        [[ ${1-} == -d ]] && kind=-d
+        compopt -o filenames 2>/dev/null
+        COMPREPLY+=($(compgen "$kind" -- "${cur-}"))
+    }
+fi
+
+`
+
+// BashCompletion writes the script that completes the commands below root in bash.
+func BashCompletion(root *cobra.Command, w io.Writer, descriptions bool) error {
+	if _, err := io.WriteString(w, bashAlone); err != nil {
+		return err
+	}
+	return root.GenBashCompletionV2(w, descriptions)
+}
+
+// withCompletion gives root the command that prints the scripts of shells.
+func withCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion", "bash"})
+	if err != nil || cmd.Name() != "bash" {
+		return // cobra's own command does without it
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		none, _ := cmd.Flags().GetBool("no-descriptions") // which is false where there is no such flag
+		return BashCompletion(root, cmd.OutOrStdout(), !none)
+	}
+}
