@@ -111,7 +111,7 @@ func Admit() bt.Leaf {
 		Ledger   Ledger     `port:"ledger" doc:"tells the person of calls for which too many others wait"`
 		Events   []bt.Typed `port:",events"`
 	}
-	return bt.Func("Admit", "Decides which calls of the reply are performed: by what was read, and by where the call goes. What no rule lets through waits for the person's yes.",
+	return bt.Func("Admit", "Decides which calls in the reply are performed, by what was read and where each call goes. Calls that no rule allows wait for the user's approval.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
 			o.Ledger = o.Ledger.Clone()
@@ -150,7 +150,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
 	}
 	switch {
 	case !asks:
-		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s wanted a yes, for which nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
+		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
 		return h.Why + ", so it is not called", all
 	case waits(all, h):
 	case others == mostHeld:
@@ -167,7 +167,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
 
 // turnedAway tells the person of a call that can't wait for them.
 func (l *Ledger) turnedAway(h Held) {
-	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "More calls of %s wanted your yes than can wait for it; they were refused, and are not shown: ask for them one at a time.", h.Tool)
+	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "More calls of %s needed your approval than can wait; they were refused and are not shown: ask for them one at a time.", h.Tool)
 }
 
 // hold is call k of a reply as one that waits for the person.

@@ -40,7 +40,7 @@ func RunAllowed() bt.Leaf {
 		o.Ledger, o.Transcript, o.Events = made.Ledger, made.Transcript, made.Events
 		return err
 	}
-	return bt.Each("RunAllowed", "Makes the calls that the person has said yes to, each once, before the first turn.",
+	return bt.Each("RunAllowed", "Makes the calls that the user approved, each once, before the first turn.",
 		func(i in) ([]bt.Request, error) {
 			of := calls(i)
 			return of.requests(), nil

@@ -37,7 +37,7 @@ func Budget() bt.Leaf {
 		Left   int        `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
 		Events []bt.Typed `port:",events"`
 	}
-	return bt.Func("Budget", "Says before a turn whether it is the last one that the budgets allow, and warns as they run low.", func(i in, o *out) error {
+	return bt.Func("Budget", "Says before a turn whether it is the last one the budgets allow, and warns when they run low.", func(i in, o *out) error {
 		for _, p := range []struct {
 			port string
 			part float64
@@ -97,7 +97,7 @@ func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 // TellExhausted tells of the budget that was used up.
 func (l *Ledger) TellExhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
-		l.Notice(NoticeBudgetExhausted, s, e.payload(), "The budget is used up: the last turn began after %s.", e)
+		l.Notice(NoticeBudgetExhausted, s, e.payload(), "The budget ran out: the last turn began after %s.", e)
 	}
 }
 
@@ -106,9 +106,9 @@ func NoteCut() bt.Leaf {
 	type out struct {
 		Ledger Ledger `port:"ledger"`
 	}
-	return bt.Func("NoteCut", "Enters that a turn was cut off, so that the time suffices for the last one.", func(_ none, o *out) error {
+	return bt.Func("NoteCut", "Records that a turn was cut off to leave time for the last one.", func(_ none, o *out) error {
 		o.Ledger = o.Ledger.Clone()
-		o.Ledger.Notice(NoticeCut, Warning, nil, "A turn was cut off, so that the time suffices for a last one.")
+		o.Ledger.Notice(NoticeCut, Warning, nil, "A turn was cut off to leave time for the last one.")
 		return nil
 	})
 }

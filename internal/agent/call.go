@@ -135,7 +135,7 @@ func performed(tools []ToolEntry, n int) int {
 
 // RunTools performs the calls of a reply.
 func RunTools() bt.Leaf {
-	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as Admit has let them through.",
+	return bt.Each("RunTools", "Calls the tools requested by the reply, if Admit allowed them.",
 		func(i callsOf) ([]bt.Request, error) { return i.requests(), nil },
 		func(i callsOf, n int, c bt.Completion, o *callsMade) error { return i.settle(n, c, o) },
 		func(i callsOf, o *callsMade) error {

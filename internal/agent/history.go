@@ -22,7 +22,7 @@ func HistoryIsLong() bt.Leaf {
 		Part    float64 `port:"part" default:"0.6" doc:"of the window, at most"`
 		Most    int     `port:"most" default:"24000" doc:"tokens at most"`
 	}
-	return bt.Check("HistoryIsLong", "Does the conversation fill so much of the model's window that it wants notes in its place?", func(i in) (bool, string) {
+	return bt.Check("HistoryIsLong", "Does the conversation fill so much of the context window that notes should replace it?", func(i in) (bool, string) {
 		most := i.Most
 		if i.Window > 0 {
 			most = min(most, max(int(i.Part*float64(i.Window))-i.Ledger.Prompt, i.Window/5)) // the prompt stands in the window too
@@ -86,6 +86,6 @@ func TakeNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, 
 	}
 	old := older(transcript)
 	taken := NotesTaken{Turns: len(old), Tokens: Tokens(r.Text)}
-	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), "The conversation was long: the model goes on from notes of it.")
+	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), "The conversation was long: the model continues from notes.")
 	return append([]Entry{{Notes: c.Ref, Of: slices.Clone(old)}}, transcript[len(old):]...), taken, nil
 }

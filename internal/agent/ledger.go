@@ -97,7 +97,7 @@ func (l *Ledger) Replied(r Reply) {
 	l.History, l.Prompt = r.History, r.Prompt
 	l.truncated(r)
 	if r.Cut {
-		l.NoticeOnce(NoticeTooLong, Warning, nil, "What was read does not fit into the model's window, so results of tools were cut: give the model a larger one, or ask for less at a time.")
+		l.NoticeOnce(NoticeTooLong, Warning, nil, "What was read does not fit in the model's context window, so tool results were cut: use a larger window, or ask for less at a time.")
 	}
 	if r.Instead != "" {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), "%s answers instead: %s", r.Model, r.Instead)
@@ -118,7 +118,7 @@ func (l *Ledger) truncated(r Reply) {
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
 		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
-			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
+			"The server read only part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
 	}
 	l.Sent, l.Counted = r.Sent, r.Counted
 }

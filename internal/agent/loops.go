@@ -15,7 +15,7 @@ type seen struct {
 }
 
 func SameCall() bt.Leaf {
-	return bt.Check("SameCall", "Was a call of the last turn made that often since it last brought something new? What is volatile in its arguments is masked.",
+	return bt.Check("SameCall", "Was a call of the last turn made this often since it last brought something new? Volatile arguments are masked.",
 		func(i seen) (bool, string) {
 			last := i.Ledger.LastRound()
 			for _, c := range last.Calls {
@@ -62,7 +62,7 @@ func Cycle() bt.Leaf {
 		Longest int    `port:"longest" default:"4" doc:"turns of a cycle at most"`
 		Rounds  int    `port:"rounds" default:"2" doc:"how often the cycle was gone through"`
 	}
-	return bt.Check("Cycle", "Do the last turns repeat a cycle of calls, and did its last rounds bring nothing new?", func(i in) (bool, string) {
+	return bt.Check("Cycle", "Do the last turns repeat a cycle of calls whose last rounds brought nothing new?", func(i in) (bool, string) {
 		if i.Rounds < 2 {
 			return false, fmt.Sprintf("rounds is %d: a cycle is gone through twice at least", i.Rounds)
 		}
@@ -108,7 +108,7 @@ func IdenticalCalls() bt.Leaf {
 		More   int    `port:"more_than" default:"5" doc:"how many calls, to the letter"`
 		Window int    `port:"window" default:"10" doc:"among so many last calls"`
 	}
-	return bt.Check("IdenticalCalls", "Is one call there too often among the last ones, whatever it brought? The plain check of other agents.",
+	return bt.Check("IdenticalCalls", "Does one call occur too often among the last ones, whatever it brought? The plain check of other agents.",
 		func(i in) (bool, string) {
 			counts, calls := map[string]int{}, 0
 			for r := len(i.Ledger.Rounds) - 1; r >= 0 && calls < i.Window; r-- {
@@ -125,7 +125,7 @@ func IdenticalCalls() bt.Leaf {
 }
 
 func SameError() bt.Leaf {
-	return bt.Check("SameError", "Did all calls of that many turns in a row end with the same error? Turns without a call are passed over.", func(i seen) (bool, string) {
+	return bt.Check("SameError", "Did all calls in this many turns in a row end with the same error? Turns without calls are skipped.", func(i seen) (bool, string) {
 		var last Made
 		n := 0
 		for r := len(i.Ledger.Rounds) - 1; r >= 0; r-- {
@@ -150,7 +150,7 @@ func NoNewSource() bt.Leaf {
 		Ledger Ledger `port:"ledger"`
 		Turns  int    `port:"turns" default:"5" doc:"how many turns in a row"`
 	}
-	return bt.Check("NoNewSource", "Did that many turns in a row bring nothing new?", func(i in) (bool, string) {
+	return bt.Check("NoNewSource", "Did this many turns in a row bring nothing new?", func(i in) (bool, string) {
 		n := 0
 		for r := len(i.Ledger.Rounds) - 1; r >= 0 && !i.Ledger.Rounds[r].Novel; r-- {
 			n++
@@ -169,7 +169,7 @@ func Strike() bt.Leaf {
 		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
 		Events  []bt.Typed `port:",events"`
 	}
-	return bt.Func("Strike", "Counts one more loop and tells the person.", func(i in, o *out) error {
+	return bt.Func("Strike", "Counts one more loop and tells the user.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.Clone()
 		if o.Ledger.Strikes > 0 && o.Ledger.StruckAt == o.Ledger.Turn {
 			return fmt.Errorf("the fallback has turned the model another way in this turn")
@@ -230,7 +230,7 @@ func TakeAway() bt.Leaf {
 		Ledger  Ledger     `port:"ledger"`
 		Events  []bt.Typed `port:",events"`
 	}
-	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(_ none, o *out) error {
+	return bt.Func("TakeAway", "Withdraws the tool that the last turns called most often in vain. FAILURE if there is none.", func(_ none, o *out) error {
 		name := o.Ledger.inVain(o.Offered)
 		if name == "" {
 			return fmt.Errorf("no tool is behind it")

@@ -56,7 +56,7 @@ func Hint() bt.Leaf {
 		Transcript []Entry    `port:"transcript"`
 		Events     []bt.Typed `port:",events"`
 	}
-	return bt.Func("Hint", "Adds a word of the control layer to the last turn of the transcript.", func(i in, o *out) error {
+	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.", func(i in, o *out) error {
 		if len(o.Transcript) == 0 {
 			return fmt.Errorf("there is no turn yet to add a hint to")
 		}

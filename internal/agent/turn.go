@@ -246,7 +246,7 @@ func HasText() bt.Leaf {
 	type in struct {
 		Reply Reply `port:"reply"`
 	}
-	return bt.Check("HasText", "Does the reply say anything beside its signal?", func(i in) (bool, string) {
+	return bt.Check("HasText", "Does the reply say anything besides its signal?", func(i in) (bool, string) {
 		return i.Reply.HasText, map[bool]string{true: "it has text", false: "it has no text"}[i.Reply.HasText]
 	})
 }

@@ -301,9 +301,9 @@ func TestSeveralSettingsAreWrittenAtOnceOrNone(t *testing.T) {
 		return err
 	}
 	for want, all := range map[string][]Text{
-		"unknown setting vlt":             {{"model", "ollama:a"}, {"vlt", "/notes"}},
+		"unknown setting vlt":                 {{"model", "ollama:a"}, {"vlt", "/notes"}},
 		"fallback.models takes more than one": {{"model", "ollama:a"}, {"fallback.models", "ollama:b"}},
-		"a provider without a model":                    {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
+		"a provider without a model":          {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
 		"looks like a key":                    {{"model", "ollama:a"}, {"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
 		"no setting is named":                 nil,
 	} {

@@ -39,7 +39,7 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("another writer was first")
-	ErrEnded    = errors.New("the run has ended")
+	ErrEnded    = errors.New("already finished")
 	ErrLeased   = errors.New("another process drives this run")
 	ErrExists   = errors.New("already exists")
 	ErrCorrupt  = errors.New("the journal is damaged")

@@ -291,7 +291,7 @@ func (r Run) UsedSince(before, now, last time.Time) bool {
 func (r Run) driven(now time.Time) bool { return r.Driven(When{Now: now}) }
 
 func (r Run) ended() error {
-	return fmt.Errorf("run %q is %q: %w", r.ID, r.Status, ErrEnded)
+	return fmt.Errorf("run %s has %w (%s)", r.ID, ErrEnded, r.Status)
 }
 
 func (r Run) leased() error {

@@ -31,7 +31,7 @@ func TestBudgetOfTokensMakesTheTurnAfterItTheLastOne(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopBudget)
 	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "tokens", Used: 1000, Limit: 1000})
 	same(t, "is told", notices(a, agent.NoticeBudgetExhausted), []agent.Notice{{Type: "budget.exhausted", Severity: agent.Warning, Turn: 3,
-		Text: "The budget is used up: the last turn began after 1000 of 1000 tokens.", Payload: map[string]string{"kind": "tokens", "used": "1000", "limit": "1000"}}})
+		Text: "The budget ran out: the last turn began after 1000 of 1000 tokens.", Payload: map[string]string{"kind": "tokens", "used": "1000", "limit": "1000"}}})
 }
 
 func TestBudgetOfTokensOneBelowItGrantsAnotherTurn(t *testing.T) {
@@ -178,7 +178,7 @@ func TestExhaustedTurnsAreTold(t *testing.T) {
 	a := h.ask(auth)
 	found := notices(a, agent.NoticeBudgetExhausted)
 	same(t, "times it is told", len(found), 1)
-	same(t, "text", found[0].Text, "The budget is used up: the last turn began after 2 of 3 turns.")
+	same(t, "text", found[0].Text, "The budget ran out: the last turn began after 2 of 3 turns.")
 	same(t, "payload", found[0].Payload, map[string]string{"kind": "turns", "used": "2", "limit": "3"})
 }
 

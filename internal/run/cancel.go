@@ -58,7 +58,7 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 }
 
 // errDiedOf is why a run is ended without being gone through.
-var errDiedOf = errors.New("the program that took it up last ended before it had gone through what is kept of it")
+var errDiedOf = errors.New("the program that last resumed it ended before it had read the run's records")
 
 // mostConflicts is how often what another process appended first is made room for.
 const mostConflicts = 20

@@ -163,7 +163,7 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 			}
 			same(t, "status", statusOf(t, store, k.Run).Status, journal.Cancelled)
 			same(t, "effects", w.begun(), before)
-			if !strings.Contains(end.Fault.Reason, "enough") || !strings.Contains(end.Fault.Reason, "ended before it had gone through") || strings.Contains(end.Fault.Reason, "leaves") {
+			if !strings.Contains(end.Fault.Reason, "enough") || !strings.Contains(end.Fault.Reason, "ended before it had read") || strings.Contains(end.Fault.Reason, "leaves") {
 				t.Errorf("the end says %q", end.Fault.Reason)
 			}
 		})

@@ -116,12 +116,12 @@ func counted(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries it once more, ‘sibyl run cancel %s’ ends it as it stands", ErrSetAside, WhySetAside(r), r.ID, r.ID)
+	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside, WhySetAside(r), r.ID, r.ID)
 }
 
 // WhySetAside says why a run is set aside.
 func WhySetAside(r journal.Run) string {
-	return fmt.Sprintf("run %s was taken up %d times, and each time the program ended before it had gone through what is kept of it", r.ID, journal.MaxTries)
+	return fmt.Sprintf("run %s was taken up %d times, and each time the program ended before it had read the run's records", r.ID, journal.MaxTries)
 }
 
 // foldable says whether it is safe to go through a run's records for somebody who only looks: not while nobody knows that whoever took it
@@ -140,4 +140,4 @@ func (e *Engine) foldable(ctx context.Context, owner journal.Owner, id string) e
 }
 
 // errUnsettled says that a run was taken up, and has not settled since.
-var errUnsettled = errors.New("it is being taken up, or whoever did so was gone before it had gone through what is kept; try again later")
+var errUnsettled = errors.New("it is being resumed, or the program that tried ended before it had read the run's records; try again later")

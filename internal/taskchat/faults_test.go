@@ -152,7 +152,7 @@ func TestTaskThatChangesWhileItIsResolvedIsLeftAlone(t *testing.T) {
 	c := h.process("p").talk(ada)
 	c.say("show my tasks", taskchat.StatusSuccess)
 	r := c.say("complete both", taskchat.StatusSuccess)
-	same(t, "response", r.Response, "Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. Please look at it and say it again.")
+	same(t, "response", r.Response, "Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. Please check it and try again.")
 	h.wants(ada, "Pears", "Bread ✓")
 }
 

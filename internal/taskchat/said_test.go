@@ -17,10 +17,10 @@ func TestUpdateIsToldAsWhatItChanged(t *testing.T) {
 	c.say("show my tasks", taskchat.StatusSuccess)
 	for _, one := range [][2]string{
 		{"reopen task 1", "'Apples' is open again."},
-		{"reopen task 1 and 2", "'Apples': that is how it was before.\n'Bread' is open again."},
+		{"reopen task 1 and 2", "'Apples': nothing to change.\n'Bread' is open again."},
 		{"set the description of task 3 to with holes", "I've updated 'Cheese'."},
 		{"rename task 3 to Old {title} {n}", "Done: 'Cheese' is now 'Old {title} {n}'."},
-		{"rename task 3 to Old {title} {n}", "'Old {title} {n}': that is how it was before."},
+		{"rename task 3 to Old {title} {n}", "'Old {title} {n}': nothing to change."},
 	} {
 		same(t, one[0], c.say(one[0], taskchat.StatusSuccess).Response, one[1])
 	}
