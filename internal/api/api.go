@@ -166,6 +166,7 @@ func New(c Config) (*Server, error) {
 	s.accountRoutes()
 	s.sessionRoutes()
 	s.runRoutes()
+	s.whyRoutes()
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()
