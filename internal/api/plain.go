@@ -17,9 +17,10 @@ const (
 	readyPath  = "/readyz"
 )
 
-// pagePolicy lets the page use its own files and this server, and nothing else. Only the code that Svelte makes of templates may write HTML.
+// pagePolicy lets the page use its own files and this server, and nothing else. HTML is written by what Svelte makes
+// of templates, and by the one place that shows what the server made of Markdown.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'; " +
-	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html sibyl-markdown"
 
 // SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in token. It stands in
 // the fragment, which browsers send to nobody.
