@@ -167,6 +167,7 @@ func New(c Config) (*Server, error) {
 	s.sessionRoutes()
 	s.runRoutes()
 	s.whyRoutes()
+	s.replayRoutes()
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()

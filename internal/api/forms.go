@@ -249,12 +249,16 @@ func (s *Server) explanationForm(x service.Explanation) Explanation {
 func stepForm(step service.Step) Step {
 	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
 	for i, e := range step.Events {
-		f.Events = append(f.Events, Event{Node: e.Number, Rule: e.Rule, Words: step.Words[i], Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value})
+		f.Events = append(f.Events, eventForm(e, step.Words[i]))
 	}
 	for _, asked := range step.Start {
 		f.Started = append(f.Started, effectForm(asked))
 	}
 	return f
+}
+
+func eventForm(e run.TraceEvent, words string) Event {
+	return Event{Node: e.Number, Rule: e.Rule, Words: words, Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value}
 }
 
 func effectForm(a run.Asked) Effect {

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
@@ -25,6 +26,9 @@ const ExitDiffers = 3
 type replayFlags struct {
 	tree, prompts string
 	pastFirst     bool
+	all           bool
+	assistant     string
+	limit         int
 }
 
 func (c *command) replayCommand() *cobra.Command {
@@ -36,14 +40,27 @@ func (c *command) replayCommand() *cobra.Command {
 			"and tells what a change of the tree or of a prompt would have done.\n\n" +
 			"--prompts lays the files of a folder (oracle/base.md and its siblings) over the prompts that the run began with. What a\n" +
 			"model would answer to another prompt or request is not known: with --past-first, its recorded answer is taken.\n\n" +
+			"--all takes the past runs of an assistant through the tree, and says how many decide otherwise, and at which node.\n\n" +
 			"Exit codes: 0 all is decided as recorded, 3 something differs, 2 bad input, 5 journal trouble.",
-		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first",
-		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) }),
+		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first\n  sibyl replay --all --tree mine.xml",
+	}
+	one := c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
+	many := c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.all {
+			return many(cmd, args)
+		}
+		return one(cmd, args)
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")
 	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts that stand in place of the run's own")
 	fl.BoolVar(&f.pastFirst, "past-first", false, "go on behind the first difference, as far as the records have answers")
+	fl.BoolVar(&f.all, "all", false, "all past runs of an assistant, in place of one")
+	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: whose runs")
+	fl.IntVarP(&f.limit, "limit", "n", 1000, "with --all: how many of the latest runs at most")
+	cmd.MarkFlagsMutuallyExclusive("all", "prompts")
+	cmd.MarkFlagsMutuallyExclusive("all", "past-first")
 	return c.withJSON(cmd, "one JSON object")
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // asked has a question answered and opens why.
@@ -107,7 +108,7 @@ func manyEvents(t *testing.T) string {
 		t.Fatal(err)
 	}
 	const before = `<Classify `
-	counted := strings.Replace(string(text), before, `<Loop max="3500" until="{never}" turn="{i}" last="{j}"><Script code="n := i"/></Loop>`+before, 1)
+	counted := strings.Replace(string(text), before, `<ForceSuccess><Loop max="2200" until="{never}" turn="{i}" last="{j}"><Script code="n := i"/></Loop></ForceSuccess>`+before, 1)
 	counted = strings.Replace(counted, "done := false;", "done := false; never := false;", 1)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600); err != nil {
@@ -124,7 +125,7 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	if n := evaluate[int](p, `document.querySelectorAll("*").length`); n > 2000 {
 		t.Errorf("the page has %d elements", n)
 	}
-	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent("\ue010"))
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent(kb.End))
 	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
 	p.picture("why-many")
 }
@@ -171,4 +172,33 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	p.press("What left")
 	p.sees("house:slow")
 	p.picture("why-left")
+}
+
+func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
+	p := open(t, "").visit(1400)
+	asked(p, "How is a lease acquired?")
+	p.press("Compare")
+	p.press("Take this run’s tree")
+	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
+	p.press("Compare this run")
+	p.sees("This tree decides the same in all")
+	edit := func(from, to string) {
+		p.until("the tree to be edited", `(() => {
+			const t = document.querySelector("section textarea");
+			t.value = t.value.replace(`+from+`, `+quoted(to)+`);
+			t.dispatchEvent(new Event("input", { bubbles: true }));
+			return t.value.includes(`+quoted(to)+`);
+		})()`)
+	}
+	edit(`/<HasToolCalls reply="\{reply\}".>/`, `<AlwaysFailure name="no tools"/>`)
+	p.press("Compare this run")
+	p.sees("First difference: step 2")
+	p.sees("asks for turn 2 of 30")
+	p.picture("why-compare")
+	p.press("Compare past runs")
+	p.sees("1 runs: 0 decide the same, 1 otherwise.")
+	p.picture("why-history")
+	edit(`/<Classify/`, `<Clarify`)
+	p.press("Compare this run")
+	p.sees("This tree does not load.")
 }
