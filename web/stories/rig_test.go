@@ -25,7 +25,7 @@ import (
 )
 
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
-const patience = 12 * time.Second
+const patience = 60 * time.Second
 
 // program is the built program, and browser the Chromium that all stories share.
 var (

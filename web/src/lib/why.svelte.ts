@@ -14,12 +14,14 @@ export class Why {
   #fresh: Step[] = []; // that happened and are not shown yet
   #records = new Map<number, Form<"RecordAdded">>(); // that a step is to take in
   #drawn = 0;
+  #opened = 0; // how often the stream was
 
   constructor(readonly run: string) {}
 
   async load() {
     this.#abort?.abort();
     const abort = (this.#abort = new AbortController());
+    const opened = this.#opened;
     try {
       const x = await get("/api/runs/{run}/explanation", { run: this.run }, abort.signal);
       if (abort.signal.aborted) return;
@@ -27,6 +29,7 @@ export class Why {
       this.steps = x.steps;
       this.problem = undefined;
       this.#show();
+      if (this.goesOn && opened !== this.#opened) this.load(); // it may have ended before the stream was open
     } catch (e) {
       if (!abort.signal.aborted) this.problem = asRefusal(e);
     }
@@ -39,6 +42,11 @@ export class Why {
   /** Takes what happens, until the function that it returns is called. */
   follow(): () => void {
     const deaf = live.stream.hear({
+      sync: ({ run }) => {
+        if (run) return;
+        this.#opened++;
+        if (this.goesOn) this.load();
+      },
       record: (r) => {
         if (r.run === this.run) this.#records.set(r.seq, r);
       },
