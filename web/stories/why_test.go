@@ -201,13 +201,13 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 			return t.value.includes(`+quoted(to)+`);
 		})()`)
 	}
-	edit(`/<HasToolCalls reply="\{reply\}".>/`, `<AlwaysFailure name="no tools"/>`)
+	edit(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="no tools"/>`)
 	p.press("Compare this run")
-	p.sees("First difference: step 2")
+	p.sees("another decision")
 	p.sees("asks for turn 2 of 30")
 	p.picture("why-compare")
 	p.press("Compare past runs")
-	p.sees("1 runs: 0 decide the same, 1 otherwise.")
+	p.sees("Runs: 1. The same: 0. Otherwise: 1.")
 	p.picture("why-history")
 	edit(`/<Classify/`, `<Clarify`)
 	p.press("Compare this run")
