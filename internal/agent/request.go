@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"sibyl/internal/bt"
@@ -32,6 +33,7 @@ type System struct {
 	Hash     string // of Text
 	Tokens   int
 	Segments []string // ids, in order
+	Texts    []string // of the segments, as they stand in Text
 	LeftOut  []string // ids with the reason
 }
 
@@ -324,6 +326,9 @@ func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 
 // control marks a word of the control layer, which stands in the person's role and never in the tool channel.
 func control(text string) string { return "[control] " + text }
+
+// IsControl says that a text of the person's role is a word of the control layer.
+func IsControl(text string) bool { return strings.HasPrefix(text, control("")) }
 
 // controlMark is the mark of a word of the control layer.
 var controlMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\[(control)\]`) })

@@ -166,6 +166,8 @@ func New(c Config) (*Server, error) {
 	s.accountRoutes()
 	s.sessionRoutes()
 	s.runRoutes()
+	s.whyRoutes()
+	s.replayRoutes()
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()

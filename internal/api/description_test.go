@@ -319,6 +319,7 @@ func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
 	look := func(when string) {
 		conforms(when, "RunWithResult", h.get(question{path: at}, nil))
 		conforms(when, "Explanation", h.get(question{path: at + "/explanation"}, nil))
+		conforms(when, "Tree", h.get(question{path: at + "/tree"}, nil))
 		conforms(when, "Conversation", h.get(question{path: session}, nil))
 		conforms(when, "Conversation", h.get(question{path: session + "/export?format=json"}, nil))
 		conforms(when, "Audit", h.get(question{path: session + "/audit"}, nil))

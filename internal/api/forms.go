@@ -196,6 +196,7 @@ type Step struct {
 	Record    int64     `json:"record" doc:"The number of the record that it took in."`
 	At        time.Time `json:"at,omitzero" doc:"When that record was written."`
 	TookIn    string    `json:"took_in" doc:"What that record is."`
+	Op        uint64    `json:"op,omitempty" doc:"The operation whose receipt that record is."`
 	Status    string    `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
 	Events    []Event   `json:"events"`
 	Started   []Effect  `json:"started" doc:"What it asked for."`
@@ -204,6 +205,7 @@ type Step struct {
 
 // Event is one thing that happened in a step.
 type Event struct {
+	Node   int32           `json:"node" doc:"The number of the node in the tree of the run."`
 	Rule   string          `json:"rule" doc:"Where in the tree."`
 	Words  string          `json:"words" doc:"What happened, for people."`
 	Status string          `json:"status,omitempty" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED,HALTED" doc:"Of the node."`
@@ -245,14 +247,18 @@ func (s *Server) explanationForm(x service.Explanation) Explanation {
 }
 
 func stepForm(step service.Step) Step {
-	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
 	for i, e := range step.Events {
-		f.Events = append(f.Events, Event{Rule: e.Rule, Words: step.Words[i], Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value})
+		f.Events = append(f.Events, eventForm(e, step.Words[i]))
 	}
 	for _, asked := range step.Start {
 		f.Started = append(f.Started, effectForm(asked))
 	}
 	return f
+}
+
+func eventForm(e run.TraceEvent, words string) Event {
+	return Event{Node: e.Number, Rule: e.Rule, Words: words, Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value}
 }
 
 func effectForm(a run.Asked) Effect {

@@ -69,7 +69,8 @@ func TestScopeReadReadsAndChangesNothing(t *testing.T) {
 	h := newHouse(t).open()
 	b := h.begin("", "Tea?")
 	h.ended("", b.Run)
-	for _, path := range []string{"/api/me", "/api/assistants", "/api/runs", "/api/runs/" + b.Run, "/api/runs/" + b.Run + "/explanation", "/api/sessions",
+	for _, path := range []string{"/api/me", "/api/assistants", "/api/runs", "/api/runs/" + b.Run, "/api/runs/" + b.Run + "/explanation",
+		"/api/runs/" + b.Run + "/tree", "/api/runs/" + b.Run + "/receipts/1", "/api/sessions",
 		"/api/sessions/" + b.Session, "/api/sessions/" + b.Session + "/export", "/api/sessions/" + b.Session + "/audit"} {
 		h.get(question{path: path, token: adasReader}, nil)
 		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
@@ -306,6 +307,9 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 		for _, q := range []question{
 			{path: "/api/runs/" + ids[0]},
 			{path: "/api/runs/" + ids[0] + "/explanation"},
+			{path: "/api/runs/" + ids[0] + "/tree"},
+			{path: "/api/runs/" + ids[0] + "/receipts/1"},
+			{method: "POST", path: "/api/runs/" + ids[0] + "/replay", body: map[string]string{"tree": "<root/>"}},
 			{method: "POST", path: "/api/runs/" + ids[0] + "/cancel"},
 			{method: "POST", path: "/api/runs/" + ids[0] + "/resume"},
 			{path: "/api/sessions/" + ids[1]},

@@ -47,6 +47,9 @@ type Assistant struct {
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
 	Left func(c *run.CompletionRecord) []Left
+	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero Exchanged: payload and
+	// result of the receipt say it.
+	Exchanged func(ctx context.Context, v *run.View, c *run.CompletionRecord) (Exchanged, error)
 	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
 	// Texts gives the texts of a folder that stand in place of a run's own in a replay.
@@ -99,6 +102,38 @@ type Place struct {
 	Read       bool
 	Cited      bool
 }
+
+// Exchanged is an effect as people read it: what was sent to a model or a tool, part by part, and what came back.
+type Exchanged struct {
+	To      string // the model that answered, or the tool
+	Sent    []Part
+	Got     []Part
+	LeftOut []string // of a prompt, each with the reason
+	Changed bool     // this build composes another prompt than the one that was sent: Sent has that other one
+}
+
+// Part is a part of what was sent or came back.
+type Part struct {
+	Kind   PartKind
+	Name   string // of the segment or the tool; may be empty
+	Text   string
+	Tokens int // estimated; 0: not known
+}
+
+// PartKind says what a part is.
+type PartKind string
+
+// The kinds of part.
+const (
+	PartSegment PartKind = "segment" // of the system prompt
+	PartTool    PartKind = "tool"    // a tool that is offered, as the model is told of it
+	PartPerson  PartKind = "person"  // what the person said
+	PartControl PartKind = "control" // what the control layer said
+	PartModel   PartKind = "model"   // what the model said
+	PartCall    PartKind = "call"    // a call of a tool with its arguments
+	PartResult  PartKind = "result"  // what a tool gave
+	PartData    PartKind = "data"    // JSON, as a record keeps it
+)
 
 // Failure is why there is no answer.
 type Failure struct {

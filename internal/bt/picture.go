@@ -20,7 +20,9 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool) {
 	if n.Name != "" && n.Name != n.Type {
 		b.WriteString(" “" + oneLine(n.Name) + "”")
 	}
-	t.drawPorts(b, i)
+	for _, port := range t.Says(i) {
+		b.WriteString(" " + port)
+	}
 	b.WriteByte('\n')
 	kids := t.nodes[i].kids
 	for k, kid := range kids {
@@ -28,13 +30,13 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool) {
 	}
 }
 
-// drawPorts shows what is decided in the file: numbers, conditions, and the constants of leaves.
-func (t *Tree) drawPorts(b *strings.Builder, i int32) {
-	n := &t.nodes[i]
-	show := func(port, text string) { b.WriteString(" " + port + "=" + shortened(oneLine(text))) }
+// Says is what the file decides at node id, in words of one line each: numbers, conditions, and the constants of leaves.
+func (t *Tree) Says(id int32) (all []string) {
+	n := &t.nodes[id]
+	show := func(port, text string) { all = append(all, port+"="+shortened(oneLine(text))) }
 	code := func(name string, s *script) {
 		if s != nil {
-			b.WriteString(" " + name + "‹" + oneLine(s.text) + "›")
+			all = append(all, name+"‹"+oneLine(s.text)+"›")
 		}
 	}
 	code("", n.code)
@@ -55,6 +57,7 @@ func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 			code(guardNames[which][1:], g[which])
 		}
 	}
+	return all
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -91,7 +91,7 @@ func (p *prompts) compose(s prompt.Situation) (agent.System, error) {
 	}
 	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text)), Tokens: c.Tokens}
 	for _, in := range c.Segments {
-		system.Segments = append(system.Segments, in.ID)
+		system.Segments, system.Texts = append(system.Segments, in.ID), append(system.Texts, in.Text)
 	}
 	for _, l := range c.LeftOut {
 		system.LeftOut = append(system.LeftOut, l.ID+": "+l.Reason)

@@ -428,6 +428,19 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 	return f.trace.all(tree)
 }
 
+// Tree is the tree that a run began with, as this build loads it: ErrIncompatible if it does not.
+func (e *Engine) Tree(ctx context.Context, owner journal.Owner, id string) (*bt.Tree, error) {
+	recs, err := e.Store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	_, tree, err := e.treeOf(ctx, owner, recs)
+	if err != nil && incompatible(err) {
+		return nil, e.incompatibility(id, recs, err)
+	}
+	return tree, err
+}
+
 // Live gives the run that this process drives, nil if it drives none of that id.
 func (e *Engine) Live(id string) *Live {
 	e.mu.Lock()

@@ -42,8 +42,9 @@ func (a Asked) Name() string { return cmp.Or(a.Label, a.Kind) }
 
 // TraceEvent is one thing that happened in a step. Either Status is set (a leaf, a Loop or a Timeout was ticked or, with "HALTED",
 // halted), or Type and Data (a leaf told what it decided), or Key and Value (a script or a Loop wrote a key). Rule is bt.Tree.Rule of
-// the node: no name that a tree gives its nodes is in it.
+// the node: no name that a tree gives its nodes is in it. Number is the node's in the tree that decided.
 type TraceEvent struct {
+	Number int32           `json:"-"`
 	Rule   string          `json:"rule"`
 	Status string          `json:"status,omitempty"`
 	Reason string          `json:"reason,omitempty"`
@@ -256,7 +257,7 @@ func keptEvent(kept []json.RawMessage, rule func(node int32) string) (e TraceEve
 	if err := parts(kept, &node, &letter, &text); err != nil || len(letter) != 1 {
 		return e, fmt.Errorf("an event of a trace can't be read: %w", err)
 	}
-	e.Rule = rule(node)
+	e.Number, e.Rule = node, rule(node)
 	switch letter[0] {
 	case letterTyped:
 		e.Type = text

@@ -115,6 +115,7 @@ type Explanation struct {
 type Step struct {
 	run.TraceStep
 	TookIn string    `json:"took_in,omitempty"`
+	Op     uint64    `json:"-"` // whose receipt it took in; 0: it took in no receipt
 	Words  []string  `json:"-"` // of the events
 	At     time.Time `json:"-"` // when what it took in was written; zero in a watch
 }
@@ -148,7 +149,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Began: r.StartedAt}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
-		one.TookIn = tookIn(recs, step.Record)
+		one.TookIn, one.Op = tookIn(recs, step.Record)
 		if step.Record < int64(len(recs)) {
 			one.At = recs[step.Record].At
 		}
@@ -213,28 +214,28 @@ func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Le
 	return all
 }
 
-// tookIn says in a few words what a record is.
-func tookIn(recs []journal.Record, seq int64) string {
+// tookIn says in a few words what a record is, and of which operation it is the receipt; 0 for none.
+func tookIn(recs []journal.Record, seq int64) (string, uint64) {
 	if seq >= int64(len(recs)) {
-		return ""
+		return "", 0
 	}
 	body, err := run.Read(recs[seq])
 	switch c := body.(type) {
 	case *run.StartRecord:
-		return "the beginning"
+		return "the beginning", 0
 	case *run.TimeRecord:
-		return "a timer"
+		return "a timer", 0
 	case *run.CompletionRecord:
 		name := run.Asked{Kind: c.Kind, Label: c.Label}.Name()
 		if c.Err != nil {
-			return name + ": failed: " + c.Err.Reason
+			return name + ": failed: " + c.Err.Reason, c.Op
 		}
-		return name + ": done"
+		return name + ": done", c.Op
 	}
 	if err != nil {
-		return "it can't be read"
+		return "it can't be read", 0
 	}
-	return recs[seq].Kind
+	return recs[seq].Kind, 0
 }
 
 // SessionAudit is all that was decided and done in a session, its runs oldest first.

@@ -97,6 +97,7 @@ type Included struct {
 	ID     string `json:"id"`
 	File   string `json:"file"`
 	Tokens int    `json:"tokens"`
+	Text   string `json:"-"` // as it stands there
 }
 
 // LeftOut is a segment whose conditions hold and that did not fit.
@@ -176,7 +177,7 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 		if p.text != "" {
 			texts = append(texts, p.text)
 			toolChars += p.toolChars
-			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File, Tokens: tokensOf(p.chars)})
+			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File, Tokens: tokensOf(p.chars), Text: p.text})
 		}
 	}
 	c.Text = strings.Join(texts, separator)

@@ -1,7 +1,7 @@
 import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
-import Why from "./Why.svelte";
+import Why from "./why/Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
 export interface View {

@@ -1,0 +1,143 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/api"
+	"sibyl/internal/assistant"
+	"sibyl/internal/run"
+	"sibyl/internal/service/servicetest"
+)
+
+// panelTree is the tree of the house's assistant.
+func panelTree(t *testing.T) string {
+	t.Helper()
+	text, err := servicetest.Trees.ReadFile("panel.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
+	h := newHouse(t).open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	var tree api.Tree
+	h.get(question{path: "/api/runs/" + b.Run + "/tree"}, &tree)
+	if tree.ID != "Panel" || tree.Text != panelTree(t) || len(tree.Nodes) != 3 || tree.Nodes[0].Parent != -1 || tree.Nodes[2].Parent != 0 || tree.Nodes[0].Leaf || !slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}) {
+		t.Errorf("the tree is %+v", tree)
+	}
+	var x api.Explanation
+	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
+	for _, step := range x.Steps {
+		for _, e := range step.Events {
+			if n := tree.Nodes[e.Node]; n.Rule != e.Rule || e.Node != 1 {
+				t.Errorf("an event of node %d, by %s, is of %+v", e.Node, e.Rule, n)
+			}
+		}
+	}
+	if x.Steps[0].Op != 0 || x.Steps[1].Op == 0 || x.Steps[1].Op+x.Steps[2].Op != x.Steps[0].Started[0].Op+x.Steps[0].Started[1].Op {
+		t.Errorf("the steps took in the receipts of %d and %d", x.Steps[0].Op, x.Steps[1].Op)
+	}
+}
+
+func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
+	h := newHouse(t)
+	long := strings.Repeat("é", 50_000)
+	var failing error
+	h.panel.Exchanged = func(_ context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+		if v.ID == "" || len(v.Records()) == 0 {
+			t.Error("there is nothing of the run")
+		}
+		return assistant.Exchanged{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long, Tokens: 9}}, LeftOut: []string{"x: no room"}}, failing
+	}
+	h.open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	at := "/api/runs/" + b.Run + "/receipts/"
+	var r api.Receipt
+	conforms := h.described()
+	conforms("told", "Receipt", h.get(question{path: at + "1"}, &r))
+	if r.To != "ada" || len(r.Sent) != 1 || len(r.Sent[0].Text) != 64<<10 || r.Sent[0].Bytes != 100_000 || r.Sent[0].Tokens != 9 || r.Lost || !slices.Equal(r.LeftOut, []string{"x: no room"}) {
+		t.Errorf("told as %.300v", fmt.Sprintf("%+v", r))
+	}
+	if len(r.Got) != 1 || r.Got[0].Kind != "data" || r.Got[0].Text != `"ADA"` && r.Got[0].Text != `"BOB"` {
+		t.Errorf("it gave %+v", r.Got)
+	}
+	failing = errors.New("no prompt")
+	if h.get(question{path: at + "1"}, &r); !r.Lost || r.Sent[0].Kind != "data" || !strings.Contains(r.Sent[0].Text, `"Words": "Tea?"`) {
+		t.Errorf("what can't be composed is told as %+v", r)
+	}
+	h.refused("a record that is no receipt", question{path: at + "0"}, 404, "not_found")
+	h.refused("one behind the last", question{path: at + "99"}, 404, "not_found")
+	h.refused("a number that is none", question{path: at + "-1"}, 400, "invalid_request")
+	h.refused("a word", question{path: at + "last"}, 400, "invalid_request")
+	h.refused("by another", question{path: at + "1", token: evesToken}, 404, "not_found")
+}
+
+func TestReplayShowsTheFirstDecisionThatDiffersAndKeepsNothing(t *testing.T) {
+	h := newHouse(t).open()
+	b := h.begin("", "Tea?")
+	before := h.ended("", b.Run)
+	conforms := h.described()
+	replay := func(tree string) (r api.Replay) {
+		conforms("replayed", "Replay", h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/replay", token: adasReader, body: map[string]any{"tree": tree}}, &r))
+		return r
+	}
+	own := panelTree(t)
+	if r := replay(own); !r.Same || !r.OwnTree || r.Reached != "end" || len(r.Wrong) != 0 {
+		t.Errorf("its own tree: %+v", r)
+	}
+	r := replay(strings.Replace(own, `names="{names}"`, `names="cleo"`, 1))
+	if r.Same || len(r.Differences) != 1 || r.Differences[0].Kind != "decision" || r.Differences[0].Step != 1 || !slices.Equal(r.Differences[0].Missing, []string{"bob"}) {
+		t.Errorf("with another persona: %+v", r)
+	}
+	if r := replay(strings.Replace(own, "<Ask", "<Shout", 1)); len(r.Wrong) == 0 || !strings.Contains(r.Wrong[0], "Shout") || len(r.Differences) != 0 {
+		t.Errorf("a tree that does not load: %+v", r)
+	}
+	if now := h.ended("", b.Run); now.Records != before.Records {
+		t.Errorf("a replay left %d records in place of %d", now.Records, before.Records)
+	}
+	h.refused("without a tree", question{method: "POST", path: "/api/runs/" + b.Run + "/replay", body: map[string]string{"tree": ""}}, 400, "invalid_request")
+}
+
+func TestReplayOverHistoryGroupsTheUsersOwnRuns(t *testing.T) {
+	h := newHouse(t).open()
+	var runs []string
+	for range 3 {
+		b := h.begin("", "Tea?")
+		h.ended("", b.Run)
+		runs = append(runs, b.Run)
+	}
+	h.ended(evesToken, h.begin(evesToken, "Milk?").Run)
+	ask := func(tree string, limit int) (f api.ReplayHistory) {
+		body := map[string]any{"assistant": "panel", "tree": tree}
+		if limit > 0 {
+			body["limit"] = limit
+		}
+		h.described()("replayed", "ReplayHistory", h.get(question{method: "POST", path: "/api/replay", token: adasReader, body: body}, &f))
+		return f
+	}
+	own := panelTree(t)
+	if f := ask(own, 0); f.Runs != 3 || f.Same != 3 || len(f.Groups) != 0 {
+		t.Errorf("their own tree: %+v", f)
+	}
+	other := strings.Replace(own, `names="{names}"`, `names="cleo"`, 1)
+	f := ask(other, 0)
+	if f.Runs != 3 || f.Same != 0 || len(f.Groups) != 1 || len(f.Groups[0].Runs) != 3 || !slices.ContainsFunc(f.Groups[0].Runs, func(p api.ReplayedPlace) bool { return p.Run == runs[0] && p.Step == 1 }) {
+		t.Errorf("another tree: %+v", f)
+	}
+	if f := ask(other, 2); f.Runs != 2 {
+		t.Errorf("two at most: %+v", f)
+	}
+	if f := ask("<root", 0); len(f.Wrong) == 0 || f.Runs != 0 {
+		t.Errorf("a tree that does not load: %+v", f)
+	}
+	h.refused("of no assistant", question{method: "POST", path: "/api/replay", body: map[string]string{"assistant": "nobody", "tree": own}}, 400, "invalid_request")
+}

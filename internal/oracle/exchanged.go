@@ -1,0 +1,109 @@
+package oracle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// exchangedBy tells turns of the model and calls of tools as people read them.
+func exchangedBy(known *promptTexts) func(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+	return func(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+		switch asked := c.Asked.(type) {
+		case agent.TurnPayload:
+			return exchangedTurn(ctx, known, v, asked, c)
+		case agent.CallPayload:
+			return exchangedCall(c, asked), nil
+		}
+		return assistant.Exchanged{}, nil
+	}
+}
+
+// exchangedTurn makes the request of a turn, or of notes, anew, of what the run holds.
+func exchangedTurn(ctx context.Context, known *promptTexts, v *run.View, p agent.TurnPayload, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	specs, err := agent.KeptTools(ctx, v)
+	if err != nil {
+		return x, err
+	}
+	b, _, err := builder(ctx, known, v, specs)
+	if err != nil {
+		return x, err
+	}
+	r, err := b.Build(ctx, p)
+	if err != nil {
+		return x, err
+	}
+	x.LeftOut = r.Prompt.LeftOut
+	for i, id := range r.Prompt.Segments {
+		x.Sent = append(x.Sent, partOf(assistant.PartSegment, id, r.Prompt.Texts[i]))
+	}
+	for _, t := range r.Request.Tools {
+		x.Sent = append(x.Sent, partOf(assistant.PartTool, t.Name, t.Description+"\n\n"+indented(t.Schema)))
+	}
+	for _, m := range r.Messages {
+		x.Sent = append(x.Sent, said(m)...)
+	}
+	got, ok := c.Value.(agent.TurnReceipt[Heard])
+	if !ok {
+		return x, nil
+	}
+	x.To, x.Changed = got.Model, got.Prompt != "" && got.Prompt != r.Prompt.Hash
+	report := got.Report.Said()
+	x.Got = said(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report), ToolCalls: got.Calls})
+	return x, nil
+}
+
+// said is a message of the conversation.
+func said(m model.Message) (all []assistant.Part) {
+	kind, name := assistant.PartModel, ""
+	switch {
+	case m.Role == model.ToolRole:
+		kind, name = assistant.PartResult, m.ToolName
+	case m.Role == model.User && agent.IsControl(m.Text):
+		kind = assistant.PartControl
+	case m.Role == model.User:
+		kind = assistant.PartPerson
+	}
+	if m.Text != "" {
+		all = append(all, partOf(kind, name, m.Text))
+	}
+	for _, call := range m.ToolCalls {
+		all = append(all, partOf(assistant.PartCall, call.Name, indented(json.RawMessage(call.Arguments))))
+	}
+	return all
+}
+
+func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
+	x := assistant.Exchanged{To: p.Name}
+	got, ok := c.Value.(agent.CallReceipt)
+	if !ok {
+		return x
+	}
+	x.Sent = []assistant.Part{partOf(assistant.PartCall, got.Tool, indented(json.RawMessage(got.Arguments)))}
+	switch {
+	case got.Error != nil:
+		x.Got = []assistant.Part{partOf(assistant.PartResult, got.Tool, got.Error.Error())}
+	case got.Result != nil:
+		x.Got = []assistant.Part{partOf(assistant.PartResult, got.Tool, got.Result.Text)}
+	}
+	return x
+}
+
+func partOf(kind assistant.PartKind, name, text string) assistant.Part {
+	return assistant.Part{Kind: kind, Name: name, Text: text, Tokens: agent.Tokens(text)}
+}
+
+// indented is JSON as people read it; what is none stays as it is.
+func indented(raw json.RawMessage) string {
+	b := &bytes.Buffer{}
+	if json.Indent(b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

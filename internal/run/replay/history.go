@@ -1,0 +1,84 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"sibyl/internal/run"
+)
+
+// History is what a changed tree would have decided in many runs.
+type History struct {
+	Runs   int     `json:"runs"` // that were replayed
+	Same   int     `json:"same"` // of them decide the same
+	Groups []Group `json:"groups"`
+	Unfit  []Unfit `json:"unfit"`
+	Left   int     `json:"left"` // runs that were not looked at, since there was no time
+}
+
+// Group is the runs that differ first in the same way, at the same node. Was and Would are the rules of the nodes that act there in the
+// recorded run and in the replay; empty where none does.
+type Group struct {
+	Kind  DifferenceKind `json:"kind"`
+	Was   string         `json:"was,omitempty"`
+	Would string         `json:"would,omitempty"`
+	Runs  []Place        `json:"runs"`
+}
+
+// Place is where a run differs first.
+type Place struct {
+	Run  string `json:"run"`
+	Step int    `json:"step,omitempty"` // counted from 1; 0: the recorded run has no such step
+}
+
+// Unfit is a run that can't be held against the tree.
+type Unfit struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
+}
+
+// NewHistory is one without runs.
+func NewHistory() History { return History{Groups: []Group{}, Unfit: []Unfit{}} }
+
+// Add counts what a replay found. The groups with most runs come first.
+func (h *History) Add(r *Result) {
+	h.Runs++
+	if len(r.Differences) == 0 {
+		h.Same++
+		return
+	}
+	first := r.Differences[0]
+	g := Group{Kind: first.Kind}
+	g.Was, g.Would = nodes(r, first)
+	at := slices.IndexFunc(h.Groups, func(known Group) bool { return known.Kind == g.Kind && known.Was == g.Was && known.Would == g.Would })
+	if at < 0 {
+		at, h.Groups = len(h.Groups), append(h.Groups, g)
+	}
+	h.Groups[at].Runs = append(h.Groups[at].Runs, Place{r.Run, first.Step})
+	slices.SortStableFunc(h.Groups, func(a, b Group) int { return cmp.Compare(len(b.Runs), len(a.Runs)) })
+}
+
+// nodes are where two ways part that lead to a difference: the first nodes that act otherwise, be it in a step before it.
+func nodes(r *Result, d Difference) (was, would string) {
+	trace := d.Trace
+	if o := r.OtherTrace; o != nil && o.Record < d.Record {
+		trace = &o.Trace
+	}
+	if trace != nil && trace.differ() {
+		return ruleAt(trace.Was, trace.Same), ruleAt(trace.Would, trace.Same)
+	}
+	for _, c := range d.Requests {
+		return c.Was.Leaf, c.Would.Leaf
+	}
+	for _, s := range d.Sent {
+		return s.Request.Leaf, s.Request.Leaf
+	}
+	return "", ""
+}
+
+func ruleAt(events []run.TraceEvent, i int) string {
+	if i < len(events) {
+		return events[i].Rule
+	}
+	return ""
+}

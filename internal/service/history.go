@@ -1,0 +1,89 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
+)
+
+// Past says which runs a tree is held against.
+type Past struct {
+	Assistant string
+	Most      int           // of the latest that have ended
+	Within    time.Duration // what is left then is counted; 0: any time
+	Told      func(done, all int)
+}
+
+// ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide otherwise, and where. Nothing is
+// performed. The error is a *bt.LoadError if the tree does not load.
+func (s *Service) ReplayAll(ctx context.Context, owner journal.Owner, p Past, o replay.Options) (replay.History, error) {
+	h := replay.NewHistory()
+	a, err := s.assistant(p.Assistant)
+	if err != nil {
+		return h, err
+	}
+	if _, err := a.Leaves.Load(o.TreeFile, o.Tree, a.Assistant.Options); err != nil {
+		return h, err
+	}
+	ids, err := s.ended(ctx, owner, p)
+	if err != nil {
+		return h, err
+	}
+	var enough <-chan time.Time
+	if p.Within > 0 {
+		t := time.NewTimer(p.Within)
+		defer t.Stop()
+		enough = t.C
+	}
+	for i, id := range ids {
+		select {
+		case <-enough:
+			h.Left = len(ids) - i
+			return h, nil
+		default:
+		}
+		r, err := s.Replay(ctx, owner, id, o)
+		switch {
+		case err == nil:
+			h.Add(r)
+		case ctx.Err() != nil:
+			return h, ctx.Err()
+		case errors.Is(err, journal.ErrNotFound): // it was removed meanwhile
+		case errors.Is(err, run.ErrUnfit) || errors.Is(err, journal.ErrCorrupt):
+			h.Unfit = append(h.Unfit, replay.Unfit{Run: id, Why: err.Error()})
+		default:
+			return h, err
+		}
+		if p.Told != nil {
+			p.Told(i+1, len(ids))
+		}
+	}
+	return h, nil
+}
+
+// listed is how many rows are read at once.
+const listed = 200
+
+// ended are the ids of the latest runs that have ended.
+func (s *Service) ended(ctx context.Context, owner journal.Owner, p Past) (ids []string, err error) {
+	f := journal.Filter{Assistant: p.Assistant, Limit: listed}
+	for {
+		rows, err := s.config.Store.Runs(ctx, owner, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if r.Status != journal.Running && len(ids) < p.Most {
+				ids = append(ids, r.ID)
+			}
+		}
+		if len(rows) < listed || len(ids) >= p.Most {
+			return ids, nil
+		}
+		f.After = rows[len(rows)-1].Cursor()
+	}
+}

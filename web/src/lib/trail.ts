@@ -1,0 +1,136 @@
+import type { Form } from "./api";
+
+type Step = Form<"Step">;
+type Event = Form<"Event">;
+
+/** What a row of a timeline is of. Each has a word of its own and a tone. */
+export const sorts = {
+  step: "plain",
+  class: "accent",
+  tools: "plain",
+  turn: "accent",
+  signal: "accent",
+  search: "plain",
+  read: "plain",
+  call: "plain",
+  doubt: "warn",
+  loop: "warn",
+  hint: "warn",
+  held: "warn",
+  refused: "bad",
+  failed: "bad",
+  budget: "plain",
+  notes: "plain",
+  answer: "good",
+  decided: "plain",
+  node: "plain",
+  key: "plain",
+} as const;
+export type Sort = keyof typeof sorts;
+
+const byType: Record<string, Sort> = {
+  "class.chosen": "class",
+  "tools.offered": "tools",
+  "tools.added": "tools",
+  "tool.taken_away": "tools",
+  "turn.taken": "turn",
+  "signal.heard": "signal",
+  "signal.taken": "signal",
+  "reply.doubted": "doubt",
+  "classifier.asked": "doubt",
+  "fallback.decided": "doubt",
+  "loop.found": "loop",
+  "hint.given": "hint",
+  "call.held": "held",
+  "call.refused": "refused",
+  "capability.missing": "refused",
+  "budget.seen": "budget",
+  "notes.taken": "notes",
+  "answer.accepted": "answer",
+};
+
+export function sortOf(e: Event): Sort {
+  if (e.type === "call.done") {
+    const call = e.data as { tool?: string; error?: string };
+    if (call.error) return "failed";
+    return /search|list|map|seek/.test(call.tool ?? "") ? "search" : /read|fetch|open|outline|definition/.test(call.tool ?? "") ? "read" : "call";
+  }
+  if (e.type) return byType[e.type] ?? "decided";
+  return e.key ? "key" : "node";
+}
+
+/** A row of a timeline: an event of a step by their places, or the step itself where it told nothing (event is -1). */
+export interface Row {
+  step: number;
+  event: number;
+  sort: Sort;
+}
+
+/** The rows of some steps: what was told in them, or all that happened. Those before from have their rows already. */
+export function rowsOf(steps: readonly Step[], all: boolean, from = 0): Row[] {
+  const rows: Row[] = [];
+  for (let step = from; step < steps.length; step++) {
+    const before = rows.length;
+    steps[step]!.events.forEach((e, event) => {
+      if (all || e.type) rows.push({ step, event, sort: sortOf(e) });
+    });
+    if (rows.length === before) rows.push({ step, event: -1, sort: "step" });
+  }
+  return rows;
+}
+
+/** How much of a budget is used. */
+export interface Spent {
+  kind: string;
+  used: number;
+  limit: number;
+}
+
+/** The budgets as they were seen last, up to a step. */
+export function budgetAt(steps: readonly Step[], step: number): Spent[] {
+  for (let i = Math.min(step, steps.length - 1); i >= 0; i--) {
+    const seen = steps[i]!.events.findLast((e) => e.type === "budget.seen");
+    if (seen) return (seen.data as { used?: Spent[] }).used ?? [];
+  }
+  return [];
+}
+
+/** What a node did: its status in the step that is looked at, or that it acted before it. */
+export type Deed = "SUCCESS" | "FAILURE" | "RUNNING" | "SKIPPED" | "HALTED" | "before" | "told";
+
+/** The nodes that acted up to a step, by their numbers. */
+export function firedBy(steps: readonly Step[], step: number): Map<number, Deed> {
+  const fired = new Map<number, Deed>();
+  for (let i = 0; i < step && i < steps.length; i++) for (const e of steps[i]!.events) fired.set(e.node, "before");
+  for (const e of steps[step]?.events ?? []) fired.set(e.node, e.status ?? (fired.get(e.node) === "before" || !fired.has(e.node) ? "told" : fired.get(e.node)!));
+  return fired;
+}
+
+/** A node of an outline with those in it. */
+export interface Branch {
+  node: Form<"TreeNode">;
+  in: Branch[];
+}
+
+/** The outline of a tree; undefined for one without nodes. */
+export function outline(nodes: readonly Form<"TreeNode">[]): Branch | undefined {
+  const all = nodes.map((node): Branch => ({ node, in: [] }));
+  for (const one of all) all[one.node.parent]?.in.push(one);
+  return all[0];
+}
+
+/** The nodes that others lie in which act in a step. */
+export function above(nodes: readonly Form<"TreeNode">[], fired: ReadonlyMap<number, Deed>): Set<number> {
+  const over = new Set<number>();
+  for (const [node, deed] of fired) {
+    if (deed === "before") continue;
+    for (let at = nodes[node]?.parent ?? -1; at >= 0 && !over.has(at); at = nodes[at]!.parent) over.add(at);
+  }
+  return over;
+}
+
+/** Where rows of one height are to be drawn: from the first that is seen to behind the last, with some around. */
+export function windowOf(count: number, height: number, top: number, seen: number, around = 8): { from: number; to: number } {
+  const from = Math.max(0, Math.min(count, Math.floor(top / height) - around));
+  return { from, to: Math.min(count, Math.ceil((top + seen) / height) + around) };
+}

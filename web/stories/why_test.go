@@ -1,0 +1,215 @@
+package stories
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// asked has a question answered and opens why.
+func asked(p *tab, question string) {
+	p.Helper()
+	p.says(question)
+	p.explains(p.run("done"))
+	p.until("the steps", `document.querySelector("[role=option]")`)
+}
+
+// run is the id of the latest run, once it stands so.
+func (p *tab) run(status string) string {
+	p.Helper()
+	p.until("a run that is "+status, `(fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }), window.latest)`)
+	return evaluate[string](p, "window.latest")
+}
+
+// explains opens why, at one of its parts.
+func (p *tab) explains(run string, part ...string) {
+	p.Helper()
+	p.do("opening why", chromedp.Evaluate[chromedp.Void](`location.hash = `+quoted("#/"+strings.Join(append([]string{"why", run}, part...), "/"))))
+}
+
+// row chooses the first row of the timeline that is of a sort, by its word, and gives what it says.
+func row(p *tab, word string) {
+	p.Helper()
+	p.until("a row of "+word, `(() => {
+		const one = [...document.querySelectorAll("[role=option]")].find((e) => e.innerText.split("\n").includes(`+quoted(word)+`));
+		one?.click();
+		return one;
+	})()`)
+}
+
+func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
+	p := open(t, "").visit(1400)
+	asked(p, "How is a lease acquired?")
+	p.sees("In short")
+	row(p, "Search")
+	p.sees("Rule")
+	p.picture("why-steps")
+	row(p, "Turn")
+	p.press("What was sent, and what came back")
+	p.until("the parts of the prompt", `[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
+	p.until("the words of the person", `[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
+	p.picture("why-receipt")
+	p.press("Sources")
+	p.sees("cited and read")
+	p.reload()
+	p.sees("cited and read")
+	p.press("What left")
+	p.sees("Nothing left this machine.")
+}
+
+func TestTreeShowsWhichNodesActInAStep(t *testing.T) {
+	p := open(t, "").visit(1400)
+	asked(p, "How is a lease acquired?")
+	p.press("Tree")
+	p.until("nodes that act", `document.querySelector(".outline li.acts")`)
+	slide := func(step string) {
+		p.until("the slider", `(() => {
+			const s = document.querySelector("input[type=range]");
+			s.value = `+step+`;
+			s.dispatchEvent(new Event("input", { bubbles: true }));
+			return s;
+		})()`)
+	}
+	acting := `[...document.querySelectorAll(".outline li.acts > .line > .type, .outline li.acts > details > summary > .type")].map((e) => e.innerText).join()`
+	slide("1")
+	p.until("Classify in the first step", acting+`.includes("Classify")`)
+	p.picture("why-tree")
+	slide("2")
+	p.until("no Classify in the second", "!"+acting+`.includes("Classify")`)
+	if evaluate[bool](p, `[...document.querySelectorAll(".outline li")].some((e) => e.innerText.startsWith("Classify") && !e.innerText.includes("earlier"))`) {
+		t.Error("the outline does not say that Classify acted before")
+	}
+}
+
+func TestWhyIsReadOnAPhone(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(360)
+	asked(p, "How is a lease acquired?")
+	p.picture("why-phone")
+	for _, part := range []string{"Steps", "Tree", "Sources", "What left"} {
+		p.press(part)
+		p.until(part+" without a sideways scroll", `document.querySelector("[role=tab][aria-selected=true]").innerText === `+quoted(part)+` && document.documentElement.scrollWidth <= 360 && document.querySelector(".why").scrollWidth <= 360`)
+	}
+	p.picture("why-phone-left")
+}
+
+func TestAddressOfNoRunSaysSo(t *testing.T) {
+	p := open(t, "").visit(900)
+	p.forgive("404")
+	p.do("opening a run that there is not", chromedp.Evaluate[chromedp.Void](`location.hash = "#/why/nothing"`))
+	p.sees("There is nothing of that id here.")
+}
+
+// manyEvents is a folder of trees in which the Oracle counts before it answers.
+func manyEvents(t *testing.T) string {
+	t.Helper()
+	c := exec.Command(program, "tree", "show", "oracle", "--xml")
+	c.Env = []string{"HOME=" + t.TempDir()}
+	text, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = `<Classify `
+	counted := strings.Replace(string(text), before, `<ForceSuccess><Loop max="2200" until="{never}" turn="{i}" last="{j}"><Script code="n := i"/></Loop></ForceSuccess>`+before, 1)
+	counted = strings.Replace(counted, "done := false;", "done := false; never := false;", 1)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
+	p := open(t, "trees: "+manyEvents(t)+"\n").visit(1400)
+	asked(p, "How is a lease acquired?")
+	p.until("every node to be shown", `(() => { const c = document.querySelector("input[type=checkbox]"); c.click(); return c.checked; })()`)
+	p.until("ten thousand rows", `Number(document.querySelector("[role=option]")?.getAttribute("aria-setsize")) >= 10000`)
+	if n := evaluate[int](p, `document.querySelectorAll("*").length`); n > 2000 {
+		t.Errorf("the page has %d elements", n)
+	}
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent(kb.End))
+	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
+	p.picture("why-many")
+}
+
+// slowModel is a model that answers once it is let.
+func slowModel(t *testing.T) (settings string, answer func()) {
+	t.Helper()
+	gate := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"slow","object":"model"}]}`)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body) // else nobody hears that the caller is gone
+		w.Header().Set("Content-Type", "text/event-stream")
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+			return
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\ndata: %s\n\ndata: [DONE]\n\n",
+			`{"id":"1","object":"chat.completion.chunk","model":"slow","choices":[{"index":0,"delta":{"role":"assistant","content":"A lease is held by one.\n<signal type=\"satisfied\" confidence=\"0.9\"/>"},"finish_reason":null}]}`,
+			`{"id":"1","object":"chat.completion.chunk","model":"slow","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":12,"total_tokens":912}}`)
+	}))
+	t.Cleanup(s.Close)
+	return fmt.Sprintf("model: house:slow\nproviders:\n  house: {base_url: %s/v1, local: true}\n", s.URL), func() { close(gate) }
+}
+
+func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
+	settings, answer := slowModel(t)
+	p := open(t, settings).visit(1400)
+	p.says("Who holds a lease?")
+	p.explains(p.run("running"), "tree")
+	p.sees("This run goes on.")
+	p.until("a node that waits", `[...document.querySelectorAll(".outline li.acts")].some((e) => e.innerText.includes("waits"))`)
+	p.picture("why-live")
+	p.press("Steps")
+	began := time.Now()
+	answer()
+	row(p, "Answer")
+	p.until("the end", `!document.body.innerText.includes("This run goes on.")`)
+	t.Logf("told after %s", time.Since(began))
+	p.press("What left")
+	p.sees("house:slow")
+	p.picture("why-left")
+}
+
+func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
+	p := open(t, "").visit(1400)
+	asked(p, "How is a lease acquired?")
+	p.press("Compare")
+	p.press("Take this run’s tree")
+	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
+	p.press("Compare this run")
+	p.sees("This tree decides the same in all")
+	edit := func(from, to string) {
+		p.until("the tree to be edited", `(() => {
+			const t = document.querySelector("section textarea");
+			t.value = t.value.replace(`+from+`, `+quoted(to)+`);
+			t.dispatchEvent(new Event("input", { bubbles: true }));
+			return t.value.includes(`+quoted(to)+`);
+		})()`)
+	}
+	edit(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="no tools"/>`)
+	p.press("Compare this run")
+	p.sees("another decision")
+	p.sees("asks for turn 2 of 30")
+	p.picture("why-compare")
+	p.press("Compare past runs")
+	p.sees("Runs: 1. The same: 0. Otherwise: 1.")
+	p.picture("why-history")
+	edit(`/<Classify/`, `<Clarify`)
+	p.press("Compare this run")
+	p.sees("This tree does not load.")
+}
