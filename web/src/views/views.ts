@@ -1,6 +1,7 @@
 import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
+import Tasks from "./tasks/Tasks.svelte";
 import Why from "./Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
@@ -13,6 +14,7 @@ export interface View {
 export const views: View[] = [
   { part: "", name: "nav.conversations", show: Conversations },
   { part: "session", show: Conversations },
+  { part: "tasks", name: "tasks.name", show: Tasks },
   { part: "why", show: Why },
 ];
 

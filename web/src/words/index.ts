@@ -1,6 +1,7 @@
 import { common } from "./common";
 import { talk } from "./talk";
+import { tasks } from "./tasks";
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk };
+export const words = { ...common, ...talk, ...tasks };
 export type Key = keyof typeof words;
