@@ -1,6 +1,7 @@
 import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
+import Council from "./council/Council.svelte";
 import Tasks from "./tasks/Tasks.svelte";
 import Why from "./Why.svelte";
 
@@ -15,6 +16,7 @@ export const views: View[] = [
   { part: "", name: "nav.conversations", show: Conversations },
   { part: "session", show: Conversations },
   { part: "tasks", name: "tasks.name", show: Tasks },
+  { part: "council", name: "council.name", show: Council },
   { part: "why", show: Why },
 ];
 
