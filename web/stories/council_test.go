@@ -121,6 +121,8 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.sees("Both speak of the rent.")
 	p.sees("Pragmatist, in the chair")
 	p.picture("council-answers")
+	p.do("making it dark", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
+	p.picture("council-answers-dark")
 	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
 		t.Error("the answers are not side by side")
 	}
@@ -174,9 +176,30 @@ func TestRecordingOutlivesAReloadAndAServerThatIsAway(t *testing.T) {
 	p.sees("is kept in this browser")
 	p.picture("council-away")
 	h.start()
-	p.press("Add it")
 	p.sees("We should move the office in May.")
 	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
+}
+
+func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(900)
+	p.convenes("A first thought.")
+	drop := func(name, text string) {
+		p.do("dropping "+name, chromedp.Evaluate[chromedp.Void](`(() => {
+			const data = new DataTransfer();
+			data.items.add(new File([`+quoted(text)+`], `+quoted(name)+`, { type: "text/plain" }));
+			const form = document.querySelector("main form");
+			for (const kind of ["dragover", "drop"]) form.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+		})()`))
+	}
+	drop("notes.txt", "The <b>landlord</b> wants 3000 euros.")
+	p.sees("The <b>landlord</b> wants 3000 euros.")
+	drop("copy.txt", "The <b>landlord</b> wants 3000 euros.")
+	p.until("that it is known, or said again", `document.body.innerText.includes("is here already") || document.querySelectorAll("main li .words").length === 3`)
+	p.forgive("415")
+	drop("picture.png", "\x89PNG")
+	p.until("what is wrong with a picture", `document.querySelector("[role=alert]") || document.querySelectorAll("main li").length > 3`)
+	p.picture("council-files")
 }
 
 func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
@@ -205,7 +228,9 @@ func TestSessionOfTheCouncilIsRenamedFoundAndDeleted(t *testing.T) {
 	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`), chromedp.SendKeys("dialog[open] input", "Heating"))
 	p.press("Save")
 	p.until("the name in the list", `document.querySelector("aside li .title")?.innerText === "Heating"`)
-	p.do("looking for another", chromedp.SendKeys("aside input", "zebra"))
+	p.do("looking for words that were said", chromedp.SendKeys("aside input", "boiler"))
+	p.sees("In what was said and answered")
+	p.do("looking for another", chromedp.SendKeys("aside input", " zebra"))
 	p.sees("No session is called so.")
 	p.reload()
 	p.sees("Heating")

@@ -11,10 +11,14 @@ export interface Seated {
   name: string;
   round: number;
   run: string;
+  /** The run had ended when this page first looked. */
+  ended: boolean;
 }
 
 /** How many sittings are fetched at once. */
 const page = 10;
+/** How many runs are looked through for those of a sitting that goes on: its oracles in all rounds. */
+const mostRuns = 100;
 
 /** A session of the Council as it stands, while a view shows it. */
 export class Meeting {
@@ -27,7 +31,7 @@ export class Meeting {
   readonly sittings = new Loaded(async (signal) => {
     const all = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page }, signal);
     [this.earlier, this.next] = [[], all.next ?? ""];
-    for (const s of all.sittings) if (s.run.status === "running" && !this.seated[s.run.id]) void this.#recall(s.run.id);
+    for (const s of all.sittings) if (s.run.status === "running" && !this.seated[s.run.id]) void this.#recall(s.run.id, all.session);
     return all;
   });
 
@@ -62,7 +66,7 @@ export class Meeting {
       begin: ({ row }) => ours(row.session_id) && !row.companion && again(),
       end: ({ row }) => ours(row.session_id) && again(),
       event: ({ session, run, type, data }) => {
-        if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never);
+        if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never, false);
         else if (type.startsWith("recording.") && ours(session)) heard();
       },
     });
@@ -74,16 +78,24 @@ export class Meeting {
     };
   }
 
-  #seat(run: string, asked: { oracle: string; oracle_id: string; round: number; run: string }) {
+  #seat(run: string, asked: { oracle: string; oracle_id: string; round: number; run: string }, ended: boolean) {
     const others = (this.seated[run] ?? []).filter((s) => s.id !== asked.oracle_id);
     const before = this.seated[run]?.findIndex((s) => s.id === asked.oracle_id) ?? -1;
-    others.splice(before < 0 ? others.length : before, 0, { id: asked.oracle_id, name: asked.oracle, round: asked.round, run: asked.run });
+    others.splice(before < 0 ? others.length : before, 0, { id: asked.oracle_id, name: asked.oracle, round: asked.round, run: asked.run, ended });
     this.seated[run] = others;
   }
 
   /** Finds out who is asked in a sitting that began before this page looked. */
-  async #recall(run: string) {
-    const { steps } = await get("/api/runs/{run}/explanation", { run }).catch(() => ({ steps: [] }));
-    for (const e of steps.flatMap((s) => s.events)) if (e.type === "oracle.asked") this.#seat(run, e.data as never);
+  async #recall(run: string, journal: string) {
+    try {
+      const [{ steps }, { runs }] = await Promise.all([get("/api/runs/{run}/explanation", { run }), get("/api/runs", { session: journal, limit: mostRuns })]);
+      const over = new Set(runs.filter((r) => r.status !== "running").map((r) => r.id));
+      for (const e of steps.flatMap((s) => s.events)) {
+        const asked = e.data as { oracle: string; oracle_id: string; round: number; run: string };
+        if (e.type === "oracle.asked" && !this.seated[run]?.some((s) => s.run === asked.run)) this.#seat(run, asked, over.has(asked.run));
+      }
+    } catch {
+      // It is shown without its oracles until it ends.
+    }
   }
 }
