@@ -184,21 +184,24 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 	h := open(t, "")
 	p := h.visit(900)
 	p.convenes("A first thought.")
-	drop := func(name, text string) {
+	drop := func(name, kind, text string) {
 		p.do("dropping "+name, chromedp.Evaluate[chromedp.Void](`(() => {
 			const data = new DataTransfer();
-			data.items.add(new File([`+quoted(text)+`], `+quoted(name)+`, { type: "text/plain" }));
+			data.items.add(new File([`+quoted(text)+`], `+quoted(name)+`, { type: `+quoted(kind)+` }));
 			const form = document.querySelector("main form");
 			for (const kind of ["dragover", "drop"]) form.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
 		})()`))
 	}
-	drop("notes.txt", "The <b>landlord</b> wants 3000 euros.")
+	drop("notes.txt", "text/plain", "The <b>landlord</b> wants 3000 euros.")
 	p.sees("The <b>landlord</b> wants 3000 euros.")
-	drop("copy.txt", "The <b>landlord</b> wants 3000 euros.")
-	p.until("that it is known, or said again", `document.body.innerText.includes("is here already") || document.querySelectorAll("main li .words").length === 3`)
+	p.until("the list to tell of both", `document.querySelector("aside li a")?.innerText.includes("2 said")`)
+	drop("copy.txt", "text/plain", "The <b>landlord</b> wants 3000 euros.")
+	p.sees("“copy.txt” is here already, as 2.")
 	p.forgive("415")
-	drop("picture.png", "\x89PNG")
-	p.until("what is wrong with a picture", `document.querySelector("[role=alert]") || document.querySelectorAll("main li").length > 3`)
+	drop("picture.png", "image/png", "PNG")
+	p.sees("This is nothing that can be added to a session.")
+	p.press("Try again")
+	p.sees("This is nothing that can be added to a session.")
 	p.picture("council-files")
 }
 

@@ -63,6 +63,7 @@ export class Meeting {
     const heard = calm(100, () => this.session.load());
     const ours = (session?: string) => !!session && session === this.sittings.value?.session;
     const unheard = live.stream.hear({
+      sync: ({ run }) => !run && again(), // what ended before the stream was open is not told of
       begin: ({ row }) => ours(row.session_id) && !row.companion && again(),
       end: ({ row }) => ours(row.session_id) && again(),
       event: ({ session, run, type, data }) => {
