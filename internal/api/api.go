@@ -42,6 +42,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/service"
+	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
 
@@ -63,6 +64,7 @@ type Config struct {
 	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
 	Council *council.Desk                       // nil: no routes of the Council
 	Notes   *Notes                              // nil: no routes of what was written into notes
+	Tasks   *task.Service                       // the task list, as people see it; nil: no routes of it
 	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
 	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
 	Inquiry  *inquiry.Desk // nil: no routes of the Inquiry
@@ -171,6 +173,7 @@ func New(c Config) (*Server, error) {
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()
+	s.taskRoutes()
 	s.writeRoutes()
 	s.councilRoutes()
 	s.inquiryRoutes()

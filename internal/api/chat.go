@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/service"
+	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 )
 
@@ -43,8 +44,22 @@ type ChatToolCall struct {
 
 // ChatClarification is a question to the person.
 type ChatClarification struct {
-	Question string   `json:"question"`
-	Options  []string `json:"options" doc:"What can be chosen, numbered from 1."`
+	Question    string       `json:"question"`
+	Options     []string     `json:"options" doc:"What can be chosen, numbered from 1."`
+	Kind        string       `json:"kind" enum:"confirm,choose,value" doc:"What is asked for: yes or no, one of the options, or a text."`
+	Intent      string       `json:"intent,omitempty" doc:"What is done then: create, list, update, complete, delete."`
+	Tasks       []ChatTask   `json:"tasks,omitempty" doc:"Those it is done to, as they were when it was asked. One that is of another version by then is left as it is."`
+	OptionTasks [][]ChatTask `json:"option_tasks,omitempty" doc:"Those of each option, in its order."`
+}
+
+// ChatTask is a task as it was when it was spoken of.
+type ChatTask struct {
+	ID          int64       `json:"id"`
+	Title       string      `json:"title"`
+	Description *string     `json:"description,omitempty"`
+	Status      task.Status `json:"status" enum:"pending,completed"`
+	CompletedAt *time.Time  `json:"completed_at,omitempty"`
+	Version     int64       `json:"version"`
 }
 
 func (s *Server) chatRoutes() {

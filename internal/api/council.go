@@ -83,6 +83,7 @@ func (s *Server) councilRoutes() {
 	register(s, route{id: "getCouncilOracle", method: http.MethodGet, path: councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
+	s.sittingRoutes(tag)
 }
 
 // opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything. tell takes out of a remark what is

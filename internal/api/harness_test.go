@@ -29,6 +29,8 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/task"
+	"sibyl/internal/task/tasktest"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/user"
 	"sibyl/internal/user/usertest"
@@ -92,6 +94,7 @@ func newHouse(t testing.TB) *house {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
 	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
+	h.config.Tasks = task.New(tasktest.NewMemory(), time.Now)
 	h.config.Council = &council.Desk{Deps: h.council()}
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	return h

@@ -78,11 +78,7 @@ func (o *Outcome) Conclusions() string {
 	o.ranks(b)
 	if o.Chair != nil {
 		fmt.Fprintf(b, "## %s (%s)\n\n%s\n\n", o.Chair.Oracle.Name, o.word("chair"), o.Chair.Text)
-		for _, s := range o.Sentences {
-			if len(s.Doubted) > 0 && len(s.By) == 0 {
-				fmt.Fprintf(b, "> %s: “%s” (%s)\n", o.word("doubted"), s.Text, strings.Join(s.Doubted, ", "))
-			}
-		}
+		b.WriteString(o.doubted())
 	}
 	return b.String()
 }

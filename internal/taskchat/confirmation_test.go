@@ -90,3 +90,23 @@ func TestYesInAnotherConversationIsNone(t *testing.T) {
 	h.wants(ada)
 	h.wants(eve, "Apples")
 }
+
+func TestQuestionTellsTheTasksThatItsAnswerIsFor(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Call John", "Call Anna", "Buy milk")
+	h.renamed(ada, 3, "Buy oat milk")
+	c := h.process("p").talk(ada)
+	asked := c.say("delete buy oat milk", taskchat.StatusConfirmation).Clarification
+	milk := taskchat.Item{ID: 3, Title: "Buy oat milk", Status: "pending", Version: 2}
+	same(t, "kind and intent", asked.Kind+" "+asked.Intent, "confirm delete")
+	same(t, "tasks", asked.Tasks, []taskchat.Item{milk})
+	c.say("no", taskchat.StatusSuccess)
+	asked = c.say("complete call", taskchat.StatusClarification).Clarification
+	same(t, "kind and intent", asked.Kind+" "+asked.Intent, "choose complete")
+	for n, option := range asked.OptionTasks {
+		if len(option) != 1 || asked.Options[n] != option[0].Title || option[0].Version != 1 {
+			t.Errorf("option %d, %q, is of %+v", n+1, asked.Options[n], option)
+		}
+	}
+	same(t, "options", len(asked.OptionTasks), 2)
+}

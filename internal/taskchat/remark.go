@@ -193,7 +193,11 @@ func (c *composer) clarify(q Question) *Clarification {
 	if options == nil {
 		options = []string{}
 	}
-	return &Clarification{Question: c.remark(q.Text), Options: options}
+	f := &Clarification{Question: c.remark(q.Text), Options: options, Kind: q.Kind, Intent: string(q.Act.Intent), Tasks: q.Act.Targets}
+	for _, o := range q.Options {
+		f.OptionTasks = append(f.OptionTasks, slices.Concat([]Item{}, o.Act.Targets))
+	}
+	return f
 }
 
 // question is the question with its options, for the text of a response.

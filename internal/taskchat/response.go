@@ -43,10 +43,14 @@ type ToolCall struct {
 	InvokedAt  time.Time       `json:"invoked_at"`
 }
 
-// Clarification is a question to the person, with what can be chosen, numbered from 1.
+// Clarification is a question to the person, with what can be chosen, numbered from 1. Its answer changes a task if that is of its Version still.
 type Clarification struct {
-	Question string   `json:"question"`
-	Options  []string `json:"options"`
+	Question    string   `json:"question"`
+	Options     []string `json:"options"`
+	Kind        string   `json:"kind"`                   // "confirm": yes or no; "choose": one of the options; "value": a text
+	Intent      string   `json:"intent,omitempty"`       // what is done then
+	Tasks       []Item   `json:"tasks,omitempty"`        // those it is done to, as they were when it was asked
+	OptionTasks [][]Item `json:"option_tasks,omitempty"` // those of each option
 }
 
 // IntentResult is what the person wants, as far as it was understood (requirement 3, Intent Classification Result).

@@ -34,13 +34,15 @@ export interface Sent {
   body?: unknown;
   key?: string;
   signal?: AbortSignal;
+  /** How long it may take, in ms. */
+  patience?: number;
 }
 
 const patience = 30_000;
 
 async function request(method: Method, path: string, sent: Sent): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
-  const init: RequestInit = { method, headers, signal: AbortSignal.any([AbortSignal.timeout(patience), ...(sent.signal ? [sent.signal] : [])]) };
+  const init: RequestInit = { method, headers, signal: AbortSignal.any([AbortSignal.timeout(sent.patience ?? patience), ...(sent.signal ? [sent.signal] : [])]) };
   if (sent.body instanceof Blob) {
     init.body = sent.body;
     headers["Content-Type"] = sent.body.type || "application/octet-stream";

@@ -1,6 +1,8 @@
 import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
+import Council from "./council/Council.svelte";
+import Tasks from "./tasks/Tasks.svelte";
 import Why from "./why/Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
@@ -13,6 +15,8 @@ export interface View {
 export const views: View[] = [
   { part: "", name: "nav.conversations", show: Conversations },
   { part: "session", show: Conversations },
+  { part: "tasks", name: "tasks.name", show: Tasks },
+  { part: "council", name: "council.name", show: Council },
   { part: "why", show: Why },
 ];
 

@@ -1,7 +1,9 @@
 import { common } from "./common";
+import { council } from "./council";
 import { talk } from "./talk";
+import { tasks } from "./tasks";
 import { why } from "./why";
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk, ...why };
+export const words = { ...common, ...talk, ...why, ...tasks, ...council };
 export type Key = keyof typeof words;

@@ -1,0 +1,152 @@
+import { newKey } from "./api";
+import { keepPiece, keepRecording, type Kept } from "./pieces";
+
+/** Why nothing is recorded: the microphone is refused, there is none, the page may not ask for it, or something else went wrong. */
+export type Hindrance = "refused" | "missing" | "insecure" | "broken";
+
+/** How much is recorded between two pieces, in ms: as much can be lost. */
+const piece = 1000;
+/** How often the level is looked at, in ms. */
+const look = 80;
+
+/** The kinds of recordings that browsers make, the best first. */
+const kinds = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4", "audio/webm"];
+
+/** A recording under way. Each second of it is kept on the disk as it is recorded. */
+export class Recorder {
+  state = $state<"idle" | "asking" | "recording" | "paused" | "ending">("idle");
+  hindrance = $state<Hindrance>();
+  why = $state("");
+  /** From 0 to 1. */
+  level = $state(0);
+  seconds = $state(0);
+  #recorder: MediaRecorder | undefined;
+  #audio: AudioContext | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #written: Promise<unknown> = Promise.resolve();
+  #count = 0;
+  #release: (() => void) | undefined;
+  #kept: Kept | undefined;
+
+  constructor(
+    private readonly user: string,
+    private readonly session: string,
+  ) {}
+
+  async start() {
+    [this.hindrance, this.why, this.state] = [undefined, "", "asking"];
+    if (!navigator.mediaDevices?.getUserMedia || !("MediaRecorder" in globalThis)) return this.#hinder("insecure");
+    try {
+      const heard = await navigator.mediaDevices.getUserMedia({ audio: true });
+      await this.#begin(heard);
+    } catch (e) {
+      const name = e instanceof DOMException ? e.name : "";
+      this.#hinder(name === "NotAllowedError" || name === "SecurityError" ? "refused" : name === "NotFoundError" ? "missing" : "broken", e);
+    }
+  }
+
+  async #begin(heard: MediaStream) {
+    const type = kinds.find((k) => MediaRecorder.isTypeSupported(k)) ?? "";
+    const recorder = new MediaRecorder(heard, type ? { mimeType: type } : {});
+    const kept: Kept = { id: newKey(), user: this.user, session: this.session, at: new Date().toISOString(), type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""), ended: false };
+    this.#kept = kept;
+    await keepRecording(kept);
+    this.#hold(kept.id);
+    this.#count = 0;
+    recorder.ondataavailable = ({ data }) => {
+      if (!data.size) return;
+      const number = this.#count++;
+      this.#written = this.#written.then(() => keepPiece(kept.id, number, data)).catch((e) => this.#fail(e));
+    };
+    recorder.onerror = () => this.#fail(new Error("MediaRecorder"));
+    heard.getAudioTracks()[0]?.addEventListener("ended", () => this.#fail(new Error("—")));
+    this.#recorder = recorder;
+    this.#listen(heard);
+    recorder.start(piece);
+    this.seconds = 0;
+    this.state = "recording";
+  }
+
+  /** Says to other tabs that this recording goes on. */
+  #hold(id: string) {
+    void navigator.locks?.request(lockOf(id), () => new Promise<void>((resolve) => (this.#release = resolve)));
+  }
+
+  #listen(heard: MediaStream) {
+    this.#audio = new AudioContext();
+    const analyser = this.#audio.createAnalyser();
+    analyser.fftSize = 1024;
+    this.#audio.createMediaStreamSource(heard).connect(analyser);
+    const wave = new Float32Array(analyser.fftSize);
+    this.#timer = setInterval(() => {
+      analyser.getFloatTimeDomainData(wave);
+      const loud = Math.sqrt(wave.reduce((sum, x) => sum + x * x, 0) / wave.length);
+      this.level = this.state === "recording" ? Math.min(1, loud * 4) : 0;
+      if (this.state === "recording") this.seconds += look / 1000;
+    }, look);
+  }
+
+  pause() {
+    if (this.#recorder?.state !== "recording") return;
+    this.#recorder.pause();
+    this.#recorder.requestData();
+    this.state = "paused";
+  }
+
+  resume() {
+    if (this.#recorder?.state !== "paused") return;
+    this.#recorder.resume();
+    this.state = "recording";
+  }
+
+  /** Ends the recording; it is kept whole. Gives it, or undefined if there is none. */
+  async stop(): Promise<Kept | undefined> {
+    const [recorder, kept] = [this.#recorder, this.#kept];
+    if (!recorder || !kept) return undefined;
+    this.state = "ending";
+    if (recorder.state !== "inactive") {
+      const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
+      recorder.stop();
+      await stopped;
+    }
+    await this.#written;
+    const ended = { ...kept, ended: true };
+    await keepRecording(ended);
+    this.#close();
+    this.state = "idle";
+    return ended;
+  }
+
+  /** Lets the microphone go. What was recorded stays kept. */
+  leave() {
+    if (this.#recorder && this.#recorder.state !== "inactive") void this.stop();
+  }
+
+  #close() {
+    clearInterval(this.#timer);
+    this.#recorder?.stream.getTracks().forEach((t) => t.stop());
+    void this.#audio?.close();
+    this.#release?.();
+    [this.#recorder, this.#audio, this.#release, this.#kept, this.level] = [undefined, undefined, undefined, undefined, 0];
+  }
+
+  /** It can't go on; what there is is kept. */
+  #fail(e: unknown) {
+    if (!this.#recorder || this.state === "ending") return;
+    this.#close();
+    this.#hinder("broken", e);
+  }
+
+  #hinder(what: Hindrance, e?: unknown) {
+    [this.hindrance, this.state] = [what, "idle"];
+    this.why = e instanceof Error ? e.message : "";
+  }
+}
+
+const lockOf = (id: string) => "sibyl-recording-" + id;
+
+/** Whether a recording goes on in some tab. */
+export async function beingMade(id: string): Promise<boolean> {
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  return held.some((l) => l.name === lockOf(id));
+}

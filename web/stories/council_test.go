@@ -1,0 +1,257 @@
+package stories
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model/modeltest"
+)
+
+// heard is a configuration in which every recording is taken for the same words.
+const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in May. The rent is 3000 euros.'\", \"{file}\"]\n"
+
+// councillors play the model of every oracle. Those who are to speak last wait until the gate is open.
+type councillors struct {
+	last string
+	gate chan struct{}
+	mu   sync.Mutex
+	open []func()
+}
+
+// convene starts councillors, and gives the configuration by which they are asked.
+func convene(t testing.TB, last string) (c *councillors, settings string) {
+	c = &councillors{last: last, gate: make(chan struct{})}
+	s := httptest.NewServer(c)
+	t.Cleanup(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, end := range c.open {
+			end()
+		}
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return c, "model: played:council\nproviders:\n  played: {base_url: '" + s.URL + "/v1'}\n"
+}
+
+func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	var req struct {
+		Messages []struct{ Role, Content string }
+	}
+	_ = json.Unmarshal(body, &req) // the list of models is asked for without one
+	told, asked := "", ""
+	for _, m := range req.Messages {
+		if m.Role == "system" {
+			told = m.Content
+		} else if asked == "" {
+			asked = m.Content
+		}
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n")
+	says := []string{"I am **" + name + "**. ", "The rent is high."}
+	switch {
+	case strings.Contains(told, "You compare the answers"):
+		says = []string{`{"agree":[{"text":"Both speak of the rent.","by":["Skeptic","Optimist"],"sources":["t1"]}],"differ":[{"text":"One doubts, the other hopes.","by":["Skeptic","Optimist"],"sources":[]}],"overlooked":[]}`}
+	case strings.Contains(told, "You preside"):
+		says = []string{`{"sentences":[{"text":"The rent is high.","by":["Skeptic"],"minority":false}]}`}
+	case name == c.last:
+		select {
+		case <-c.gate:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	s := modeltest.NewOpenAIServer(nil, modeltest.Answer{Chunks: says})
+	s.Models = []string{"council"}
+	c.mu.Lock()
+	c.open = append(c.open, s.Close)
+	c.mu.Unlock()
+	s.ServeHTTP(w, r)
+}
+
+// convenes opens a new session of the Council and adds words.
+func (p *tab) convenes(words string) {
+	p.Helper()
+	p.turnsTo("#/council")
+	p.press("+ New session")
+	p.sees("Nothing was said yet.")
+	p.says(words)
+	p.until("the words", `document.querySelector("main li .words")?.innerText.includes(`+quoted(words)+`)`)
+}
+
+// checks ticks a box by its label.
+func (p *tab) checks(label string) {
+	p.Helper()
+	p.until("a box “"+label+"”", `(() => {
+		const one = [...document.querySelectorAll("label")].find((l) => l.innerText.trim().startsWith(`+quoted(label)+`))?.querySelector("input");
+		if (one && !one.checked) one.click();
+		return one?.checked;
+	})()`)
+}
+
+func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
+	c, settings := convene(t, "Optimist")
+	p := open(t, settings).visit(1400)
+	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
+	p.checks("Skeptic")
+	p.checks("Optimist")
+	p.press("More")
+	p.chooses("select[name=chair]", evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
+	p.press("Ask")
+	p.sees("I am Skeptic.")
+	p.sees("They are answering…")
+	p.picture("council-going")
+	p.reload()
+	p.until("both oracles after a reload", `["Skeptic", "Optimist"].every((name) => document.querySelector('article section[aria-label="' + name + '"]'))`)
+	p.sees("I am Skeptic.")
+	close(c.gate)
+	p.sees("I am Optimist.")
+	p.sees("Both speak of the rent.")
+	p.sees("Pragmatist, in the chair")
+	p.picture("council-answers")
+	p.do("making it dark", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
+	p.picture("council-answers-dark")
+	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
+		t.Error("the answers are not side by side")
+	}
+}
+
+func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
+	p := open(t, heard).visit(360)
+	p.convenes("A first thought.")
+	p.press("Record")
+	p.sees("Recording, 0:01")
+	p.until("a level", `document.querySelector("meter").value > 0`)
+	p.press("Pause")
+	p.sees("Paused, 0:01")
+	p.picture("council-recording-360")
+	p.staysWithin()
+	p.press("Go on")
+	p.press("Stop and add")
+	p.sees("We should move the office in May.")
+	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
+	p.checks("Skeptic")
+	p.press("Ask")
+	p.sees("Key sentences")
+	p.picture("council-360")
+	p.staysWithin()
+	if kept := evaluate[int](p, p.keptPieces()); kept != 0 {
+		t.Errorf("%d pieces are kept though the server has the recording", kept)
+	}
+}
+
+// keptPieces counts, in a promise, what the browser keeps of recordings.
+func (p *tab) keptPieces() string {
+	p.do("counting what is kept", chromedp.Evaluate[chromedp.Void](`window.keptNow = undefined;
+		(() => { const o = indexedDB.open("sibyl-recordings", 1); o.onsuccess = () => { const c = o.result.transaction("pieces").objectStore("pieces").count(); c.onsuccess = () => { window.keptNow = c.result; o.result.close(); }; }; })()`))
+	p.until("the count", "window.keptNow !== undefined")
+	return "window.keptNow"
+}
+
+func TestRecordingOutlivesAReloadAndAServerThatIsAway(t *testing.T) {
+	h := open(t, heard)
+	p := h.visit(900)
+	p.forgive("net::ERR_CONNECTION_REFUSED")
+	p.forgive("Failed to load resource")
+	p.convenes("A first thought.")
+	p.press("Record")
+	p.sees("Recording, 0:02")
+	p.reload()
+	p.sees("was interrupted")
+	p.picture("council-interrupted")
+	h.stop()
+	p.press("Add it")
+	p.sees("is kept in this browser")
+	p.picture("council-away")
+	h.start()
+	p.sees("We should move the office in May.")
+	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
+}
+
+func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(900)
+	p.convenes("A first thought.")
+	drop := func(name, kind, text string) {
+		p.do("dropping "+name, chromedp.Evaluate[chromedp.Void](`(() => {
+			const data = new DataTransfer();
+			data.items.add(new File([`+quoted(text)+`], `+quoted(name)+`, { type: `+quoted(kind)+` }));
+			const form = document.querySelector("main form");
+			for (const kind of ["dragover", "drop"]) form.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+		})()`))
+	}
+	drop("notes.txt", "text/plain", "The <b>landlord</b> wants 3000 euros.")
+	p.sees("The <b>landlord</b> wants 3000 euros.")
+	p.until("the list to tell of both", `document.querySelector("aside li a")?.innerText.includes("2 said")`)
+	drop("copy.txt", "text/plain", "The <b>landlord</b> wants 3000 euros.")
+	p.sees("“copy.txt” is here already, as 2.")
+	p.forgive("415")
+	drop("picture.png", "image/png", "PNG")
+	p.sees("This is nothing that can be added to a session.")
+	p.press("Try again")
+	p.sees("This is nothing that can be added to a session.")
+	p.picture("council-files")
+}
+
+func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
+	p := open(t, "").visit(900)
+	p.convenes("A first thought.")
+	p.do("refusing the microphone", chromedp.Evaluate[chromedp.Void](`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))`))
+	p.press("Record")
+	p.sees("The microphone may not be used.")
+	p.picture("council-refused")
+}
+
+// opensTheFirst goes to the first session of the list.
+func (p *tab) opensTheFirst() {
+	p.Helper()
+	p.until("a session in the list", `(() => { const one = document.querySelector("aside li a"); one?.click(); return one; })()`)
+}
+
+func TestSessionOfTheCouncilIsRenamedFoundAndDeleted(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	p.turnsTo("#/council")
+	p.sees("No sessions yet.")
+	p.picture("council-empty")
+	p.convenes("The boiler is old.")
+	p.press("Rename")
+	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`), chromedp.SendKeys("dialog[open] input", "Heating"))
+	p.press("Save")
+	p.until("the name in the list", `document.querySelector("aside li .title")?.innerText === "Heating"`)
+	p.do("looking for words that were said", chromedp.SendKeys("aside input", "boiler"))
+	p.sees("In what was said and answered")
+	p.do("looking for another", chromedp.SendKeys("aside input", " zebra"))
+	p.sees("No session is called so.")
+	p.reload()
+	p.sees("Heating")
+	r := h.visitReading(1000)
+	r.turnsTo("#/council")
+	r.opensTheFirst()
+	r.sees("The boiler is old.")
+	if evaluate[bool](r, `!!document.querySelector("main textarea, aside button")`) {
+		t.Error("who may only read has something to add words with")
+	}
+	h.sibyl("user", "revoke", "local")
+	h.sibyl("user", "add", "local")
+	q := h.visit(1000)
+	q.turnsTo("#/council")
+	q.opensTheFirst()
+	q.press("Delete")
+	q.sees("to the trash?")
+	q.press("Delete")
+	q.sees("No sessions yet.")
+	p.forgive("401")
+}

@@ -1,0 +1,92 @@
+package stories
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// taskTitles are those of the list.
+const taskTitles = `[...document.querySelectorAll("aside .title")].map((e) => e.innerText).join("; ")`
+
+func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1200)
+	p.press("Tasks")
+	p.sees("Nothing to do.")
+	p.sees("What is to be done?")
+	p.picture("tasks-empty")
+	p.says("remind me to buy milk and to call mum")
+	p.until("both tasks", taskTitles+` === "buy milk; call mum"`)
+	p.reload()
+	p.sees("remind me to buy milk and to call mum") // the conversation goes on where it was
+	p.says("the first one is done")                 // no list was shown in this conversation
+	p.until("a choice", `document.querySelectorAll("section ul[role=group] button").length === 2`)
+	p.do("choosing the first", chromedp.Evaluate[chromedp.Void](`document.querySelector("section ul[role=group] button").click()`))
+	p.until("a task that is done", `document.querySelector("#tasks-completed").parentElement.innerText.includes("buy milk")`)
+	p.sees("Last change: completed “buy milk”")
+	p.picture("tasks")
+	p.press("Undo")
+	p.sees("Last change: added “call mum”")
+	h.sibyl("task", "add", "Water the plants", "--description", "and the one in the hall")
+	p.says("what do I have to do?")
+	p.until("what another program added", taskTitles+` === "buy milk; call mum; Water the plants"`)
+	p.do("opening the history of a task", chromedp.Evaluate[chromedp.Void](`(() => { const task = document.querySelector("aside .task"); task.focus(); task.click(); })()`))
+	p.sees("History of “buy milk”")
+	p.sees("Undo: opened “buy milk” again")
+	p.picture("tasks-history")
+	p.press("Close")
+	p.until("no dialog", `!document.querySelector("dialog[open]")`)
+	if focus := evaluate[string](p, "document.activeElement.innerText"); !strings.Contains(focus, "buy milk") {
+		t.Errorf("after the history is closed, the focus is on %q", focus)
+	}
+}
+
+func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("task", "add", "Call John", "--description", "about the roof")
+	h.sibyl("task", "edit", "1", "--title", "Call John Smith")
+	h.sibyl("task", "add", "Call Anna")
+	p := h.visit(360)
+	p.turnsTo("#/tasks")
+	p.says("complete call")
+	p.sees("Which")
+	p.until("a choice of two", `document.querySelectorAll("section ul[role=group] button").length === 2`)
+	p.picture("tasks-choice-360")
+	p.do("choosing the second", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("section ul[role=group] button")[1].click()`))
+	p.sees("Call Anna' as completed")
+	p.says("delete Call John Smith")
+	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 2")`)
+	p.picture("tasks-card-360")
+	p.staysWithin()
+	p.reload()
+	p.until("the card after a reload", `document.querySelector("section.card")?.innerText.includes("about the roof")`)
+	h.sibyl("task", "edit", "1", "--title", "Call John Miller")
+	p.press("☰ Task list")
+	p.sees("Call John Miller")
+	p.picture("tasks-list-360")
+	p.staysWithin()
+	p.press("← Conversation")
+	p.sees("This has changed since, to version 3.")
+	p.press("Delete")
+	p.sees("This question is over.")
+	p.until("the question anew, of the task as it is", `[...document.querySelectorAll("section.card")].at(-1).innerText.includes("version 3")`)
+	p.press("Delete")
+	p.sees("I've deleted 'Call John Miller'")
+	p.press("☰ Task list")
+	p.sees("Last change: deleted “Call John Miller”")
+}
+
+func TestWhoMayOnlyReadSeesTheTasksAndChangesNone(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("task", "add", "Call John")
+	p := h.visitReading(900)
+	p.turnsTo("#/tasks")
+	p.sees("Call John")
+	p.sees("Last change: added “Call John”")
+	p.picture("tasks-read-only")
+	if evaluate[bool](p, `!!document.querySelector("textarea, footer button:not(.last)")`) {
+		t.Error("there is something to change tasks with")
+	}
+}
