@@ -387,3 +387,12 @@ func (b *safeBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+// fits checks that nothing scrolls sideways.
+func (p *tab) fits() {
+	p.Helper()
+	if over := evaluate[int](p, `Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
+		p.Errorf("the page is %d px too wide", over)
+		p.picture("too-wide")
+	}
+}

@@ -1,6 +1,7 @@
 import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
+import Inquiry from "./inquiry/Inquiry.svelte";
 import Why from "./Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
@@ -14,6 +15,7 @@ export const views: View[] = [
   { part: "", name: "nav.conversations", show: Conversations },
   { part: "session", show: Conversations },
   { part: "why", show: Why },
+  { part: "inquiries", name: "inquiry.nav", show: Inquiry },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

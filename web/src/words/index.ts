@@ -1,6 +1,7 @@
 import { common } from "./common";
+import { inquiry } from "./inquiry";
 import { talk } from "./talk";
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk };
+export const words = { ...common, ...inquiry, ...talk };
 export type Key = keyof typeof words;
