@@ -2,6 +2,7 @@ import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
 import Inquiry from "./inquiry/Inquiry.svelte";
+import Operation from "./operation/Operation.svelte";
 import Why from "./Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
@@ -16,6 +17,7 @@ export const views: View[] = [
   { part: "session", show: Conversations },
   { part: "why", show: Why },
   { part: "inquiries", name: "inquiry.nav", show: Inquiry },
+  { part: "operation", name: "operation.nav", show: Operation },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

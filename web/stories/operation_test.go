@@ -1,0 +1,77 @@
+package stories
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model/modeltest"
+)
+
+func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
+	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	p := h.visit(1400)
+	p.says("How does the quokka sing?")
+	p.until("the run", `location.hash.startsWith("#/session/")`)
+	<-model.Hanging()
+	p.press("Operation")
+	p.sees("How does the quokka sing?")
+	p.sees("in progress")
+	p.sees("--scope operate")
+	p.reload()
+	p.sees("How does the quokka sing?")
+	p.picture("operation-own")
+
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	ops := h.tab(1400)
+	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.press("Operation")
+	ops.sees("None of your runs is open.")
+	ops.until("the run of another as a number", `document.querySelector("td.driven")?.innerText === "1"`)
+	ops.sees("1 at work")
+	ops.sees("alive")
+	ops.sees("The last hour of this node")
+	if evaluate[bool](ops, `document.body.innerText.includes("quokka")`) {
+		t.Error("the words of another are shown")
+	}
+	ops.picture("operation-server")
+	ops.do("a narrow screen", chromedp.EmulateViewport(360, 900))
+	ops.sees("alive")
+	ops.fits()
+	ops.picture("operation-server-360")
+
+	p.press("Stop “How does the quokka sing?”")
+	p.sees("Stopped: How does the quokka sing?")
+	p.sees("None of your runs is open.")
+	p.until("the keyboard where the list begins", `document.activeElement.id === "own"`)
+
+	h.sibyl("user", "add", "guest", "--scope", "read")
+	guest := h.tab(360)
+	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")))
+	guest.press("Operation")
+	guest.sees("None of your runs is open.")
+	guest.fits()
+}
+
+func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
+	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	p := h.visit(900)
+	p.forgive("ERR_CONNECTION_REFUSED")
+	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")
+	p.says("How does the quokka sing?")
+	<-model.Hanging()
+	p.press("Operation")
+	p.sees("in progress")
+	h.stop()
+	p.sees("The connection was lost.")
+	h.start()
+	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
+	p.sees("How does the quokka sing?")
+	p.press("Stop “How does the quokka sing?”")
+	p.sees("None of your runs is open.")
+}
