@@ -96,7 +96,8 @@ func newHouse(t testing.TB) *house {
 	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
 	h.config.Council = &council.Desk{Deps: h.council()}
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
-	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil }}
+	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
+		Trees: func() ([]api.CheckedTree, error) { return nil, nil }}
 	return h
 }
 

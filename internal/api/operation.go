@@ -17,6 +17,8 @@ type Operation struct {
 	Nodes func(ctx context.Context) ([]node.Node, time.Time, error)
 	// Lately is what this process did in the last hour; nil: it does not tell.
 	Lately func() []telemetry.Minute
+	// Trees are those in force, by name, each checked; nil: no routes of them.
+	Trees func() ([]CheckedTree, error)
 }
 
 // Nodes are the processes that serve.
@@ -76,6 +78,9 @@ func (s *Server) operationRoutes() {
 	const tag = "operation"
 	register(s, route{id: "listNodes", method: http.MethodGet, path: "/api/nodes", tag: tag, summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
 	register(s, route{id: "getOperation", method: http.MethodGet, path: "/api/operation", tag: tag, summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
+	if s.config.Operation.Trees != nil {
+		s.treeRoutes(tag)
+	}
 }
 
 func (s *Server) nodes(ctx context.Context, _ *none) (*of[Nodes], error) {

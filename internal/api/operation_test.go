@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/node"
 	"sibyl/internal/telemetry"
 )
 
-var forOperators = []string{"/api/operation", "/api/nodes"}
+var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle"}
 
 func TestWhoMayNotOperateIsToldNothingOfOthers(t *testing.T) {
 	h := newHouse(t).open()
@@ -74,4 +75,27 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	for _, path := range []string{"/api/runs/" + begun.Run, "/api/sessions/" + begun.Session} {
 		h.refused(path+" by the operator", question{path: path, token: operators}, 404, "not_found")
 	}
+}
+
+func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
+	h := newHouse(t)
+	h.config.Operation.Trees = func() ([]api.CheckedTree, error) {
+		return []api.CheckedTree{{Name: "oracle", Text: []byte("<root/>"), Original: []byte("<root></root>"), Problems: []bt.Problem{{File: "/home/ada/oracle.xml", Line: 1, Col: 2, Message: "no tree", Hint: "add one"}}},
+			{Name: "tasks", Text: []byte("<root>1</root>"), BuiltIn: true, Nodes: 3, Picture: "root"}}, nil
+	}
+	h.open()
+	var all api.Trees
+	list := h.get(question{path: "/api/trees", token: operators}, &all)
+	if len(all.Trees) != 2 || all.Trees[0] != (api.Tree{Name: "oracle", Replaces: true, Problems: 1}) || all.Trees[1] != (api.Tree{Name: "tasks", BuiltIn: true, Nodes: 3}) {
+		t.Errorf("the trees are %s", list.body)
+	}
+	var one api.TreeWhole
+	whole := h.get(question{path: "/api/trees/oracle", token: operators}, &one)
+	if one.Text != "<root/>" || one.Original != "<root></root>" || len(one.Found) != 1 || one.Found[0] != (api.TreeProblem{Line: 1, Column: 2, Message: "no tree", Hint: "add one"}) {
+		t.Errorf("the tree is %s", whole.body)
+	}
+	if strings.Contains(string(list.body)+string(whole.body), "/home") {
+		t.Errorf("a path is told: %s %s", list.body, whole.body)
+	}
+	h.refused("a tree that there is not", question{path: "/api/trees/..%2foracle", token: operators}, 404, "no_tree")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/bt"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
@@ -19,6 +20,7 @@ import (
 	"sibyl/internal/server"
 	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
+	"sibyl/trees"
 )
 
 // mostBody has room for the longest question, whatever its characters become in JSON.
@@ -132,7 +134,31 @@ func (a *App) operation() *api.Operation {
 		now := a.Clock.Now()
 		nodes, err := a.Registry.Nodes(ctx, now)
 		return nodes, now, err
-	}}
+	}, Trees: a.checkedTrees}
+}
+
+// checkedTrees are the trees in force, as they are now, with what a check of each says.
+func (a *App) checkedTrees() ([]api.CheckedTree, error) {
+	all, err := a.Trees.All()
+	checked := make([]api.CheckedTree, 0, len(all))
+	for _, t := range all {
+		c := api.CheckedTree{Name: t.Name, Text: t.Text, BuiltIn: t.Embedded}
+		if built, none := (trees.Set{}).Get(t.Name); none == nil && !t.Embedded {
+			c.Original = built.Text
+		}
+		loaded, err := a.LoadTree(t)
+		var wrong *bt.LoadError
+		switch {
+		case errors.As(err, &wrong):
+			c.Problems = wrong.Problems
+		case err != nil:
+			c.Problems = []bt.Problem{{Message: "it is no tree of an assistant"}}
+		default:
+			c.Nodes, c.Picture, c.Problems = loaded.Size(), loaded.Picture(), loaded.Warnings
+		}
+		checked = append(checked, c)
+	}
+	return checked, err
 }
 
 // flushTime bounds how long the last traces may take.

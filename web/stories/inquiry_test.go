@@ -61,7 +61,7 @@ func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
 		t.Errorf("%d answers, %d rows", answers, rows)
 	}
 	p.picture("inquiry-documents")
-	p.do("the chart", chromedp.ScrollIntoView("table"))
+	p.do("the chart", chromedp.ScrollIntoView("svg[role=img]"))
 	p.picture("inquiry-gaps")
 	p.until("the evidence page", `(() => {
 		const link = [...document.querySelectorAll("a[download]")].find((a) => a.innerText === "Evidence page");

@@ -2,6 +2,9 @@ package stories
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -83,4 +86,37 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 	p.sees("How does the quokka sing?")
 	p.press("Stop “How does the quokka sing?”")
 	p.sees("None of your runs is open.")
+}
+
+func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
+	folder := t.TempDir()
+	own := strings.Replace(string(must(os.ReadFile("../../trees/tasks.xml"))), "<root", "<!-- ours: <b>bold</b> -->\n<root", 1)
+	for name, text := range map[string]string{"tasks.xml": own, "inquiry.xml": "<root>"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := open(t, fmt.Sprintf("trees: %s\n", folder))
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	p := h.tab(900)
+	p.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	p.press("Operation")
+	p.sees("replaces the one that is built in")
+	p.sees("does not load")
+	p.until("the tree", `(() => {
+		const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks"));
+		one?.click();
+		return one;
+	})()`)
+	p.sees("+ <!-- ours: <b>bold</b> -->")
+	p.picture("operation-tree")
+	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
+	p.fits()
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
