@@ -15,7 +15,7 @@ import (
 // Me is who asks.
 type Me struct {
 	User      string     `json:"user"`
-	Scope     user.Scope `json:"scope" enum:"read,write" doc:"Write includes read."`
+	Scope     user.Scope `json:"scope" enum:"read,write,operate" doc:"Write includes read, and operate both."`
 	ExpiresAt time.Time  `json:"expires_at" doc:"When the token or cookie ends."`
 	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name."`
 	Build     string     `json:"build" doc:"Of the server."`

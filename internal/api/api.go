@@ -66,8 +66,9 @@ type Config struct {
 	Notes   *Notes                              // nil: no routes of what was written into notes
 	Tasks   *task.Service                       // the task list, as people see it; nil: no routes of it
 	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
-	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
-	Inquiry  *inquiry.Desk // nil: no routes of the Inquiry
+	AddAudio  func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
+	Inquiry   *inquiry.Desk // nil: no routes of the Inquiry
+	Operation *Operation    // nil: no routes of how the server works
 	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
 	Build   string
@@ -177,6 +178,7 @@ func New(c Config) (*Server, error) {
 	s.writeRoutes()
 	s.councilRoutes()
 	s.inquiryRoutes()
+	s.operationRoutes()
 	s.mcpRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err

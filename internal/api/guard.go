@@ -134,13 +134,22 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation
 		return p
 	}
 	if !x.token.Scope.Allows(needed) {
-		return newProblem(http.StatusForbidden, "scope", "The token may only read.", "Take one with the scope write.").
-			with("WWW-Authenticate", `Bearer realm="sibyl", error="insufficient_scope", scope="write"`)
+		return outOfScope(needed)
 	}
 	if p := s.spend(x); p != nil || op.Metadata[filesOf] == true {
 		return p
 	}
 	return s.take(w, r, op)
+}
+
+// outOfScope is the problem of a token that allows less than a route needs.
+func outOfScope(needed user.Scope) *Problem {
+	detail := "The token may only read."
+	if needed == user.Operate {
+		detail = "The token shows nothing of how the server works for others."
+	}
+	return newProblem(http.StatusForbidden, "scope", detail, fmt.Sprintf("Take one with the scope %s.", needed)).
+		with("WWW-Authenticate", fmt.Sprintf(`Bearer realm="sibyl", error="insufficient_scope", scope="%s"`, needed))
 }
 
 // take reads the body of a request, within its bounds of size and time, so that no handler waits for who sends it.

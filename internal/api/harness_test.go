@@ -26,6 +26,7 @@ import (
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
+	"sibyl/internal/node"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
@@ -48,6 +49,7 @@ const (
 	adasToken  = user.Prefix + "adawrites000" + rest
 	adasReader = user.Prefix + "adareads0000" + rest
 	evesToken  = user.Prefix + "evewrites000" + rest
+	operators  = user.Prefix + "opsoperates0" + rest
 	adasCookie = user.Prefix + "adascookie00" + rest
 	adasOnce   = user.Prefix + "adaonce00000" + rest
 	nobodys    = user.Prefix + "nobodys00000" + rest
@@ -97,6 +99,8 @@ func newHouse(t testing.TB) *house {
 	h.config.Tasks = task.New(tasktest.NewMemory(), time.Now)
 	h.config.Council = &council.Desk{Deps: h.council()}
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
+	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
+		Trees: func() ([]api.CheckedTree, error) { return nil, nil }}
 	return h
 }
 
@@ -450,6 +454,7 @@ func newPeople(t testing.TB) *people {
 	p.add(t, "ada", user.Bearer, user.Write, adasToken)
 	p.add(t, "eve", user.Bearer, user.Write, evesToken)
 	p.add(t, "ada", user.Bearer, user.Read, adasReader)
+	p.add(t, "ops", user.Bearer, user.Operate, operators)
 	p.add(t, "ada", user.Cookie, user.Write, adasCookie)
 	p.add(t, "ada", user.SignIn, user.Write, adasOnce)
 	return p

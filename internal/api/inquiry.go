@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
@@ -40,6 +41,7 @@ func (s *Server) inquiryRoutes() {
 		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
 	register(s, route{id: "exportInquiry", method: http.MethodGet, path: inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""}, {htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}}, s.exportInquiry)
+	register(s, route{id: "getInquirySummary", method: http.MethodGet, path: inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
 	register(s, route{id: "stopInquiry", method: http.MethodPost, path: inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted,
 		problems: writes}, s.stopInquiry)
 	register(s, route{id: "analyseInterview", method: http.MethodPost, path: inquiriesPath + "/analyse", tag: tag, summary: "What an interview that was held already leaves open, and where its answers clash",
@@ -195,6 +197,26 @@ func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*wholeInquiry
 	}
 	raw, err := record.Marshal(one)
 	return &wholeInquiry{jsonType, raw}, err
+}
+
+// InquirySummary is what the audit of an inquiry says, for people.
+type InquirySummary struct {
+	Text        string `json:"text" doc:"Markdown."`
+	HTML        string `json:"html" doc:"The same as HTML in which nothing runs."`
+	By          string `json:"by,omitempty" doc:"Who wrote it: provider:model."`
+	Provisional bool   `json:"provisional,omitempty" doc:"The inquiry did not complete."`
+}
+
+func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (*of[InquirySummary], error) {
+	one, err := s.inquirySession(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	audit := one.Audit()
+	if audit == nil {
+		return nil, newProblem(http.StatusNotFound, "no_audit", "There is no audit of this inquiry yet.", "It is made when the inquiry ends.")
+	}
+	return &of[InquirySummary]{InquirySummary{Text: audit.Summary, HTML: render.HTML(audit.Summary), By: audit.By, Provisional: one.AuditResult == nil}}, nil
 }
 
 // htmlType is the content type of evidence pages.

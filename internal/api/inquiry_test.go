@@ -234,6 +234,11 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		}
 	}
 	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
+	var sum api.InquirySummary
+	h.get(question{path: at + "/summary", token: adasReader}, &sum)
+	if sum.Text != s.Audit().Summary || sum.By != inquiry.RulesModel || sum.Provisional != (s.AuditResult == nil) || !strings.Contains(sum.HTML, "<p>") {
+		t.Errorf("the summary is %+v", sum)
+	}
 }
 
 func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
@@ -250,6 +255,7 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 	if s.ID != begun.ID || s.Status != record.Running || len(s.Pairs) != 1 || s.EndTime != nil || s.Audit() != nil || len(s.Validate()) > 0 {
 		t.Errorf("while it goes on: %+v; %v", s, s.Validate())
 	}
+	h.refused("its summary", question{path: at + "/summary"}, 404, "no_audit")
 	var all api.Inquiries
 	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID || all.Inquiries[0].Status != record.Running || all.Inquiries[0].ConsistencyScore != nil {
 		t.Errorf("while it goes on the list is %+v", all)
@@ -315,7 +321,7 @@ func TestListOfInquiriesGoesOnWhereItEnded(t *testing.T) {
 // aboutInquiry are requests of every route that names an inquiry.
 func aboutInquiry(id, token string) []question {
 	at := inquiries + "/" + id
-	return []question{{path: at, token: token}, {path: at + "/export", token: token}, {path: at + "/export?format=html", token: token}, {method: "POST", path: at + "/stop", token: token}}
+	return []question{{path: at, token: token}, {path: at + "/export", token: token}, {path: at + "/export?format=html", token: token}, {path: at + "/summary", token: token}, {method: "POST", path: at + "/stop", token: token}}
 }
 
 func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {

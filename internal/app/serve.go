@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/bt"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
@@ -21,6 +22,7 @@ import (
 	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
+	"sibyl/trees"
 )
 
 // mostBody has room for the longest question, whatever its characters become in JSON.
@@ -49,7 +51,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
@@ -126,6 +128,39 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 		w.Oldest = max(w.Oldest, now.Sub(r.StartedAt))
 	}
 	return w, err
+}
+
+// operation tells those who operate the server how it works.
+func (a *App) operation() *api.Operation {
+	return &api.Operation{Lately: a.telemetry.Lately, Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
+		now := a.Clock.Now()
+		nodes, err := a.Registry.Nodes(ctx, now)
+		return nodes, now, err
+	}, Trees: a.checkedTrees}
+}
+
+// checkedTrees are the trees in force, as they are now, with what a check of each says.
+func (a *App) checkedTrees() ([]api.CheckedTree, error) {
+	all, err := a.Trees.All()
+	checked := make([]api.CheckedTree, 0, len(all))
+	for _, t := range all {
+		c := api.CheckedTree{Name: t.Name, Text: t.Text, BuiltIn: t.Embedded}
+		if built, none := (trees.Set{}).Get(t.Name); none == nil && !t.Embedded {
+			c.Original = built.Text
+		}
+		loaded, err := a.LoadTree(t)
+		var wrong *bt.LoadError
+		switch {
+		case errors.As(err, &wrong):
+			c.Problems = wrong.Problems
+		case err != nil:
+			c.Problems = []bt.Problem{{Message: "it is no tree of an assistant"}}
+		default:
+			c.Nodes, c.Picture, c.Problems = loaded.Size(), loaded.Picture(), loaded.Warnings
+		}
+		checked = append(checked, c)
+	}
+	return checked, err
 }
 
 // flushTime bounds how long the last traces may take.

@@ -59,7 +59,7 @@ func (c *command) userAdd() *cobra.Command {
 			}
 			return c.printSecret(t, secret, "programs send it as ‘Authorization: Bearer TOKEN’")
 		})}
-	cmd.Flags().StringVar(&scope, "scope", string(user.Write), "what the user's tokens allow: read, or write, which includes read")
+	cmd.Flags().StringVar(&scope, "scope", string(user.Write), "what the user's tokens allow: read; write, which includes read; or operate, which includes both and shows how the server works for all")
 	withExpiry(cmd, &expires)
 	return c.withJSON(cmd, "one JSON object, with the token as ‘secret’")
 }

@@ -12,7 +12,7 @@
 //     Stranded leaves it out.
 //   - Whoever takes a run up is counted in its row before it reads a record, until it says that it has settled or gives the run back. A run
 //     that was taken up MaxTries times in vain is set aside: Stranded leaves it out, Acquire and Append do not.
-//   - Every query names its owner, alone or in a Key; only Stranded looks at all of them. What belongs to another owner does
+//   - Every query names its owner, alone or in a Key; only Stranded and Census look at all of them. What belongs to another owner does
 //     not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning that
 //     does not consume it voids it.
@@ -228,6 +228,25 @@ type Standing struct {
 	LeaseHolder string
 }
 
+// Stand is how a Running run stands.
+type Stand string
+
+// How a Running run stands: one of these at any time.
+const (
+	IsDriven   Stand = "driven"    // under a lease
+	IsSetAside Stand = "set_aside" // taken up in vain too often
+	IsResting  Stand = "resting"   // released to rest
+	IsStranded Stand = "waiting"   // to be taken up by whoever has room
+)
+
+// Count is how many runs of an assistant stand so, and when the first of them started. It tells nobody's words.
+type Count struct {
+	Assistant string
+	Stand     Stand
+	Runs      int
+	Oldest    time.Time
+}
+
 // Store keeps sessions, runs, records and leases. Implementations are safe for concurrent use and, where they are a
 // database, from several processes.
 type Store interface {
@@ -291,6 +310,9 @@ type Store interface {
 	// order in which they are to be taken up, so that owners take turns: the fewer runs of an owner are driven, or stranded and
 	// started before, the earlier a run comes (ties by start and id, ascending). Limit 0 means 100.
 	Stranded(ctx context.Context, at When, limit int) ([]Run, error)
+
+	// Census counts the Running runs of all owners at that time, by assistant and how they stand, in that order.
+	Census(ctx context.Context, at When) ([]Count, error)
 
 	// Close frees what the store holds.
 	Close() error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -233,6 +234,47 @@ func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries
 // and Tries of r.
 func (r Run) Stranded(at When) bool {
 	return r.Status == Running && !r.SetAside() && !r.Driven(at) && !r.Rests(at)
+}
+
+// Stands says how r, which is Running, stands at that time. It looks at the lease and Tries of r.
+func (r Run) Stands(at When) Stand {
+	switch {
+	case r.Driven(at):
+		return IsDriven
+	case r.SetAside():
+		return IsSetAside
+	case r.Rests(at):
+		return IsResting
+	}
+	return IsStranded
+}
+
+// Counted counts the runs among these that are Running, as Store.Census does.
+func Counted(all iter.Seq[Run], at When) []Count {
+	counts := map[Count]*Count{}
+	for r := range all {
+		if r.Status != Running {
+			continue
+		}
+		of := Count{Assistant: r.Assistant, Stand: r.Stands(at)}
+		c := counts[of]
+		if c == nil {
+			c = &Count{Assistant: of.Assistant, Stand: of.Stand, Oldest: r.StartedAt}
+			counts[of] = c
+		}
+		c.Runs++
+		if r.StartedAt.Before(c.Oldest) {
+			c.Oldest = r.StartedAt
+		}
+	}
+	list := make([]Count, 0, len(counts))
+	for _, c := range counts {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Assistant, b.Assistant), cmp.Compare(a.Stand, b.Stand))
+	})
+	return list
 }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.

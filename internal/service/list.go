@@ -93,6 +93,11 @@ func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (bus
 	}
 }
 
+// Census counts the runs of all owners that have not ended, by assistant and how they stand.
+func (s *Service) Census(ctx context.Context) ([]journal.Count, error) {
+	return s.config.Store.Census(ctx, s.config.Engine.When())
+}
+
 // Session gives the session of an id, which is whole.
 func (s *Service) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
 	return s.config.Store.Session(ctx, owner, id)

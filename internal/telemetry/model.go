@@ -56,6 +56,7 @@ func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.
 func (o *observed) count(took, first time.Duration, resp model.Response, err error) {
 	m := &o.telemetry.metrics
 	id := o.ID()
+	o.telemetry.lately.request(took, resp.Usage, err)
 	if err != nil {
 		m.modelErrors.Add(1, o.provider, string(model.KindOf(err)))
 	} else {

@@ -64,6 +64,7 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 		}
 		o.metrics.effects.Add(1, e.Kind, result)
 		o.metrics.effectTime.Observe(done.Took, e.Kind)
+		o.lately.effect(done.Took, done.Fault != "")
 		span.SetAttributes(attribute.String("sibyl.effect.result", result))
 		if done.Fault != "" {
 			fail(span, word(done.Fault))

@@ -69,6 +69,7 @@ type Telemetry struct {
 	export  *exporter                // nil: nothing is exported
 	traces  *sdktrace.TracerProvider // likewise
 	metrics metrics
+	lately  lately
 }
 
 // The bounds of waits.

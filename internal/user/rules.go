@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -65,8 +66,8 @@ func NewToken(t Token) (Token, error) {
 }
 
 func (s Scope) check() error {
-	if s != Read && s != Write {
-		return invalidError(fmt.Sprintf("a scope is %s or %s", Read, Write))
+	if !slices.Contains(Scopes(), s) {
+		return invalidError(fmt.Sprintf("a scope is %s, %s or %s", Read, Write, Operate))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -38,21 +39,21 @@ func Exists(name string) error { return fmt.Errorf("user %q: %w", name, ErrExist
 // Scope is what a token allows.
 type Scope string
 
-// The scopes. Write includes Read.
+// The scopes. Each includes those before it.
 const (
-	Read  Scope = "read"
-	Write Scope = "write"
+	Read    Scope = "read"
+	Write   Scope = "write"
+	Operate Scope = "operate" // to see how the server works for all of its users, without a word of theirs
 )
+
+// Scopes are all there are, the least first.
+func Scopes() []Scope { return []Scope{Read, Write, Operate} }
 
 // Allows says that a token of scope s may do what needs the scope needed.
 func (s Scope) Allows(needed Scope) bool {
-	switch needed {
-	case Read:
-		return s == Read || s == Write
-	case Write:
-		return s == Write
-	}
-	return false
+	all := Scopes()
+	at := slices.Index(all, needed)
+	return at >= 0 && slices.Index(all, s) >= at
 }
 
 // Kind is what a token is for.

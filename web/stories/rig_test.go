@@ -213,7 +213,11 @@ func (p *tab) watch(event any) {
 		p.note(fmt.Sprintf("exception: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
-			p.note(fmt.Sprintf("console %s: %v", e.Type, e.Args))
+			var said []string
+			for _, arg := range e.Args {
+				said = append(said, string(arg.Value))
+			}
+			p.note(fmt.Sprintf("console %s: %s", e.Type, strings.Join(said, " ")))
 		}
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
@@ -386,4 +390,13 @@ func (b *safeBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
+}
+
+// fits checks that nothing scrolls sideways.
+func (p *tab) fits() {
+	p.Helper()
+	if over := evaluate[int](p, `Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
+		p.Errorf("the page is %d px too wide", over)
+		p.picture("too-wide")
+	}
 }

@@ -240,6 +240,7 @@ func (p *pair) look(*rapid.T) {
 		at.Leases, at.Rests = p.time("latest lease"), p.time("latest rest")
 	}
 	p.both("Stranded", func(s journal.Store) (any, error) { return p.stranded(s, at) })
+	p.both("Census", func(s journal.Store) (any, error) { return s.Census(p.ctx, at) })
 	for _, key := range []string{"k1", "k2"} {
 		p.both("Claimed", func(s journal.Store) (any, error) {
 			return s.Claimed(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+key)

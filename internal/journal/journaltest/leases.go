@@ -145,6 +145,39 @@ var leaseTests = map[string]func(*suite){
 		s.ok(s.store.Append(s.ctx, ada, "free", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
 		s.same("stranded after one has ended", ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Hour)}, 0)).ok(s), want[1:])
 	},
+	"CensusCountsTheRunsOfAllOwnersByHowTheyStand": func(s *suite) {
+		add := func(owner journal.Owner, id, holder string, started, until time.Duration) {
+			r := runOf(owner, "session of "+id, id)
+			r.StartedAt = after(started)
+			if r.LeaseHolder = holder; holder != "" {
+				r.LeaseUntil = after(until)
+			}
+			s.start(r, nil)
+		}
+		add(ada, "driven", "here", time.Minute, 3*time.Hour)
+		add(bob, "driven, too", "there", time.Second, 3*time.Hour)
+		add(ada, "gone", "dead", time.Minute, time.Hour)
+		add(cy, "free", "", 2*time.Minute, 0)
+		add(bob, "over", "", 0, 0)
+		s.ok(s.store.Append(s.ctx, bob, "over", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
+		add(ada, "rests", "", time.Minute, 0)
+		s.ok(s.store.Acquire(s.ctx, ada, "rests", "here", noon, after(time.Minute)))
+		s.ok(s.store.Release(s.ctx, ada, "rests", "here", after(3*time.Hour)))
+		add(bob, "aside", "", time.Minute, 0)
+		for n := range journal.MaxTries {
+			at := after(time.Duration(n) * time.Minute)
+			s.ok(s.store.Acquire(s.ctx, bob, "aside", fmt.Sprint("dead ", n), at, at.Add(time.Second)))
+		}
+		at := journal.When{Now: after(2 * time.Hour)}
+		want := []journal.Count{{Stand: journal.IsDriven, Runs: 2, Oldest: after(time.Second)}, {Stand: journal.IsResting, Runs: 1, Oldest: after(time.Minute)},
+			{Stand: journal.IsSetAside, Runs: 1, Oldest: after(time.Minute)}, {Stand: journal.IsStranded, Runs: 2, Oldest: after(time.Minute)}}
+		for i := range want {
+			want[i].Assistant = s.run("driven").Assistant
+		}
+		s.same("census", ask(s.store.Census(s.ctx, at)).ok(s), want)
+		at.Leases = after(time.Hour)
+		s.same("driven where no lease lasts so long", ask(s.store.Census(s.ctx, at)).ok(s)[0].Stand, journal.IsResting)
+	},
 	"StrandedRunsOfOwnersTakeTurns": func(s *suite) {
 		var n int
 		add := func(owner journal.Owner, id, holder string) {

@@ -84,6 +84,7 @@ func (s *suite) cancelled() {
 	errs["Renew"] = s.store.Renew(ctx, "here", []journal.Key{{Owner: ada, Run: "r"}}, after(time.Minute))
 	_, errs["Standing"] = s.store.Standing(ctx, []journal.Key{{Owner: ada, Run: "r"}})
 	_, errs["Stranded"] = s.store.Stranded(ctx, journal.When{Now: noon}, 0)
+	_, errs["Census"] = s.store.Census(ctx, journal.When{Now: noon})
 	_, errs["Tombstones"] = s.store.Tombstones(ctx, ada, journal.SessionFilter{})
 	_, errs["Unused"] = s.store.Unused(ctx, ada, journal.Idle{Before: after(time.Hour), Now: noon})
 	_, errs["Retire"] = s.store.Retire(ctx, ada, journal.Idle{Before: after(time.Hour), Now: noon})

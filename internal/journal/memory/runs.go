@@ -267,6 +267,19 @@ func (s *Store) Stranded(ctx context.Context, at journal.When, limit int) ([]jou
 	})
 }
 
+// Census implements journal.Store.
+func (s *Store) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
+	return look(ctx, s, func() ([]journal.Count, error) {
+		return journal.Counted(func(yield func(journal.Run) bool) {
+			for _, r := range s.runs {
+				if !yield(r.Run) {
+					return
+				}
+			}
+		}, at), nil
+	})
+}
+
 // copied returns the records as they are kept, sharing no memory with recs. Data without a byte is nil.
 func copied(recs []journal.Record) []journal.Record {
 	kept := slices.Clone(recs)

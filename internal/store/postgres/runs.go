@@ -60,6 +60,21 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), journal.MaxTries, journal.Limit(limit))
 }
 
+// Census implements journal.Store. The order of the cases is that of journal.Run.Stands.
+func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
+	scan := func(r pgx.CollectableRow) (c journal.Count, err error) {
+		return c, r.Scan(&c.Assistant, &c.Stand, &c.Runs, millis{&c.Oldest})
+	}
+	return read(ctx, db, scan, `
+		SELECT assistant, CASE
+			WHEN lease_holder <> '' AND lease_until > $1 AND lease_until <= $2 THEN 'driven'
+			WHEN tries >= $4 THEN 'set_aside'
+			WHEN lease_holder = '' AND lease_until > $1 AND lease_until <= $3 THEN 'resting'
+			ELSE 'waiting' END COLLATE "C" AS stand, count(*), min(started_at)
+		FROM run WHERE status = 'running' GROUP BY assistant, stand ORDER BY assistant, stand`,
+		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), journal.MaxTries)
+}
+
 // latest is the value of a time that is the last there is: none is later than one that is not set.
 func latest(t time.Time) int64 {
 	if t.IsZero() {

@@ -116,6 +116,21 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries))
 }
 
+// Census implements journal.Store. The order of the cases is that of journal.Run.Stands.
+func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
+	scan := func(r row) journal.Count {
+		return journal.Count{Assistant: r.text(0), Stand: journal.Stand(r.text(1)), Runs: int(r.int(2)), Oldest: r.time(3)}
+	}
+	return read(ctx, db, everything, scan, `
+		SELECT assistant, CASE
+			WHEN lease_holder <> '' AND lease_until > ?1 AND lease_until <= ?2 THEN 'driven'
+			WHEN tries >= ?4 THEN 'set_aside'
+			WHEN lease_holder = '' AND lease_until > ?1 AND lease_until <= ?3 THEN 'resting'
+			ELSE 'waiting' END AS stand, count(*), min(started_at)
+		FROM run WHERE status = 'running' GROUP BY assistant, stand ORDER BY assistant, stand`,
+		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries))
+}
+
 // latest is the value of a time that is the last there is: none is later than one that is not set.
 func latest(t time.Time) int64 {
 	if t.IsZero() {

@@ -87,7 +87,7 @@ func (p *pair) kind() user.Kind {
 }
 
 func (p *pair) scope() user.Scope {
-	return sample(p, "scope", user.Read, user.Write, user.Write, "all")
+	return sample(p, "scope", user.Read, user.Write, user.Operate, "all")
 }
 
 func (p *pair) time(label string) time.Time {

@@ -10,6 +10,8 @@ export class Refusal extends Error {
     readonly kind: string,
     readonly detail: string,
     readonly hint = "",
+    /** The run that stands in the way, if one of the user's own does. */
+    readonly run = "",
   ) {
     super(detail);
   }
@@ -60,8 +62,8 @@ async function request(method: Method, path: string, sent: Sent): Promise<Respon
 }
 
 async function refused(answer: Response): Promise<Refusal> {
-  const told = (await answer.json().catch(() => ({}))) as { kind?: string; detail?: string; hint?: string };
-  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint);
+  const told = (await answer.json().catch(() => ({}))) as { kind?: string; detail?: string; hint?: string; run?: string };
+  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run);
 }
 
 /** Sends a request and gives the JSON of its answer, or undefined for one without a body. Throws a Refusal. */

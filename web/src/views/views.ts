@@ -2,6 +2,8 @@ import type { Component } from "svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
 import Council from "./council/Council.svelte";
+import Inquiry from "./inquiry/Inquiry.svelte";
+import Operation from "./operation/Operation.svelte";
 import Tasks from "./tasks/Tasks.svelte";
 import Why from "./why/Why.svelte";
 
@@ -18,6 +20,8 @@ export const views: View[] = [
   { part: "tasks", name: "tasks.name", show: Tasks },
   { part: "council", name: "council.name", show: Council },
   { part: "why", show: Why },
+  { part: "inquiries", name: "inquiry.nav", show: Inquiry },
+  { part: "operation", name: "operation.nav", show: Operation },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

@@ -1,9 +1,11 @@
 import { common } from "./common";
 import { council } from "./council";
+import { inquiry } from "./inquiry";
+import { operation } from "./operation";
 import { talk } from "./talk";
 import { tasks } from "./tasks";
 import { why } from "./why";
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk, ...why, ...tasks, ...council };
+export const words = { ...common, ...talk, ...why, ...tasks, ...council, ...inquiry, ...operation };
 export type Key = keyof typeof words;

@@ -1,0 +1,101 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/node"
+	"sibyl/internal/telemetry"
+)
+
+var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle"}
+
+func TestWhoMayNotOperateIsToldNothingOfOthers(t *testing.T) {
+	h := newHouse(t).open()
+	for _, path := range forOperators {
+		for _, token := range []string{adasToken, adasReader} {
+			a := h.refused(path, question{path: path, token: token}, 403, "scope")
+			if challenge := a.header.Get("WWW-Authenticate"); !strings.Contains(challenge, `scope="operate"`) {
+				t.Errorf("%s: the challenge is %q", path, challenge)
+			}
+		}
+		h.refused(path, question{path: path + "?user=ada", token: operators}, 400, "invalid_request")
+		h.refused(path, question{method: http.MethodPost, path: path, token: operators}, 405, "method")
+	}
+	var me api.Me
+	if h.get(question{path: "/api/me", token: operators}, &me); me.Scope != "operate" {
+		t.Errorf("the operator's scope is %q", me.Scope)
+	}
+}
+
+// What an operator is told of other users is how many runs stand how, and since when: no name, title, id or word of theirs.
+func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
+	h := newHouse(t)
+	release := h.holds("tea")
+	defer release()
+	minute := telemetry.Minute{At: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Effects: 4, Failed: 1, EffectTime: 10 * time.Second, SlowestEffect: 7 * time.Second, Requests: 3, Unanswered: 1, ModelTime: 4 * time.Second,
+		SlowestModel: 3 * time.Second, Input: 100, Output: 20, Cached: 50}
+	now := time.Now()
+	h.config.Operation = &api.Operation{Lately: func() []telemetry.Minute { return []telemetry.Minute{minute} },
+		Nodes: func(context.Context) ([]node.Node, time.Time, error) {
+			return []node.Node{{Holder: "secret holder", Name: "one", Build: "test", Address: "http://127.0.0.1:1", StartedAt: now, SeenAt: now, Most: 8, Runs: 2}, {Name: "two", SeenAt: now.Add(-time.Hour)}}, now, nil
+		}}
+	h.open()
+	begun := h.begin("", "Zanzibar tea?")
+	h.ended("", begun.Run)
+	waits := journal.Run{ID: "waitingrun", Session: "waitingsession", Owner: "eve", Assistant: "panel", Title: "Quokka?", Status: journal.Running, StartedAt: now.Add(-time.Hour)}
+	if err := h.store.Begin(t.Context(), journal.Beginning{Run: waits, Session: &journal.Session{ID: waits.Session, Owner: "eve", Assistant: "panel", Title: "Quokka?", CreatedAt: now, UpdatedAt: now}}); err != nil {
+		t.Fatal(err)
+	}
+	var works api.HowItWorks
+	whole := h.get(question{path: "/api/operation", token: operators}, &works)
+	if len(works.Runs) != 1 || works.Runs[0].Assistant != "panel" || works.Runs[0].State != journal.IsStranded || works.Runs[0].Runs != 1 || !works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)) {
+		t.Errorf("the runs are %s", whole.body)
+	}
+	want := api.Minute{At: minute.At, Effects: 4, Failed: 1, EffectMS: 2500, SlowestEffect: 7000, Requests: 3, Unanswered: 1, ModelMS: 2000, SlowestModel: 3000, Input: 100, Output: 20, Cached: 50}
+	if len(works.Minutes) != 1 || works.Minutes[0] != want {
+		t.Errorf("the minutes are %s", whole.body)
+	}
+	var nodes api.Nodes
+	all := h.get(question{path: "/api/nodes", token: operators}, &nodes)
+	if len(nodes.Nodes) != 2 || !nodes.Nodes[0].Lives || nodes.Nodes[1].Lives || nodes.Nodes[0].Runs != 2 || nodes.Nodes[0].MostRuns != 8 {
+		t.Errorf("the nodes are %s", all.body)
+	}
+	for _, word := range []string{"Zanzibar", "Quokka", "ada", "eve", waits.ID, waits.Session, begun.Run, begun.Session, "secret holder"} {
+		if strings.Contains(string(whole.body)+string(all.body), word) {
+			t.Errorf("%q is told: %s %s", word, whole.body, all.body)
+		}
+	}
+	for _, path := range []string{"/api/runs/" + begun.Run, "/api/sessions/" + begun.Session} {
+		h.refused(path+" by the operator", question{path: path, token: operators}, 404, "not_found")
+	}
+}
+
+func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
+	h := newHouse(t)
+	h.config.Operation.Trees = func() ([]api.CheckedTree, error) {
+		return []api.CheckedTree{{Name: "oracle", Text: []byte("<root/>"), Original: []byte("<root></root>"), Problems: []bt.Problem{{File: "/home/ada/oracle.xml", Line: 1, Col: 2, Message: "no tree", Hint: "add one"}}},
+			{Name: "tasks", Text: []byte("<root>1</root>"), BuiltIn: true, Nodes: 3, Picture: "root"}}, nil
+	}
+	h.open()
+	var all api.Trees
+	list := h.get(question{path: "/api/trees", token: operators}, &all)
+	if len(all.Trees) != 2 || all.Trees[0] != (api.TreeInForce{Name: "oracle", Replaces: true, Problems: 1}) || all.Trees[1] != (api.TreeInForce{Name: "tasks", BuiltIn: true, Nodes: 3}) {
+		t.Errorf("the trees are %s", list.body)
+	}
+	var one api.TreeWhole
+	whole := h.get(question{path: "/api/trees/oracle", token: operators}, &one)
+	if one.Text != "<root/>" || one.Original != "<root></root>" || len(one.Found) != 1 || one.Found[0] != (api.TreeProblem{Line: 1, Column: 2, Message: "no tree", Hint: "add one"}) {
+		t.Errorf("the tree is %s", whole.body)
+	}
+	if strings.Contains(string(list.body)+string(whole.body), "/home") {
+		t.Errorf("a path is told: %s %s", list.body, whole.body)
+	}
+	h.refused("a tree that there is not", question{path: "/api/trees/..%2foracle", token: operators}, 404, "no_tree")
+}

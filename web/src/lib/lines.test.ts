@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { changes } from "./lines";
+
+test("what changed is told with the lines around it", () => {
+  expect(changes("a\nb\nc\nd\ne", "a\nb\nx\nd\ne", 1)).toEqual([
+    { how: "same", text: "b", number: 2 },
+    { how: "gone", text: "c", number: 3 },
+    { how: "added", text: "x", number: 3 },
+    { how: "same", text: "d", number: 4 },
+  ]);
+});
+
+test("a text that is the same has no changes, and lines at the ends are told", () => {
+  expect(changes("a\nb", "a\nb")).toEqual([]);
+  expect(changes("b", "a\nb\nc", 0)).toEqual([
+    { how: "added", text: "a", number: 1 },
+    { how: "added", text: "c", number: 3 },
+  ]);
+});

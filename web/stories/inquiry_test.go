@@ -1,0 +1,184 @@
+package stories
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model/modeltest"
+)
+
+// inquire opens the view of inquiries and begins one.
+func (p *tab) inquire(hypothesis, witness, model string) {
+	p.Helper()
+	p.press("Inquiries")
+	p.sees("No inquiries yet.")
+	p.hypothesis(hypothesis)
+	p.chooses("select[name=witness]", witness)
+	if model != "" {
+		p.writes("input[name=witness-model]", model)
+	}
+	p.chooses("select[name=detective]", "rules")
+	p.writes("input[name=limit]", "6")
+	p.press("Begin an inquiry")
+}
+
+func (p *tab) hypothesis(text string) { p.writes("textarea", text) }
+
+// writes puts a text into a field.
+func (p *tab) writes(selector, text string) {
+	p.Helper()
+	p.until("a field "+selector, `(() => {
+		const field = document.querySelector(`+quoted(selector)+`);
+		if (!field) return false;
+		field.value = `+quoted(text)+`;
+		field.dispatchEvent(new Event("input", { bubbles: true }));
+		return true;
+	})()`)
+}
+
+func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
+	p := open(t, "").visit(1400)
+	reports := filepath.Join(p.dir, "notes", "bridge.md")
+	if err := os.WriteFile(reports, []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.sees("Audit")
+	p.sees("Where it stands")
+	p.sees("to begin with")
+	p.sees("of 6 questions answered")
+	p.press("Where it stands")
+	p.sees("bridge.md, page 1")
+	p.press("As a table")
+	rows := evaluate[int](p, `document.querySelectorAll("table tbody tr th[scope=row]").length`)
+	if answers := evaluate[int](p, `document.querySelectorAll("ol > li").length`); answers == 0 || rows < answers {
+		t.Errorf("%d answers, %d rows", answers, rows)
+	}
+	p.picture("inquiry-documents")
+	p.do("the chart", chromedp.ScrollIntoView("svg[role=img]"))
+	p.picture("inquiry-gaps")
+	p.until("the evidence page", `(() => {
+		const link = [...document.querySelectorAll("a[download]")].find((a) => a.innerText === "Evidence page");
+		window.fetched ??= fetch(link.href).then((r) => r.text()).then((text) => (window.evidence = text));
+		return window.evidence;
+	})()`)
+	page := evaluate[string](p, "window.evidence")
+	if !strings.Contains(page, "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller") {
+		t.Errorf("the evidence page is %.300q", page)
+	}
+	p.reload()
+	p.sees("to begin with")
+	p.press("← All inquiries")
+	p.sees("The bridge was closed because of corrosion.")
+	p.sees("score")
+	p.picture("inquiry-list")
+}
+
+func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
+	witness := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
+	witness.Models = []modeltest.OllamaModel{{Name: "silent"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL))
+	p := h.visit(1400)
+	p.inquire("The bridge was closed because of <b>corrosion</b>.", "model", "ollama:silent")
+	p.sees("It was closed on 4 March 2021.")
+	p.sees("The witness is thinking…")
+	p.sees("Question 2")
+	p.picture("inquiry-running")
+	p.reload()
+	p.sees("It was closed on 4 March 2021.")
+	p.sees("Question 2")
+	p.sees("1 of 6 questions answered")
+
+	other := h.visit(360)
+	other.forgive("409")
+	other.do("the view", chromedp.Navigate(h.origin+"/#/inquiries"))
+	other.sees("in progress")
+	other.hypothesis("The bridge was never closed.")
+	other.press("Begin an inquiry")
+	other.sees("An inquiry of yours goes on.")
+	other.picture("inquiry-goes-on-360")
+	other.press("Go to it")
+	other.sees("Question 2")
+	other.fits()
+	other.picture("inquiry-running-360")
+
+	p.press("Stop the inquiry")
+	p.sees("can't go on later")
+	p.press("Stop the inquiry")
+	p.sees("It was stopped.")
+	p.sees("Provisional score")
+	other.sees("Provisional score")
+	other.fits()
+	if shown := evaluate[string](p, `document.querySelector("h1").innerText`); shown != "The bridge was closed because of <b>corrosion</b>." {
+		t.Errorf("the hypothesis is shown as %q", shown)
+	}
+}
+
+func asks(text string, about ...int) modeltest.Answer {
+	return modeltest.Stream(inJSON(map[string]any{"question": text, "aspect": "what", "gaps": []string{}, "about": append([]int{}, about...)}))
+}
+
+func finds(complete int, gaps, clashes []map[string]any) modeltest.Answer {
+	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...), "completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{}, clashes...)}))
+}
+
+func inJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // what stories are made of can be encoded
+	}
+	return string(raw)
+}
+
+func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
+	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams", "kind": "number", "description": "The number of beams differs."}}
+	model := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."),
+		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named.", "pair": 1}}, nil),
+		asks("When were they set?"), modeltest.Stream("They were set on 4 March 2021 by Ada Miller."), finds(70, nil, nil),
+		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(90, nil, clash),
+		asks("You said “40 beams” and “60 beams”: which holds?", 1, 3), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
+		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n<script>alert(1)</script>"))
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
+	p := h.visit(1400)
+	p.press("Inquiries")
+	p.hypothesis("The bridge has 40 beams.")
+	p.chooses("select[name=witness]", "model")
+	p.writes("input[name=witness-model]", "ollama:played")
+	p.press("Begin an inquiry")
+	p.sees("Contradicts answer 3")
+	p.sees("not settled")
+	p.picture("inquiry-contradiction")
+	if marks := evaluate[string](p, `[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`); marks != "40 beams,60 beams" {
+		t.Errorf("marked is %q", marks)
+	}
+	p.until("a thread that joins the two answers", `(() => {
+		const thread = document.querySelector(".pairs svg path")?.getBoundingClientRect(), of = (n) => document.getElementById("answer-" + n).getBoundingClientRect();
+		return thread && thread.top >= of(1).top && thread.top <= of(1).bottom && thread.bottom >= of(3).top && thread.bottom <= of(3).bottom;
+	})()`)
+	p.press("Contradicts answer 3")
+	p.until("the other answer to have the keyboard", `document.activeElement.id === "answer-3"`)
+
+	h.sibyl("user", "add", "guest", "--scope", "read")
+	guest := h.tab(360)
+	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")))
+	guest.press("Inquiries")
+	guest.sees("You may look at everything here and change nothing.")
+	guest.sees("No inquiries yet.")
+	if evaluate[bool](guest, `!!document.querySelector("main form")`) {
+		t.Error("who may only read is offered to begin one")
+	}
+	guest.fits()
+	guest.picture("inquiry-empty-360")
+	guest.forgive("404")
+	id := strings.TrimPrefix(evaluate[string](p, "location.hash"), "#/inquiries/")
+	guest.do("the inquiry of another", chromedp.Navigate(h.origin+"/#/inquiries/"+id))
+	guest.sees("There is no such inquiry.")
+}

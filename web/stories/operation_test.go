@@ -1,0 +1,122 @@
+package stories
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model/modeltest"
+)
+
+func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
+	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	p := h.visit(1400)
+	p.press("Inquiries")
+	p.hypothesis("The boiler was mended.")
+	p.chooses("select[name=witness]", "/notes")
+	p.chooses("select[name=detective]", "rules")
+	p.press("Begin an inquiry")
+	p.sees("to begin with")
+	p.press("Conversations")
+	p.says("How does the quokka sing?")
+	p.until("the run", `location.hash.startsWith("#/session/")`)
+	<-model.Hanging()
+	p.press("Operation")
+	p.sees("How does the quokka sing?")
+	p.sees("in progress")
+	p.sees("--scope operate")
+	p.reload()
+	p.sees("How does the quokka sing?")
+	p.picture("operation-own")
+
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	ops := h.tab(1400)
+	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.press("Operation")
+	ops.sees("None of your runs is open.")
+	ops.until("the run of another as a number", `document.querySelector("td.driven")?.innerText === "1"`)
+	ops.sees("1 of 16 at work")
+	ops.sees("alive")
+	ops.sees("The last hour of this node")
+	if evaluate[bool](ops, `document.body.innerText.includes("quokka")`) {
+		t.Error("the words of another are shown")
+	}
+	ops.until("what was done in the last hour", `document.querySelectorAll("figure rect").length > 0`)
+	ops.picture("operation-server")
+	ops.do("a narrow screen", chromedp.EmulateViewport(360, 900))
+	ops.sees("alive")
+	ops.fits()
+	ops.picture("operation-server-360")
+
+	p.press("Stop “How does the quokka sing?”")
+	p.sees("Stopped: How does the quokka sing?")
+	p.sees("None of your runs is open.")
+	p.until("the keyboard where the list begins", `document.activeElement.id === "own"`)
+
+	h.sibyl("user", "add", "guest", "--scope", "read")
+	guest := h.tab(360)
+	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")))
+	guest.press("Operation")
+	guest.sees("None of your runs is open.")
+	guest.fits()
+}
+
+func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
+	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	p := h.visit(900)
+	p.forgive("ERR_CONNECTION_REFUSED")
+	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")
+	p.says("How does the quokka sing?")
+	p.until("the run", `location.hash.startsWith("#/session/")`)
+	<-model.Hanging()
+	p.press("Operation")
+	p.sees("in progress")
+	h.stop()
+	p.sees("The connection was lost.")
+	h.start()
+	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
+	p.sees("How does the quokka sing?")
+	p.press("Stop “How does the quokka sing?”")
+	p.sees("None of your runs is open.")
+}
+
+func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
+	folder := t.TempDir()
+	own := strings.Replace(string(must(os.ReadFile("../../trees/tasks.xml"))), "<root", "<!-- ours: <b>bold</b> -->\n<root", 1)
+	for name, text := range map[string]string{"tasks.xml": own, "inquiry.xml": "<root>"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := open(t, fmt.Sprintf("trees: %s\n", folder))
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	p := h.tab(900)
+	p.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	p.press("Operation")
+	p.sees("replaces the one that is built in")
+	p.sees("does not load")
+	p.until("the tree", `(() => {
+		const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks"));
+		one?.click();
+		return one;
+	})()`)
+	p.sees("+ <!-- ours: <b>bold</b> -->")
+	p.picture("operation-tree")
+	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
+	p.fits()
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
