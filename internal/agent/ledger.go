@@ -118,7 +118,7 @@ func (l *Ledger) truncated(r Reply) {
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
 		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
-			"The server read only part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
+			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
 	}
 	l.Sent, l.Counted = r.Sent, r.Counted
 }

@@ -66,7 +66,7 @@ func TestLongPastBecomesNotesBeforeTheFirstTurn(t *testing.T) {
 	same(t, "tools of the request after them", offered(next), []string{"code_read", "code_search"})
 	same(t, "turns", a.Turns, 1)
 	same(t, "told", notices(a, agent.NoticeSummarised), []agent.Notice{{Type: "history.summarised", Severity: agent.Info,
-		Text: "The conversation was long: the model continues from notes.", Payload: map[string]string{"turns": "0", "tokens": "7"}}})
+		Text: "The conversation was long: the model goes on from notes of it.", Payload: map[string]string{"turns": "0", "tokens": "7"}}})
 	lacks(t, "what was shown", h.shown, "NOTES")
 }
 

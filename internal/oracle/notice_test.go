@@ -56,7 +56,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		{oracle.NoticeUnsure, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token. " + element("context_sufficient", "0.2", "sources_found", "1"))}, nil,
 			`{"type":"signal.unsure","severity":"warning","text":"The model is not sure of this answer: it gives it a confidence of 0.20.","turn":2,"payload":{"confidence":"0.2"}}`},
 		{agent.NoticeTruncated, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 100}, reading(0)), theEnd}, nil,
-			`{"type":"history.truncated","severity":"warning","text":"The server read only part`},
+			`{"type":"history.truncated","severity":"warning","text":"The server has read only a part`},
 		{oracle.NoticeGap, auth, []modeltest.Turn{modeltest.Say(needCapability("sending an email")), theEnd}, nil,
 			`{"type":"capability.gap","severity":"warning","text":"The model requested a capability that is not available here: sending an email","turn":1,"payload":{"capability":"sending an email"}}`},
 		{oracle.NoticeDelegation, auth, []modeltest.Turn{modeltest.Say("So. " + delegate("all modules"))}, nil,
@@ -66,7 +66,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		{agent.NoticeSummarised, auth, []modeltest.Turn{opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd}, func(h *harness) {
 			h.env.WindowTokens = 10_000
 			h.openLong(2_500)
-		}, `{"type":"history.summarised","severity":"info","text":"The conversation was long: the model continues from notes.","turn":3,"payload":{"tokens":"2","turns":"1"}}`},
+		}, `{"type":"history.summarised","severity":"info","text":"The conversation was long: the model goes on from notes of it.","turn":3,"payload":{"tokens":"2","turns":"1"}}`},
 		{oracle.NoticeClassifier, auth, []modeltest.Turn{modeltest.Say(stuck("nothing")), theEnd}, func(h *harness) { h.classifier = (&classifier{err: errors.New("it is gone")}).ask },
 			`{"type":"classifier.unavailable","severity":"warning","text":"The classifier is not available, so rules decide: it is gone","turn":1,"payload":{"reason":"it is gone"}}`},
 	} {
