@@ -79,9 +79,16 @@ func (r *Root) plan(ctx context.Context, start string, known *learned) (*plan, e
 	}
 	most, bytes := p.bounds()
 	made := &plan{made: time.Now()}
-	if known != nil && known.before.isFarBelow(most, bytes) {
+	switch {
+	case known != nil && known.before.isFarBelow(most, bytes):
 		start = "."
-	} else if err := r.draw(ctx, start, made, most, bytes); err != nil {
+	case p.files == 0 && r.hasFew(ctx, start): // however large they are, the time for reading is bound enough
+	default:
+		if err := r.draw(ctx, start, made, most, bytes); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if p.plans == nil || len(p.plans) >= 100 {
@@ -96,6 +103,39 @@ func (p *planner) bounds() (files int, bytes int64) {
 		return p.files, p.bytes
 	}
 	return mostFiles, mostBytes
+}
+
+// fewFiles is a number of files of which it is not asked how large they are: the time for reading is bound enough.
+const fewFiles = 20_000
+
+// hasFew says that there are few files at and below start, without a look at any of them.
+func (r *Root) hasFew(ctx context.Context, start string) bool {
+	room := fewFiles
+	return takes(ctx, r.root, start, &room, 0)
+}
+
+// takes counts what is at and below a folder off the room that there is, and says whether there was enough.
+func takes(ctx context.Context, parent *os.Root, name string, room *int, depth int) bool {
+	root, err := parent.OpenRoot(name)
+	if err != nil {
+		return ctx.Err() == nil // the walk counts it
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	f, err := root.Open(".")
+	if err != nil {
+		return ctx.Err() == nil
+	}
+	entries, _ := f.ReadDir(-1) // as many as are to be had
+	_ = f.Close()               // opened for reading only
+	if *room -= len(entries); *room < 0 || depth > maxDepth || ctx.Err() != nil {
+		return false
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != ".git" && !takes(ctx, root, e.Name(), room, depth+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // isFarBelow says that a root had less than half of what is searched at most.

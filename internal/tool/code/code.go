@@ -9,7 +9,7 @@
 //   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
 //     on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - At most 200,000 files and 1 GB are searched. Of a larger folder whole folders are left out, the same ones each time, and the result says so;
+//   - At most 200,000 files are searched, and of more than 20,000 at most 1 GB. Of a larger folder whole folders are left out, the same ones each time, and the result says so;
 //     it also says where time ran out before all was read.
 //   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
 //     context ends.
