@@ -35,8 +35,8 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 		screen.alive(func() string { return fmt.Sprintf("· replayed %d of %d runs", done.Load(), all.Load()) })
 	}
 	told := func(n, of int) {
-		done.Store(int64(n))
-		all.Store(int64(of))
+		done.Swap(int64(n))
+		all.Swap(int64(of))
 	}
 	h, err := a.Service.ReplayAll(ctx, c.owner(), service.Past{Assistant: f.assistant, Most: f.limit, Told: told}, replay.Options{TreeFile: f.tree, Tree: text})
 	screen.close()

@@ -1,0 +1,74 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/oracle"
+)
+
+func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
+	h := asked(t)
+	a, err := oracle.New(oracle.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := h.store.Run(t.Context(), owner, h.last.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := a.Recorded(h.store, row, h.records())
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := 0
+	for seq, c := range v.Receipts() {
+		x, err := oracle.Describe(a, oracle.Surroundings{}).Exchanged(t.Context(), v, c)
+		if err != nil {
+			t.Fatalf("record %d: %v", seq, err)
+		}
+		switch c.Kind {
+		case agent.EffectTurn:
+			turns++
+			toldAsSent(t, h, turns, x)
+		case agent.EffectCall:
+			if got := c.Value.(agent.CallReceipt); x.To != got.Tool || len(x.Got) != 1 || x.Got[0].Text != got.Result.Text || x.Sent[0].Kind != assistant.PartCall {
+				t.Errorf("record %d is told as %+v", seq, x)
+			}
+		}
+	}
+	same(t, "turns", turns, 3)
+}
+
+// toldAsSent holds the parts of a turn against its request.
+func toldAsSent(t *testing.T, h *harness, turn int, x assistant.Exchanged) {
+	t.Helper()
+	sent := h.request(turn)
+	var segments, texts []string
+	tools := 0
+	for _, p := range x.Sent {
+		switch p.Kind {
+		case assistant.PartSegment:
+			segments = append(segments, p.Text)
+		case assistant.PartTool:
+			tools++
+		case assistant.PartCall:
+		default:
+			texts = append(texts, p.Text)
+		}
+	}
+	same(t, "the prompt", strings.Join(segments, "\n\n---\n\n"), sent.System)
+	same(t, "tools", tools, len(sent.Tools))
+	var said []string
+	for _, m := range sent.Messages {
+		if m.Text != "" {
+			said = append(said, m.Text)
+		}
+	}
+	same(t, "what was said", texts, said)
+	if x.Changed || x.To == "" || len(x.Got) == 0 || x.Got[0].Kind != assistant.PartModel {
+		t.Errorf("turn %d is told as %+v", turn, x)
+	}
+}
