@@ -3,9 +3,9 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -66,12 +66,12 @@ func (c *command) classifyCommand() *cobra.Command {
 		Long: "Classifies a question without asking it: how probable each kind is, the sources that are searched where all are connected,\n" +
 			"and what speaks for and against. With ‘-’ one question a line is read, and one JSON object a line is written.",
 		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return withCode(ExitUsage, errors.New("which question? sibyl classify \"…\", or - to read one a line"))
 			}
 			if len(args) == 1 && args[0] == "-" {
-				return c.classifyLines()
+				return c.classifyLines(cmd.Context())
 			}
 			query := strings.Join(args, " ")
 			if strings.TrimSpace(query) == "" {
@@ -90,28 +90,29 @@ func (c *command) classifyCommand() *cobra.Command {
 	}, "one JSON object")
 }
 
-func (c *command) classifyLines() error {
-	in := bufio.NewReaderSize(c.In, 64<<10)
+func (c *command) classifyLines(ctx context.Context) error {
+	in := bufio.NewScanner(c.In)
+	in.Buffer(make([]byte, 64<<10), longestQuery)
 	out := bufio.NewWriter(c.Out)
 	enc := newJSON(out)
-	for n := 1; ; n++ {
-		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d of standard input: %w", n, err)
+	n := 1
+	for ; ctx.Err() == nil && in.Scan(); n++ {
+		query := strings.TrimRight(in.Text(), "\r")
+		if strings.TrimSpace(query) == "" {
+			continue
 		}
-		if len(line) > longestQuery {
-			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, at most %d are read", n, len(line), longestQuery))
+		if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {
+			return err
 		}
-		if query := strings.TrimRight(line, "\r\n"); strings.TrimSpace(query) != "" {
-			if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {
-				return err
-			}
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return out.Flush()
+		if err := out.Flush(); err != nil {
+			return err
 		}
 	}
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return withCode(ExitUsage, fmt.Errorf("line %d has more than the %d bytes that are read", n, longestQuery))
+	case err != nil:
+		return fmt.Errorf("line %d of standard input: %w", n, err)
+	}
+	return ctx.Err()
 }
