@@ -200,7 +200,7 @@ func TestLineOfAPrivateTextIsAQuotationHoweverShort(t *testing.T) {
 }
 
 func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
-	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00."}
+	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00.\nThe gate opens with 493817."}
 	for what, query := range map[string]string{
 		"base64 of a secret":        "WkVCUkEtNDcxMS1raXdp",
 		"base64 of a short word":    "weather Z291dA==",
@@ -219,6 +219,26 @@ func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
 		"a random word":             "R5xz9Kq2",
 		"a mail address":            "anna@firm.example",
 		"an account":                "DE89370400440532013000",
+		"base64 in pieces":          "WkVC UkEt NDcx MS1r aXdp",
+		"base64 of base64":          "V2tWQ1VrRXRORGN4TVMxcmFYZHA=",
+		"base32 in small letters":   "ljcueusbfu2domjrfvvws53j",
+		"hex in pairs":              "5a 45 42 52 41 2d 34 37 31 31 2d 6b 69 77 69",
+		"numbers of letters":        "90 69 66 82 65 45 52 55 49 49 45 107 105 119 105",
+		"bits":                      "01100111 01101111 01110101 01110100",
+		"percent signs twice":       "%255AEBRA%252D4711%252D%256Biwi",
+		"escapes of JSON":           `\u005a\u0045\u0042\u0052\u0041-4711-\u006b\u0069\u0077\u0069`,
+		"escapes of HTML":           "&#90;&#x45;&#66;RA-4711-kiwi",
+		"escapes of mail":           "=5AEBRA=2D4711=2Dkiwi",
+		"digits of another script":  "٤٩٣٨١٧",
+		"digits one by one":         "4 9 3, 8 1 7",
+		"a number in groups":        "493 817",
+		"a number in pairs":         "49-38-17",
+		"a word letter by letter":   "R-5-x-z-9-K-q-2",
+		"words without blanks":      "TheVaultCodeIsZebra",
+		"a sentence by its letters": "A n n a h a s g o u t H e r p a s s w o r d",
+		"words joined by dots":      "annahasgout.herpassword",
+		"words the other way round": "is password her gout has",
+		"each word backwards":       "ehT tluav edoc si arbez",
 	} {
 		if agent.Quotes(query, "", private) == "" {
 			t.Errorf("%s: %q quotes nothing", what, query)
@@ -248,6 +268,15 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 }
 
 // A query says something, and what it says may come from private text: only its words can be held against it.
+func TestNamesAndNumbersAreNoQuotationsHoweverTheyAreRead(t *testing.T) {
+	private := []string{"   3| import AbstractSingletonProxyFactoryBean\n   4| version 1.26.8 of 20261122 at 10.20.30.40:8080\n   5| func TestKilledAtEveryJournalWrite(t *testing.T)\n   6| 2026-11-22 10:30:15 started\n" +
+		"   7| face, decade and beef; the vault"}
+	for _, query := range []string{"AbstractSingletonProxyFactoryBean example", "TestKilledAtEveryJournalWrite", "go 1.26.8 release 2026-11-22", "10.20.30.40 port 8080", "fortunes 10 20 30 years",
+		"decade of beef", "C D E G A chords", "x = 20 + 30", "50% of 20 %ages", "how to split 1 2 3 4 5 6"} {
+		same(t, query, agent.Quotes(query, "", private), "")
+	}
+}
+
 func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
 	private := []string{"The doctor says that I have gout, and that it wants treatment."}
 	for _, query := range []string{"treatment of gout", "g o u t", "tuog treatment", "podagra", "the doctor says that", "hpvu gsfbunfou"} {

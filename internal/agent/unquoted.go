@@ -47,9 +47,53 @@ func Quotes(query, spoken string, private []string) string {
 			if quoted := held.in(r, &said); quoted != "" {
 				return quoted
 			}
+			if quoted := unspaced(r, low, own); quoted != "" {
+				return quoted
+			}
 		}
 	}
 	return ""
+}
+
+// unspaced gives the word of a query that says a run of words of a private text without the blanks between them.
+func unspaced(query, private, own string) string {
+	var text, said string
+	var ends []int // of the fields of the private text
+	for word := range strings.FieldsSeq(query) {
+		if word = strings.Join(wordsOf(word), ""); len(word) < lineLetters {
+			continue
+		}
+		if ends == nil {
+			text, ends = joined(private)
+			said, _ = joined(own)
+		}
+		for at := strings.Index(text, word); at >= 0 && !strings.Contains(said, word); {
+			first, _ := slices.BinarySearch(ends, at+1)
+			last, _ := slices.BinarySearch(ends, at+len(word))
+			if last-first+1 >= quotedWords {
+				return word
+			}
+			next := strings.Index(text[ends[first]:], word) // that begins in a later field
+			if next < 0 {
+				break
+			}
+			at = ends[first] + next
+		}
+	}
+	return ""
+}
+
+// joined is a text without blanks and signs, and where its fields end.
+func joined(text string) (string, []int) {
+	var all strings.Builder
+	ends := []int{}
+	for field := range strings.FieldsSeq(text) {
+		for _, word := range wordsOf(field) {
+			all.WriteString(word)
+		}
+		ends = append(ends, all.Len())
+	}
+	return all.String(), ends
 }
 
 // quotable is what a text has that can be quoted.

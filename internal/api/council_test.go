@@ -51,7 +51,10 @@ func (h *house) council() council.Deps {
 			mu.Lock()
 			defer mu.Unlock()
 			if folders[owner] == nil {
-				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), LockWait: deadline})
+				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), LockWait: deadline, Step: func(string) error {
+					h.log.tell()
+					return nil
+				}})
 				if err != nil {
 					return nil, err
 				}

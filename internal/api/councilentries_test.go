@@ -205,7 +205,7 @@ func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 		before := strings.Count(h.log.text(), `"status":400`)
 		body := "8000\r\n" + strings.Repeat("x", 0x8000) + "\r\n8000\r\n"
 		conn := h.begins(s.ID, head, body+strings.Repeat("x", 1000))
-		h.eventually("the upload is on its way to the disk", func() bool {
+		h.log.until(t, "the upload is on its way to the disk", func() bool {
 			all, err := os.ReadDir(audio)
 			if err != nil || len(all) == 0 {
 				return false
@@ -216,20 +216,10 @@ func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
-		h.eventually(about+": the request ends", func() bool { return strings.Count(h.log.text(), `"status":400`) > before })
+		h.log.until(t, about+": the request ends", func() bool { return strings.Count(h.log.text(), `"status":400`) > before })
 		h.holdsNothing(s.ID)
 	}
 	h.get(upload(s.ID, "", "audio/ogg", "OggS"), nil)
-}
-
-// eventually waits until something is so.
-func (h *house) eventually(what string, is func() bool) {
-	h.Helper()
-	for end := time.Now().Add(deadline); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			h.Fatalf("it was waited for in vain that %s", what)
-		}
-	}
 }
 
 func TestUploadThatTricklesIsEnded(t *testing.T) {
@@ -239,14 +229,19 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 	s := h.sitting("")
 	for about, head := range map[string]string{"of a known length": "Content-Length: 1000000", "in chunks": "Transfer-Encoding: chunked"} {
 		conn := h.begins(s.ID, head, "1\r\nO\r\n")
-		drip := make(chan struct{})
-		go func() { // a byte again and again does not buy more time
+		drip, over := make(chan struct{}), make(chan struct{})
+		go func() { // a byte again and again, each when the one before was taken in, does not buy more time
 			defer close(drip)
 			for {
+				taken := h.log.news()
 				if _, err := io.WriteString(conn, "1\r\ng\r\n"); err != nil {
 					return
 				}
-				time.Sleep(5 * time.Millisecond)
+				select {
+				case <-taken:
+				case <-over:
+					return
+				}
 			}
 		}()
 		said := make([]byte, 4096)
@@ -254,6 +249,7 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 		if !strings.HasPrefix(string(said[:n]), "HTTP/1.1 408 ") || !strings.Contains(string(said[:n]), "Connection: close") {
 			t.Errorf("%s: the server says %s", about, said[:n])
 		}
+		close(over)
 		_ = conn.Close()
 		<-drip
 	}
@@ -263,7 +259,10 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 	now := newClock()
 	h := newHouse(t)
-	h.config.Now = now.Now
+	h.config.Now = func() time.Time { // whoever waits for bytes asks for the time
+		h.log.tell()
+		return now.Now()
+	}
 	h.config.Limits.Body, h.config.Limits.Bytes = 1000, 100_000
 	h.open()
 	s := h.sitting("")
@@ -278,7 +277,7 @@ func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 		done <- a
 	}()
 	<-arrived
-	h.eventually("it takes what it may", func() bool {
+	h.log.until(t, "it takes what it may", func() bool {
 		all, err := os.ReadDir(filepath.Join(h.folder, "ada", s.ID, "audio"))
 		if err != nil || len(all) == 0 {
 			return false

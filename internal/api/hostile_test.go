@@ -193,12 +193,7 @@ func TestClientThatDoesNotReadHoldsNoHandler(t *testing.T) {
 	if _, err := io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(deadline); strings.Count(h.log.text(), "\n") == strings.Count(before, "\n"); {
-		if time.Now().After(end) {
-			t.Fatal("the handler still waits for its client")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	h.log.until(t, "the handler waits for its client no more", func() bool { return strings.Count(h.log.text(), "\n") > strings.Count(before, "\n") })
 	if after := strings.TrimPrefix(h.log.text(), before); strings.Contains(after, "panicked") {
 		t.Errorf("the log takes the client's fault for the server's: %s", after)
 	}

@@ -86,11 +86,10 @@ func TestRunThatFindsNoRoomIsKeptAndWaits(t *testing.T) {
 	}
 	release()
 	h.ended("", first.Run)
-	for end := time.Now().Add(deadline); h.engine.Room() == 0; {
-		if time.Now().After(end) {
-			t.Fatal("no room is left by a run that has ended")
-		}
-		time.Sleep(time.Millisecond)
+	select {
+	case <-h.engine.Vacancy():
+	case <-time.After(deadline):
+		t.Fatal("no room is left by a run that has ended")
 	}
 	h.get(question{method: "POST", path: "/api/runs/" + second.Run + "/resume", token: evesToken}, nil)
 	if r := h.ended(evesToken, second.Run); r.Status != journal.Done {

@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
+	"sibyl/internal/tool"
 )
 
 // Notes are what assistants have written into folders of notes, by owner. Undo takes the write with that id back; done is false where it was
@@ -55,7 +56,7 @@ func (s *Server) writeRoutes() {
 	const tag = "notes"
 	register(s, route{id: "listWrites", method: http.MethodGet, path: "/api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
 	register(s, route{id: "undoWrite", method: http.MethodPost, path: "/api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced",
-		problems: []int{http.StatusConflict, http.StatusGone}}, s.undo)
+		problems: []int{http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable}}, s.undo)
 }
 
 func (s *Server) writes(ctx context.Context, _ *none) (*of[Writes], error) {
@@ -94,19 +95,32 @@ func (s *Server) undo(ctx context.Context, in *WritePath) (*of[Undone], error) {
 	}
 	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == in.Write })
 	if at < 0 {
-		return nil, journal.ErrNotFound
+		return nil, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
 	}
 	w := all[at]
 	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), exchangeOf(ctx).owner(), w.ID)
-	var changed *files.UndoError
-	switch {
-	case errors.As(err, &changed):
-		return nil, newProblem(http.StatusConflict, "changed", "The note was changed since this write, so it is left as it is.", "Change it by hand, or undo the later write first.")
-	case errors.Is(err, files.ErrNotKept):
-		return nil, newProblem(http.StatusGone, "not_kept", "What this write replaced is kept no longer.", "")
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, notUndone(err)
 	}
 	w.Undone = true
 	return &of[Undone]{Undone{w, done}}, nil
+}
+
+// notUndone says why a write was not taken back. What is no matter of the note or its folder is left as it is.
+func notUndone(err error) error {
+	if errors.Is(err, files.ErrNotKept) {
+		return newProblem(http.StatusGone, "not_kept", "What this write replaced is kept no longer.", "")
+	}
+	if _, changed := errors.AsType[*files.UndoError](err); changed {
+		return newProblem(http.StatusConflict, "changed", "The note was changed since this write, so it is left as it is.", "Change it by hand, or undo the later write first.")
+	}
+	refused, _ := errors.AsType[*tool.Error](err)
+	switch {
+	case refused == nil || refused.Kind == tool.Failed:
+		return err
+	case refused.Kind == tool.Timeout:
+		return newProblem(http.StatusServiceUnavailable, "busy", "Another program is writing to these notes.", "Try again.").after(time.Second)
+	}
+	return newProblem(http.StatusConflict, "refused", "The note can't be written as things are, so it is left as it is.",
+		"It may be a link, a folder or read-only by now, or its folder may be away.")
 }

@@ -72,6 +72,9 @@ func Sources(ctx context.Context, path string) (func(name string) (record.Source
 	}, nil
 }
 
+// mostUnread is how many files an error names that could not be read.
+const mostUnread = 5
+
 // witness calls a witness: documents are read, and a model is opened.
 func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
@@ -108,7 +111,10 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	if len(docs) == 0 {
 		why := "there is no document of a kind that can be read (txt, md, pdf, docx)"
 		if len(unread) > 0 {
-			why = strings.Join(unread, "; ")
+			why = strings.Join(unread[:min(len(unread), mostUnread)], "; ")
+		}
+		if more := len(unread) - mostUnread; more > 0 {
+			why += fmt.Sprintf("; and %d more", more)
 		}
 		return nil, nil, fmt.Errorf("%s: %s", w.Name, why)
 	}

@@ -252,7 +252,10 @@ func (a *App) duties() []node.Duty {
 					return err
 				}
 			}
-			return leapt
+			if leapt != nil {
+				return leapt
+			}
+			return a.ExpireWrites(ctx, owners...)
 		}},
 		{Name: "forget tokens", Every: 24 * time.Hour, Do: a.Users.Forget},
 	}

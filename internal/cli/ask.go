@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -187,7 +188,7 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 
 // attached reads a text file.
 func attached(name string) (string, error) {
-	f, err := os.Open(name)
+	f, err := files.Named(name)
 	if err != nil {
 		return "", err
 	}
@@ -196,8 +197,6 @@ func attached(name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file", name)
 	case info.Size() > oracle.MaxMaterial:
 		return "", fmt.Errorf("%s has %d bytes, more than the limit of %d: put it in a folder and ask with --in", name, info.Size(), oracle.MaxMaterial)
 	}
@@ -205,6 +204,8 @@ func attached(name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case len(text) == 0 && !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is a pipe that nobody writes to", name)
 	case strings.ContainsRune(string(text), 0):
 		return "", fmt.Errorf("%s is not a text file", name)
 	}

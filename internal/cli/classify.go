@@ -3,9 +3,9 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -67,12 +67,12 @@ func (c *command) classifyCommand() *cobra.Command {
 			"searched if all were connected, and the evidence for and against. With ‘-’ it reads one question per\n" +
 			"line and writes one JSON object per line.",
 		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return withCode(ExitUsage, errors.New("which question? sibyl classify \"…\", or - to read one per line"))
 			}
 			if len(args) == 1 && args[0] == "-" {
-				return c.classifyLines()
+				return c.classifyLines(cmd.Context())
 			}
 			query := strings.Join(args, " ")
 			if strings.TrimSpace(query) == "" {
@@ -91,28 +91,29 @@ func (c *command) classifyCommand() *cobra.Command {
 	}, "one JSON object")
 }
 
-func (c *command) classifyLines() error {
-	in := bufio.NewReaderSize(c.In, 64<<10)
+func (c *command) classifyLines(ctx context.Context) error {
+	in := bufio.NewScanner(c.In)
+	in.Buffer(make([]byte, 64<<10), longestQuery)
 	out := bufio.NewWriter(c.Out)
 	enc := newJSON(out)
-	for n := 1; ; n++ {
-		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d of standard input: %w", n, err)
+	n := 1
+	for ; ctx.Err() == nil && in.Scan(); n++ {
+		query := strings.TrimRight(in.Text(), "\r")
+		if strings.TrimSpace(query) == "" {
+			continue
 		}
-		if len(line) > longestQuery {
-			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, more than the limit of %d", n, len(line), longestQuery))
+		if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {
+			return err
 		}
-		if query := strings.TrimRight(line, "\r\n"); strings.TrimSpace(query) != "" {
-			if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {
-				return err
-			}
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return out.Flush()
+		if err := out.Flush(); err != nil {
+			return err
 		}
 	}
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return withCode(ExitUsage, fmt.Errorf("line %d is longer than the limit of %d bytes", n, longestQuery))
+	case err != nil:
+		return fmt.Errorf("line %d of standard input: %w", n, err)
+	}
+	return ctx.Err()
 }

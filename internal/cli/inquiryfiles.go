@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 )
@@ -19,7 +19,7 @@ import (
 func (c *command) readBounded(name string, most int64) ([]byte, error) {
 	in := c.In
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := files.Named(name)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -94,7 +95,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 func (f replayFlags) options(ctx context.Context, s *service.Service, owner journal.Owner, id string) (replay.Options, error) {
 	o := replay.Options{TreeFile: f.tree, PastFirst: f.pastFirst}
 	if f.tree != "" {
-		text, err := os.ReadFile(f.tree)
+		text, err := files.ReadNamed(f.tree, mostTree)
 		if err != nil {
 			return o, fmt.Errorf("the tree: %w", err)
 		}

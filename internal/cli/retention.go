@@ -37,6 +37,9 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 	if err != nil && ctx.Err() == nil && !retryable(err) {
 		return fmt.Errorf("removing old sessions: %w", err)
 	}
+	if err := a.ExpireWrites(ctx, owner); err != nil && ctx.Err() == nil && !retryable(err) {
+		fmt.Fprintf(c.Err, "· what was kept of old writes could not be removed: %v\n", err)
+	}
 	return nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
+	"sibyl/internal/files"
 	"sibyl/internal/oracle"
 	"sibyl/trees"
 )
@@ -74,26 +74,29 @@ func nameOr(args []string, def string) string {
 	return def
 }
 
+// mostTree bounds the file of a tree that is read, in bytes; what a tree may have is less.
+const mostTree = 16 << 20
+
 func (c *command) treeCheck() *cobra.Command {
 	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in use) and show all errors",
 		Example: "  sibyl tree check my-trees/oracle.xml",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
-			files, err := a.Trees.All()
+			all, err := a.Trees.All()
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				files = nil
+				all = nil
 				for _, name := range args {
-					text, err := os.ReadFile(name)
+					text, err := files.ReadNamed(name, mostTree)
 					if err != nil {
 						return withCode(ExitUsage, err)
 					}
-					files = append(files, trees.Tree{File: name, Text: text})
+					all = append(all, trees.Tree{File: name, Text: text})
 				}
 			}
 			bad := 0
-			for _, t := range files {
+			for _, t := range all {
 				bad += c.check(a, t)
 			}
 			if bad > 0 {

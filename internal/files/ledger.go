@@ -31,6 +31,9 @@ type Ledger[R any] struct {
 	LockWait time.Duration // for other writers
 	Step     func(string)  // is told of every step, so that tests can crash there; nil: nobody is
 	Shelf    *Shelf        // keeps what is replaced; nil: nothing is kept
+	// May refuses names that no change is of; nil: none is refused. The state folder comes with the root, so that anybody may have written what
+	// is in it: a change of such a file is none of ours.
+	May func(name string) error
 }
 
 // Change is one planned change of one file.
@@ -427,13 +430,27 @@ func (l *Ledger[R]) evidence(in intent[R]) verdict {
 	return unknown
 }
 
+// mostIntent bounds an intent with its result, in bytes.
+const mostIntent = 8 << 20
+
 func (l *Ledger[R]) readIntent(name string) (in intent[R], err error) {
-	raw, err := l.Root.ReadFile(name)
+	if err := NoLinks(l.Root, name); err != nil {
+		return in, err
+	}
+	f, err := Read(l.Root, name, mostIntent)
 	if err != nil {
 		return in, err
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := json.Unmarshal(f.Content, &in); err != nil {
 		return in, fmt.Errorf("%s is damaged: %w", name, err)
+	}
+	if in.Kept < 0 || in.Kept > in.Size {
+		return in, fmt.Errorf("%s is damaged", name)
+	}
+	if l.May != nil {
+		if err := l.May(in.Path); err != nil {
+			return in, fmt.Errorf("%s is of no change that is made here: %w", name, err)
+		}
 	}
 	return in, nil
 }

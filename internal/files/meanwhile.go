@@ -112,6 +112,9 @@ func (l *Ledger[R]) late() error {
 	for _, info := range aside {
 		name := l.replaced() + "/" + info.Name()
 		old, err := l.read(name)
+		if _, strange := errors.AsType[*Error](err); strange {
+			continue // it was never replaced by us
+		}
 		if err != nil {
 			return err
 		}
@@ -136,7 +139,7 @@ func (l *Ledger[R]) again(in intent[R], text []byte) error {
 	if err != nil {
 		return err
 	}
-	if !in.Appends || in.Kept == 0 && in.Before != Hash(nil) || !now.Exists() || Hash(now.Content) != in.After || len(text) == 0 {
+	if !in.Appends || in.Kept > len(now.Content) || in.Kept == 0 && in.Before != Hash(nil) || !now.Exists() || Hash(now.Content) != in.After || len(text) == 0 {
 		return l.rescue(in, text)
 	}
 	added := now.Content[in.Kept:]

@@ -203,8 +203,17 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	}
 	now = now.Add(2 * time.Hour)
 	keep("e", "x")
+	if got := held(); got != "edc" {
+		t.Errorf("%s: a write removes nothing by the clock, which may have leapt", got)
+	}
+	if err := s.Expire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if got := held(); got != "e" {
 		t.Errorf("%s, want what is not too old", got)
+	}
+	if _, err := s.Text(Replaced{ID: "d", Before: Hash([]byte("abcdefghij"))}); !errors.Is(err, ErrNotKept) {
+		t.Errorf("a text that is too old: %v", err)
 	}
 	if others, err := s.List(t.Context(), "bob"); err != nil || len(others) > 0 {
 		t.Errorf("another sees %v, %v", others, err)

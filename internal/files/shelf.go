@@ -18,7 +18,7 @@ import (
 )
 
 // Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which write replaced which.
-// The folder is its owner's alone. Texts are gone after MaxAge, or, the oldest first, when all of them have more than MaxBytes.
+// The folder is its owner's alone. Texts are gone by Expire after MaxAge, or, the oldest first, when all of them have more than MaxBytes.
 type Shelf struct {
 	Folder   string // on this machine; made where it is missing
 	MaxBytes int64
@@ -119,7 +119,7 @@ func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
 	if err := s.record(root, r); err != nil {
 		return err
 	}
-	return s.prune(root, r.ID)
+	return s.prune(root, r.ID, false)
 }
 
 func (s *Shelf) record(root *os.Root, r Replaced) error {
@@ -187,7 +187,7 @@ func (s *Shelf) Forget(ctx context.Context, id string) error {
 	if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.prune(root, "")
+	return s.prune(root, "", false)
 }
 
 // MarkUndone notes which undo took a write back.
@@ -201,8 +201,22 @@ func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
 	return s.record(root, r)
 }
 
-// prune removes what is too old or too much: records, and texts that no record names. The record that was written just now stays.
-func (s *Shelf) prune(root *os.Root, fresh string) error {
+// Expire removes what is older than MaxAge. A clock that leapt ahead makes all of it old: who calls this has to know that it is right.
+func (s *Shelf) Expire(ctx context.Context) error {
+	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	root, done, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.prune(root, "", true)
+}
+
+// prune removes what is too much, and what is too old if it is asked to: records, and texts that no record names. The record that was written
+// just now stays.
+func (s *Shelf) prune(root *os.Root, fresh string, aged bool) error {
 	all, err := records(root)
 	if err != nil {
 		return err
@@ -214,7 +228,7 @@ func (s *Shelf) prune(root *os.Root, fresh string) error {
 		if info, err := root.Lstat(textFile(r.Before)); err == nil && r.Before != "" && !named[path.Base(textFile(r.Before))] {
 			size = info.Size()
 		}
-		if r.ID != fresh && (s.Now().Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {
+		if r.ID != fresh && (aged && s.Now().Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {
 			if err := root.Remove(shelfWrites + "/" + r.ID + ".json"); err != nil {
 				return err
 			}

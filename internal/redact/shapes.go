@@ -17,21 +17,23 @@ type shape struct {
 type kind int
 
 const (
-	plainToken  kind = iota
-	webToken         // JSON web token, RFC 7519: three parts with dots between
-	accessKey        // of AWS, with the secret key that may follow it
-	privateKey       // PEM, RFC 7468
-	otherKey         // RFC 4716
-	keyEnd           // of a PEM whose beginning was cut off
-	puttyKey         // the lines of a .ppk
-	encodedKey       // a PEM in base64
-	netrc            // login … password …
-	option           // --password …
-	user             // -u user:password
-	botToken         // of Telegram: its number stands before the prefix
-	hostedToken      // of Mailchimp: the token stands before the prefix
-	escapedTag       // the sign behind <password>, in JSON
-	parted           // parts with dots or slashes between, the last of which is the secret
+	plainToken   kind = iota
+	webToken          // JSON web token, RFC 7519: three parts with dots between
+	accessKey         // of AWS, with the secret key that may follow it
+	privateKey        // PEM, RFC 7468
+	otherKey          // RFC 4716
+	keyEnd            // of a PEM whose beginning was cut off
+	puttyKey          // the lines of a .ppk
+	encodedKey        // a PEM in base64
+	netrc             // login … password …
+	option            // --password …
+	user              // -u user:password
+	botToken          // of Telegram: its number stands before the prefix
+	hostedToken       // of Mailchimp: the token stands before the prefix
+	escapedTag        // the sign behind <password>, in JSON
+	workspace         // of Terraform: half of the token stands before the prefix
+	clientSecret      // of Azure: four characters stand before the prefix
+	parted            // parts with dots or slashes between, the last of which is the secret
 )
 
 // tokens are prefixes whose bodies have the same form. What is known of a body is the least that the vendor says.
@@ -50,7 +52,7 @@ func vendorTokens() []tokens {
 		{"ATBB ATCTT3", isBearer, 24, 0, 8}, {"ATATT3", isBearer, 60, 0, 14}, // Bitbucket, Atlassian
 		{"npm_", isAlnum, 36, 0, 14}, {"pypi-AgE pypi-AgN", isURLSafe, 50, 0, 14}, {"rubygems_", isHexDigit, 48, 48, 10}, // package registries
 		{"cio", isAlnum, 32, 32, 20}, {"dckr_pat_ dckr_oat_", isURLSafe, 20, 0, 0}, {"oy2", isLowerAlnum, 43, 43, 10},
-		{"CLOJARS_", isHexDigit, 60, 0, 0}, {"AKCp", isAlnum, 60, 0, 20},
+		{"CLOJARS_", isLowerAlnum, 60, 0, 10}, {"AKCp", isAlnum, 60, 0, 20},
 		{"xoxa- xoxb- xoxc- xoxd- xoxe- xoxe.xoxp- xoxe.xoxb- xoxo- xoxp- xoxr- xoxs- xapp-", isURLSafe, 20, 0, 10}, // Slack
 		{"key-", isLowerHex, 32, 32, 0},                                             // Mailgun
 		{"xkeysib- xsmtpsib-", isURLSafe, 60, 0, 20}, {"re_", isURLSafe, 24, 0, 20}, // Brevo, Resend
@@ -58,11 +60,18 @@ func vendorTokens() []tokens {
 		{"sq0atp- sq0csp- sq0idp-", isURLSafe, 22, 0, 0}, {"EAAA", isURLSafe, 56, 60, 14}, // Square
 		{"shpat_ shpca_ shppa_ shpss_", isHexDigit, 32, 0, 0},
 		{"hf_ api_org_", isAlnum, 30, 0, 0}, {"gsk_ xai-", isAlnum, 40, 0, 0}, {"r8_", isAlnum, 36, 0, 14}, // providers of models
+		{"fw_", isAlnum, 22, 0, 14}, {"sk_", isLowerHex, 48, 48, 14}, {"pa-", isURLSafe, 43, 43, 10}, {"BSA", isURLSafe, 28, 28, 10}, {"pcsk_", isURLSafe, 40, 0, 14},
 		{"pplx- fw_ csk- nvapi- tvly- jina_ lsv2_pt_ lsv2_sk_ fc-", isURLSafe, 30, 0, 20},
 		{"sibyl_", isAlnum, 40, 0, 0}, // what internal/user hands out
 		{"AGE-SECRET-KEY-1", isUpperAlnum, 50, 0, 0},
 		{"dop_v1_ doo_v1_ dor_v1_", isHexDigit, 60, 0, 0}, {"hvs. hvb. hvr.", isURLSafe, 24, 0, 20}, // clouds and their tools
 		{"dapi", isLowerHex, 32, 32, 0}, {"dp.pt. dp.st. dp.ct. dp.sa.", isAlnum, 40, 0, 0}, {"pul-", isLowerHex, 40, 0, 0},
+		{"squ_ sqp_ sqa_ bkua_ shippo_live_ shippo_test_", isLowerHex, 40, 0, 10}, {"pnu_ pnb_", isAlnum, 36, 0, 14}, {"aio_", isAlnum, 28, 28, 14}, // tools and services
+		{"pat-na1- pat-eu1-", isURLSafe, 36, 36, 8}, {"pat", isBearer, 79, 79, 40}, {"secret_", isAlnum, 43, 43, 20}, {"AQVN", isURLSafe, 35, 44, 10},
+		{"sl.", isURLSafe, 100, 0, 20}, {"EAA", isAlnum, 90, 0, 40}, {"AAAAAAAAAAAAAAAAAAAAA", isEscaped, 60, 0, 20}, {"fm2_ fm1r_ fm1a_", isBearer, 60, 0, 14},
+		{"dt0c01. dt0s01.", isBearer, 80, 0, 20}, {"sk.eyJ", isBearer, 60, 0, 20}, {"FLWSECK- FLWSECK_TEST-", isURLSafe, 32, 0, 20}, {"A3-", isURLSafe, 33, 40, 5},
+		{"duffel_live_ duffel_test_ tfp_ rdme_ sb_secret_", isURLSafe, 28, 0, 10},
+		{"$1$ $apr1$", isCrypt, 24, 31, 8}, {"$2a$ $2b$ $2y$", isCrypt, 56, 56, 8}, {"$5$ $6$ $y$ $7$ $argon2id$ $argon2i$", isCrypt, 45, 0, 14}, // passwords as systems keep them
 		{"glc_ glsa_ sbp_ sntrys_ sntryu_ pscale_tkn_ pscale_pw_ pscale_oauth_ nfp_ lin_api_ ntn_ tskey-auth- tskey-api- ops_ CCIPAT_ PMAK- NRAK- figd_ rnd_ HRKU- CFPAT-", isBearer, 24, 0, 10},
 	}
 }
@@ -76,6 +85,10 @@ func shapes() []shape {
 		{prefix: escapedMore, kind: escapedTag},
 		{prefix: ":AA", kind: botToken}, {prefix: "-us", kind: hostedToken}, {prefix: "SG.", kind: parted},
 		{prefix: "hooks.slack.com/", kind: parted}, {prefix: "discord.com/api/webhooks/", kind: parted}, {prefix: "discordapp.com/api/webhooks/", kind: parted},
+	}
+	list = append(list, shape{prefix: ".atlasv1.", kind: workspace, body: isURLSafe, least: 60, run: 20})
+	for _, digit := range "0123456789" {
+		list = append(list, shape{prefix: string(digit) + "Q~", kind: clientSecret, body: isAzure, least: 31, most: 34, run: 5})
 	}
 	for _, prefix := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
 		list = append(list, shape{prefix: prefix, kind: accessKey, body: isUpperAlnum, least: 16, most: 16, run: 5})
@@ -112,6 +125,10 @@ func extent[T text](s *shape, t T, from, i int) (start, end int) {
 		return botTokenAt(t, from, i)
 	case hostedToken:
 		return hostedTokenAt(t, from, i)
+	case workspace:
+		return withBefore(s, t, from, i, 14, isAlnum)
+	case clientSecret:
+		return withBefore(s, t, from, i, 3, isAzure)
 	}
 	if !beginsWord(t, i) {
 		return -1, -1
@@ -245,6 +262,18 @@ func hostedTokenAt[T text](t T, from, i int) (start, end int) {
 	return start, end
 }
 
+// withBefore takes exactly so many characters before the prefix at i, and the body behind it.
+func withBefore[T text](s *shape, t T, from, i, before int, body func(byte) bool) (start, end int) {
+	start = i
+	for start > from && i-start < before && body(t[start-1]) {
+		start--
+	}
+	if end = tokenEnd(s, t, i+len(s.prefix)); i-start != before || end < 0 || !beginsWord(t, start) {
+		return -1, -1
+	}
+	return start, end
+}
+
 // partedSecret takes what looks least like words of the parts of a token or an address: all behind the first of them.
 func partedSecret[T text](t T, i, body int) (start, end int) {
 	const leastLast, most = 20, 256
@@ -296,5 +325,8 @@ func isLowerAlnum(c byte) bool { return isDigit(c) || isLower(c) }
 func isAlnum(c byte) bool      { return isUpperAlnum(c) || isLower(c) }
 func isHexDigit(c byte) bool   { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 func isLowerHex(c byte) bool   { return isDigit(c) || 'a' <= c && c <= 'f' }
+func isAzure(c byte) bool      { return isURLSafe(c) || c == '.' || c == '~' }
+func isEscaped(c byte) bool    { return isAlnum(c) || c == '%' }
+func isCrypt(c byte) bool      { return isAlnum(c) || strings.IndexByte("./$=,+-_", c) >= 0 }
 func isURLSafe(c byte) bool    { return isAlnum(c) || c == '-' || c == '_' }
 func isBearer(c byte) bool     { return isURLSafe(c) || strings.IndexByte(".~+/=%", c) >= 0 }

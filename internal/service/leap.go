@@ -30,14 +30,30 @@ func (e *LeapError) Error() string {
 		e.Last.Format(time.DateOnly), e.Now.Format(time.DateOnly))
 }
 
-// unleapt is a LeapError where there is something to remove, and the clock may have leapt.
-func (s *Service) unleapt(ctx context.Context, owner journal.Owner, now time.Time) error {
+// MayHaveLeapt says that nobody had used anything for long before the last day, so that the clock may be wrong; of who never did it can't be told.
+func (s *Service) MayHaveLeapt(ctx context.Context, owner journal.Owner) (bool, error) {
+	_, may, err := s.silent(ctx, owner, s.config.Now())
+	return may, err
+}
+
+// silent is MayHaveLeapt, with when something was used before.
+func (s *Service) silent(ctx context.Context, owner journal.Owner, now time.Time) (last time.Time, may bool, err error) {
 	if even(s.began, time.Now()) {
-		return nil
+		return last, false, nil
 	}
 	since := now.Add(-settled)
-	last, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: 1, After: journal.Cursor{At: since, ID: " "}})
-	if err != nil || len(last) == 0 || since.Sub(last[0].UpdatedAt) <= silence {
+	before, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: 1, After: journal.Cursor{At: since, ID: " "}})
+	if err != nil || len(before) == 0 {
+		return last, false, err
+	}
+	last = before[0].UpdatedAt
+	return last, since.Sub(last) > silence, nil
+}
+
+// unleapt is a LeapError where there is something to remove, and the clock may have leapt.
+func (s *Service) unleapt(ctx context.Context, owner journal.Owner, now time.Time) error {
+	last, may, err := s.silent(ctx, owner, now)
+	if err != nil || !may {
 		return err
 	}
 	for _, a := range s.prunable() {
@@ -49,7 +65,7 @@ func (s *Service) unleapt(ctx context.Context, owner journal.Owner, now time.Tim
 			return err
 		}
 		if len(old) > 0 {
-			return &LeapError{Last: last[0].UpdatedAt, Now: now}
+			return &LeapError{Last: last, Now: now}
 		}
 	}
 	return nil

@@ -57,6 +57,11 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if f, ok := content.(interface{ Stat() (fs.FileInfo, error) }); ok { // a file that is known to be too large is not copied first
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > u.store.c.MaxAudio {
+			return u.tooLarge()
+		}
+	}
 	if err := makeSub(u.root, u.session, audioFolder); errors.Is(err, fs.ErrNotExist) {
 		return notFound(u.session)
 	} else if err != nil {
@@ -80,7 +85,7 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 		err = source.err
 	case err != nil:
 	case u.size > u.store.c.MaxAudio:
-		err = &Invalid{Kind: TooLarge, What: u.String(), Problem: fmt.Sprintf("is larger than %s", size(u.store.c.MaxAudio))}
+		err = u.tooLarge()
 	case u.size == 0:
 		err = &Invalid{Kind: Empty, What: u.String(), Problem: "is empty"}
 	default:
@@ -90,6 +95,10 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	}
 	u.checksum = "sha256:" + hex.EncodeToString(sum.Sum(nil))
 	return errors.Join(err, f.Close())
+}
+
+func (u *upload) tooLarge() error {
+	return &Invalid{Kind: TooLarge, What: u.String(), Problem: fmt.Sprintf("is larger than %s", size(u.store.c.MaxAudio))}
 }
 
 // source tells the errors of where content comes from from those of the disk, and ends with a context.

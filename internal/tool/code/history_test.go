@@ -133,6 +133,16 @@ func TestHistoryStaysBelowTheRoot(t *testing.T) {
 	}
 }
 
+func TestHistoryTellsNothingOfCommitsThatChangedNothingBelowTheRoot(t *testing.T) {
+	_, dir := committed(t)
+	for _, commit := range []string{"HEAD", gitIn(t, dir, "rev-parse", "HEAD")} {
+		res, err := call(t, open(t, filepath.Join(dir, "sub")), "code_history", `{"what":"diff","commit":"`+commit+`"}`)
+		if kind(err) != tool.NotFound {
+			t.Errorf("the commit %s, which changed a file outside of the root: %v\n%s", commit, err, res.Text)
+		}
+	}
+}
+
 func TestHistoryTellsWhatItCannotRead(t *testing.T) {
 	r, dir := committed(t)
 	none, _ := tree(t, map[string]string{"a.go": "package a\n"})

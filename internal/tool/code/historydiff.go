@@ -37,6 +37,9 @@ func (h *past) diff(ctx context.Context) error {
 	}
 	h.cut = cut
 	h.changed(string(out))
+	if h.commit != "" && len(h.data.Changes)+len(h.secret) == 0 && !cut && h.root != h.top {
+		return tool.Errorf(tool.NotFound, "log lists the commits that changed something here", "the commit changed nothing in this folder")
+	}
 	if h.commit == "" {
 		if err := h.untracked(ctx); err != nil {
 			return err

@@ -22,6 +22,9 @@ const (
 	gitTime    = 10 * time.Second
 	gitOutput  = 1 << 20 // bytes that are read of what git prints
 	gitPointer = 4 << 10 // bytes of a file that names a folder of git
+	gitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
+	gitPart    = 4 << 20 // bytes of a file of git that it reads whole
+	gitParts   = 100_000 // files of git that are looked at
 )
 
 // repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together: nothing of another
@@ -112,7 +115,59 @@ func (g *repository) whole() error {
 			}
 		}
 	}
-	return nil
+	return errors.Join(plainParts(common), plainParts(g.dir))
+}
+
+// plainParts refuses a git dir in which git would read a file without an end: what it reads whole is a regular file of some size. Other
+// programs keep links to folders and sockets there.
+func plainParts(dir string) error {
+	looked := 0
+	var look func(folder string, within bool) error
+	look = func(folder string, within bool) error {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil //nolint:nilerr // what can't be read here can't be read by git
+		}
+		for _, e := range entries {
+			name := filepath.Join(folder, e.Name())
+			if looked++; looked > gitParts {
+				return notRepository("it has more parts than are looked at")
+			}
+			if e.IsDir() {
+				if within || e.Name() == "refs" || e.Name() == "info" {
+					if err := look(name, true); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			if !within && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)) {
+				continue
+			}
+			if why := oddPart(e, within); why != "" {
+				return notRepository(why)
+			}
+		}
+		return nil
+	}
+	return look(dir, false)
+}
+
+// oddPart says why git should not read a file of its own; "" if it may.
+func oddPart(e fs.DirEntry, within bool) string {
+	mapped := !within && (e.Name() == "index" || e.Name() == "packed-refs" || strings.HasPrefix(e.Name(), "sharedindex."))
+	if !e.Type().IsRegular() {
+		return "a part of it is a link or no file"
+	}
+	if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
+		return "a part of it is larger than such parts are"
+	}
+	return ""
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // pointer is the line of a small regular file; "" if there is none.
@@ -161,12 +216,12 @@ func (g *repository) disarm(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of ours: what could run a program, reach another machine, or read a file outside of the repository is off.
+// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository, or take much memory is off.
 var settings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.symlinks=true",
 	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false", "credential.helper=", "protocol.allow=never",
 	"log.showSignature=false", "log.mailmap=false", "mailmap.file=", "mailmap.blob=", "blame.ignoreRevsFile=", "diff.external=", "diff.orderFile=/dev/null",
-	"diff.submodule=short", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false",
+	"diff.submodule=short", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false", "core.bigFileThreshold=16m",
 }
 
 // environment is all that git gets: nothing of ours but where programs are.
@@ -194,7 +249,10 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.root, g.environment(), time.Second
 	printed := &bounded{stop: stop}
 	cmd.Stdout = printed
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		boundMemory(cmd.Process.Pid, gitMemory)
+		err = cmd.Wait()
+	}
 	switch out = printed.Bytes(); {
 	case printed.cut:
 		return out, true, nil

@@ -83,7 +83,7 @@ func OpenKeeping(dir string, shelf *files.Shelf) (*Vault, error) {
 	return &Vault{
 		root:     root,
 		now:      time.Now,
-		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf},
+		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf, May: checkNotePath},
 		maxNotes: maxNotes,
 		index:    index{turn: semaphore.NewWeighted(1)},
 	}, nil

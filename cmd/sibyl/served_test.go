@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served is the real server in a process of its own, with the tokens of its users.
+type served struct {
+	*story
+	t      *testing.T
+	config string
+	url    string
+	tokens map[string]string
+}
+
+// reply is what the server answers.
+type reply struct {
+	status int
+	body   string
+}
+
+// newServed serves a folder of notes to ada, eve and bob, who may only read. All of them name it notes; mine is ada's alone.
+func newServed(t *testing.T) *served {
+	t.Helper()
+	s := &served{story: newStory(t), t: t, tokens: map[string]string{}}
+	s.config = filepath.Join(s.data, "served.yaml")
+	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n", s.vault, t.TempDir())
+	if err := os.WriteFile(s.config, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []string{"ada", "eve", "bob"} {
+		scope := map[bool]string{true: "read", false: "write"}[user == "bob"]
+		out, _ := s.sibyl(t, "", "user", "add", user, "--scope", scope)
+		s.tokens[user] = strings.TrimSpace(string(out))
+	}
+	s.serve()
+	return s
+}
+
+// serve starts the server, which ends with the test.
+func (s *served) serve() {
+	s.t.Helper()
+	cmd := exec.Command("sibyl", "serve", "--config", s.config)
+	cmd.Env = s.environ()
+	log := &bytes.Buffer{}
+	cmd.Stderr = log
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		err := cmd.Process.Signal(os.Interrupt)
+		if ended := cmd.Wait(); err != nil || ended != nil {
+			s.t.Errorf("the server ends with %v, %v:\n%s", err, ended, log)
+		}
+	})
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // else the line never comes
+	defer late.Stop()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if s.url = strings.TrimSpace(strings.TrimPrefix(line, "listening at ")); err != nil || !strings.HasPrefix(s.url, "http://127.0.0.1:") {
+		s.t.Fatalf("the server says %q, %v", line, err)
+	}
+}
+
+// asks sends a request of a user, with a body if there is one.
+func (s *served) asks(user, method, path string, body any) (r reply) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	var sent bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&sent).Encode(body); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, &sent)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if user != "" {
+		req.Header.Set("Authorization", "Bearer "+s.tokens[user])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Error(err)
+		return r
+	}
+	text, err := io.ReadAll(resp.Body)
+	if ended := resp.Body.Close(); err != nil || ended != nil {
+		s.t.Error(err, ended)
+	}
+	return reply{resp.StatusCode, string(text)}
+}
+
+// notes has a user get a note written, and gives the id of that write.
+func (s *served) notes(user string) string {
+	s.t.Helper()
+	r := s.asks(user, http.MethodPost, "/api/ask", map[string]any{"question": "Add a note to caching.md that we use no cache", "options": map[string]any{"vault": "notes"}})
+	if r.status != http.StatusOK || !strings.Contains(r.body, `"state":"satisfied"`) {
+		s.t.Fatalf("%s gets no note written: %d %s", user, r.status, r.body)
+	}
+	ids := s.writes(user)
+	if len(ids) == 0 {
+		s.t.Fatalf("%s has no write", user)
+	}
+	return ids[0]
+}
+
+// writes are the ids of a user's writes, the latest first.
+func (s *served) writes(user string) (ids []string) {
+	s.t.Helper()
+	var all struct{ Writes []struct{ ID string } }
+	if r := s.asks(user, http.MethodGet, "/api/writes", nil); r.status != http.StatusOK || json.Unmarshal([]byte(r.body), &all) != nil {
+		s.t.Fatalf("the writes of %s: %d %s", user, r.status, r.body)
+	}
+	for _, w := range all.Writes {
+		ids = append(ids, w.ID)
+	}
+	return ids
+}
+
+func (s *served) undoes(user, write string) reply {
+	s.t.Helper()
+	return s.asks(user, http.MethodPost, "/api/writes/"+write+"/undo", nil)
+}
+
+// wants checks an answer, and that it tells nothing of where the notes lie.
+func (s *served) wants(about string, r reply, status int, text string) {
+	s.t.Helper()
+	if r.status != status || !strings.Contains(r.body, text) {
+		s.t.Errorf("%s: %d %s, want %d with %s", about, r.status, r.body, status, text)
+	}
+	for _, secret := range []string{s.vault, s.data, "no cache"} {
+		if strings.Contains(r.body, secret) {
+			s.t.Errorf("%s: the answer tells of %q: %s", about, secret, r.body)
+		}
+	}
+}
+
+func (s *served) note() string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.vault, "caching.md"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}

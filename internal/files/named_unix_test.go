@@ -1,0 +1,42 @@
+//go:build unix
+
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestFileThatAPersonNamesIsReadWithinItsBoundAndWaitsForNobody(t *testing.T) {
+	dir := t.TempDir()
+	silent, small, large := filepath.Join(dir, "silent"), filepath.Join(dir, "small"), filepath.Join(dir, "large")
+	if err := errors.Join(syscall.Mkfifo(silent, 0o600), os.WriteFile(small, []byte("words"), 0o600), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]Reason{silent: NoFile, dir: NoFile, "/dev/zero": NoFile, large: TooLarge} {
+		_, err := ReadNamed(name, 1<<20)
+		if refused, is := errors.AsType[*Error](err); !is || refused.Reason != want || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if content, err := ReadNamed(small, 5); err != nil || string(content) != "words" {
+		t.Errorf("%q, %v", content, err)
+	}
+	r, w, err := os.Pipe() // as a shell hands over what a command prints
+	if err == nil {
+		_, err = w.WriteString("of a command")
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	content, err := ReadNamed("/dev/fd/"+strconv.Itoa(int(r.Fd())), 1<<20)
+	if err != nil || string(content) != "of a command" {
+		t.Errorf("of a pipe: %q, %v", content, err)
+	}
+}
