@@ -183,7 +183,34 @@ func (o offline) uses() (model.Response, bool) {
 	if !ok || len(data.Definitions)+len(data.Uses) == 0 {
 		return model.Response{}, false
 	}
-	return say(data.text(symbol), sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(max(1, min(len(data.Uses), mostListed)))), list("source_types", []string{string(tool.Code)}))), true
+	if calls := o.readUsers(data); calls != nil {
+		return o.propose(calls, "reading what uses "+symbol), true
+	}
+	return say(data.text(symbol, o.read()), sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(max(1, min(len(data.Uses), mostListed)))), list("source_types", []string{string(tool.Code)}))), true
+}
+
+// readUsers opens the first definitions that use something, or of a long one the lines around the use; nil where they were asked for, or no turn is left.
+func (o offline) readUsers(data usesFound) (calls []model.ToolCall) {
+	reader := readerOf[tool.Code]
+	if o.sit.Final || len(o.asked(reader)) > 0 || !o.offers(reader) {
+		return nil
+	}
+	for i, u := range data.users() {
+		if u.Within == "" || i == mostUsers {
+			break
+		}
+		start, end := u.Start, u.End
+		if end-start >= wholeLines {
+			start = max(start, u.Line-quoteLines/2)
+			end = min(end, start+quoteLines-1)
+		}
+		calls = append(calls, o.call(i, reader, struct {
+			Path  string `json:"path"`
+			Start int    `json:"start"`
+			End   int    `json:"end"`
+		}{u.Path, start, end}))
+	}
+	return calls
 }
 
 // place answers what a file or folder is that the question names; where it asks more of a file, only that file is searched.

@@ -58,7 +58,7 @@ func TestOfflineFormOfAQuestionChoosesWhatAnswersIt(t *testing.T) {
 		{"Was macht dieses Projekt?", "repo_map", "Frobber folds quetzals", "wants"},
 		{"who calls crease?", "code_references", "`fold/fold.go:5` in **Fold**", "main.go"},
 		{"where is Fold used?", "code_references", "`cmd/main.go:5` in **main**", "CONTRIBUTING"},
-		{"Wer ruft Fold auf?", "code_references", "2 places use it", "CONTRIBUTING"},
+		{"Wer ruft Fold auf?", "code_references", "2 places use Fold:", "CONTRIBUTING"},
 		{"what changed?", "code_history", "Nothing is changed since the last commit.", "CONTRIBUTING"},
 		{"what was the last commit?", "code_history", "fold: begin with birds (Ada)", "passage"},
 		{"who wrote fold/fold.go:5?", "code_history", "`fold/fold.go:5` was last changed by Ada on ", "CONTRIBUTING"},
@@ -137,6 +137,24 @@ func TestOfflineCopiesOfOneTextFillOnePlace(t *testing.T) {
 	a := h.ask("Where is Zanzibar, the island of cloves?")
 	if n := strings.Count(a.Answer, "Zanzibar is an island of cloves."); n > 2 { // the line at the top, and one passage
 		t.Errorf("the text stands there %d times:\n%s", n, a.Answer)
+	}
+}
+
+func TestOfflineSaysWhichWordItReadAsAnother(t *testing.T) {
+	h := offlineOver(t, folder(t, map[string]string{"a.go": "package a\n\n// Zanzibar is an island of cloves, and its passphrase is long.\nfunc Zanzibar() {}\n"}), "")
+	a := h.ask("Which pasphrase has the island of cloves in this code?")
+	holds(t, "the answer", a.Answer, "I read “pasphrase”, which is in no file, as “passphrase”.")
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+}
+
+func TestOfflineWhoCallsShowsTheCallersBeforeTheDefinition(t *testing.T) {
+	long := "package a\n\n// Zanzibar sails.\nfunc Zanzibar() {\n" + strings.Repeat("\tnothing()\n", 60) + "\tquokka(1)\n\tquokka(2)\n" + strings.Repeat("\tnothing()\n", 60) + "}\n"
+	h := offlineOver(t, folder(t, map[string]string{"long.go": long, "short.go": "package a\n\nfunc Wombat() {\n\tquokka(3)\n}\n\nfunc quokka(n int) {}\n"}), "")
+	a := h.ask("who calls quokka?")
+	checkQuotes(t, h.env.CodeRoot, a.Answer)
+	caller, other, definition := strings.Index(a.Answer, "\tquokka(1)\n\tquokka(2)"), strings.Index(a.Answer, "func Wombat() {\n\tquokka(3)\n}"), strings.Index(a.Answer, "`short.go:7` `func quokka")
+	if caller < 0 || other < caller || definition < other || strings.Count(a.Answer, "in **Zanzibar**") != 1 || !strings.Contains(a.Answer, "`quokka(1)` and 1 line below") {
+		t.Errorf("at %d, %d and %d:\n%s", caller, other, definition, a.Answer)
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	mostListed  = 12 // places of a list in an answer
-	mostPatched = 40 // lines of a patch in an answer
+	mostListed      = 12 // places of a list in an answer
+	mostUsers       = 3  // definitions that use something, of which the text is shown
+	mostDefinitions = 3  // of one name
+	mostPatched     = 40 // lines of a patch in an answer
 )
 
 // place is a definition as tools of code give it.
@@ -37,46 +39,88 @@ type located struct {
 // usesFound is what code_references gives.
 type usesFound struct {
 	located
-	Uses []struct {
-		Path    string `json:"path"`
-		Line    int    `json:"line"`
-		Text    string `json:"text"`
-		Within  string `json:"within"`
-		Call    bool   `json:"call"`
-		Comment bool   `json:"comment"`
-	} `json:"uses"`
-	All int `json:"all"`
+	Uses []use `json:"uses"`
+	All  int   `json:"all"`
 }
 
-func (u usesFound) text(symbol string) string {
+// use is a definition that uses something, by the first line that does.
+type use struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line"`
+	Text   string `json:"text"`
+	Within string `json:"within"`
+	Start  int    `json:"start"`
+	End    int    `json:"end"`
+	more   int    // lines in the same definition
+}
+
+// users are the uses by the definition around them, in their order.
+func (u usesFound) users() (all []use) {
+	for _, one := range u.Uses {
+		same := func(o use) bool { return one.Within != "" && o.Within == one.Within && o.Path == one.Path }
+		if at := slices.IndexFunc(all, same); at >= 0 {
+			all[at].more++
+		} else {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// text lists the uses, those of which the text was read first, with it, and names the definitions.
+func (u usesFound) text(symbol string, read []quote) string {
 	b := &strings.Builder{}
-	for i, d := range u.Definitions {
-		if i == 3 {
-			break
-		}
-		fmt.Fprintf(b, "`%s:%d` %s\n", d.Path, d.Line, spanCode(d.Signature))
-	}
 	if len(u.Uses) == 0 {
-		fmt.Fprintf(b, "\nNothing here uses %s.\n", symbol)
-		return b.String()
-	}
-	uses := "use"
-	if len(u.Uses) == 1 {
-		uses = "uses"
-	}
-	fmt.Fprintf(b, "\n%s %s it:\n\n", agent.Counted(u.All, "place"), uses)
-	for i, use := range u.Uses {
-		if i == mostListed {
-			fmt.Fprintf(b, "- and %d more\n", u.All-i)
-			break
+		fmt.Fprintf(b, "Nothing here uses %s.\n", symbol)
+	} else {
+		uses := "use"
+		if u.All == 1 {
+			uses = "uses"
 		}
-		fmt.Fprintf(b, "- `%s:%d`", use.Path, use.Line)
-		if use.Within != "" {
-			fmt.Fprintf(b, " in **%s**", use.Within)
+		fmt.Fprintf(b, "%s %s %s:\n\n", agent.Counted(u.All, "place"), uses, symbol)
+	}
+	users := u.users()
+	shown := slices.DeleteFunc(slices.Clone(read), func(q quote) bool {
+		return q.source != tool.Code || !slices.ContainsFunc(users, func(o use) bool { return o.in(q) })
+	})
+	known := min(len(users), len(shown))
+	listUses(b, users[:known])
+	for _, q := range shown {
+		fmt.Fprintf(b, "\n`%s`:\n\n%s\n", q.cite(), q.fenced())
+	}
+	if rest := users[known:]; len(rest) > 0 {
+		if known > 0 {
+			b.WriteString("\nAnd:\n\n")
 		}
-		fmt.Fprintf(b, ": %s\n", spanCode(use.Text))
+		listUses(b, rest[:min(len(rest), mostListed)])
+		if left := len(rest) - mostListed; left > 0 {
+			fmt.Fprintf(b, "- and %d more\n", left)
+		}
+	}
+	for i, d := range u.Definitions[:min(len(u.Definitions), mostDefinitions)] {
+		if i == 0 {
+			b.WriteString("\nDefined here:\n\n")
+		}
+		fmt.Fprintf(b, "- `%s:%d` %s\n", d.Path, d.Line, spanCode(d.Signature))
 	}
 	return b.String()
+}
+
+// in says whether a passage shows a use.
+func (u use) in(q quote) bool { return q.path == u.Path && q.from <= u.Line && u.Line <= q.to }
+
+func listUses(b *strings.Builder, users []use) {
+	for _, u := range users {
+		fmt.Fprintf(b, "- `%s:%d`", u.Path, u.Line)
+		if u.Within != "" {
+			fmt.Fprintf(b, " in **%s**", u.Within)
+		}
+		fmt.Fprintf(b, ": %s", spanCode(u.Text))
+		if u.more > 0 {
+			fmt.Fprintf(b, " and %s below", agent.Counted(u.more, "line"))
+		}
+		b.WriteString("\n")
+	}
 }
 
 // spanCode is a line as code in Markdown, whatever marks it holds.
