@@ -140,6 +140,33 @@ func TestOfflineCopiesOfOneTextFillOnePlace(t *testing.T) {
 	}
 }
 
+func TestOfflineTellsAProjectWithoutAReadmeByWhatItSaysOfItself(t *testing.T) {
+	for _, c := range []struct {
+		files      map[string]string
+		want, stop string
+	}{
+		{map[string]string{"package.json": "{\n  \"name\": \"frob\",\n  \"description\": \"Frobs quetzals.\"\n}\n", "a.js": "let a = 1\n"}, "`package.json:3` **frob**: Frobs quetzals.", oracle.StopSatisfied},
+		{map[string]string{"go.mod": "module example.org/frob\n", "doc.go": "// Package frob frobs quetzals.\npackage frob\n"}, "// Package frob frobs quetzals.", oracle.StopSatisfied},
+		{map[string]string{"go.mod": "module example.org/frob\n", "main.go": "// Command frob frobs quetzals.\npackage main\n\nfunc main() {}\n"}, "// Command frob frobs quetzals.", oracle.StopSatisfied},
+	} {
+		h := offlineOver(t, folder(t, c.files), "")
+		a := h.ask("what is this project?")
+		holds(t, "the answer", a.Answer, c.want)
+		same(t, "stop reason", a.StopReason, c.stop)
+		same(t, "unsupported", a.Unsupported, []string(nil))
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "cmd", "frob"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cmd", "frob", "main.go"), []byte("// Command frob frobs quetzals.\npackage main\n\nfunc main() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := offlineOver(t, dir, "").ask("what is this project?")
+	holds(t, "the answer", a.Answer, "**cmd/frob**: Command frob frobs quetzals.")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+}
+
 func TestOfflineSaysWhichWordItReadAsAnother(t *testing.T) {
 	h := offlineOver(t, folder(t, map[string]string{"a.go": "package a\n\n// Zanzibar is an island of cloves, and its passphrase is long.\nfunc Zanzibar() {}\n"}), "")
 	a := h.ask("Which pasphrase has the island of cloves in this code?")

@@ -183,9 +183,15 @@ type mapped struct {
 		Path string `json:"path"`
 		Doc  string `json:"doc"`
 	} `json:"folders"`
+	Modules []struct {
+		Path string `json:"path"`
+		Name string `json:"name"`
+		Doc  string `json:"doc"`
+		Line int    `json:"line"`
+	} `json:"modules"`
 }
 
-// aboutProject quotes how the README begins and what the packages say they are for.
+// aboutProject quotes how the README begins, or else what the modules say they are for, and tells what the packages do.
 func (o offline) aboutProject(m mapped) (model.Response, bool) {
 	b := &strings.Builder{}
 	found := 0
@@ -202,6 +208,12 @@ func (o offline) aboutProject(m mapped) (model.Response, bool) {
 		fmt.Fprintf(b, "\n`%s`:\n\n%s\n", q.cite(), q.fenced())
 		found++
 	}
+	for _, module := range m.Modules {
+		if m.ReadmePath == "" && module.Doc != "" && found < mostListed {
+			fmt.Fprintf(b, "\n`%s:%d` **%s**: %s\n", module.Path, module.Line, module.Name, module.Doc)
+			found++
+		}
+	}
 	told := 0
 	for _, f := range m.Folders {
 		if f.Doc != "" && told < mostListed {
@@ -211,8 +223,11 @@ func (o offline) aboutProject(m mapped) (model.Response, bool) {
 			fmt.Fprintf(b, "- **%s**: %s\n", f.Path, f.Doc)
 		}
 	}
-	if found == 0 {
+	switch {
+	case found == 0 && told == 0:
 		return model.Response{}, false
+	case found == 0: // what the packages say stands in lines that were not read
+		return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a README, or a description of the whole"))), true
 	}
 	return say(strings.TrimSpace(b.String())+"\n", sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(found)), list("source_types", []string{string(tool.Code)}))), true
 }
