@@ -147,12 +147,12 @@ type outlined struct {
 	Files        []string `json:"files"`
 }
 
-// text shows the declarations of some kinds; of all, where kinds is nil or none is of them.
+// text shows the declarations of some kinds; all but fields, where kinds is nil or none is of them.
 func (d outlined) text(kinds map[string]bool) string {
 	b := &strings.Builder{}
 	wanted := slices.DeleteFunc(slices.Clone(d.Declarations), func(p place) bool { return !kinds[p.Kind] })
 	if len(wanted) == 0 {
-		wanted, kinds = d.Declarations, nil
+		wanted, kinds = slices.DeleteFunc(slices.Clone(d.Declarations), func(p place) bool { return p.Kind == "field" }), nil
 	}
 	if d.Files != nil {
 		fmt.Fprintf(b, "**%s/** has %s: %s\n", d.Path, agent.Counted(len(d.Files), "file or folder"), strings.Join(d.Files, ", "))
