@@ -119,11 +119,10 @@ func continued(question string, messages []model.Message) string {
 }
 
 const (
-	mostQuotes    = 4   // places opened after a search, and passages in an answer
-	mostOfSeveral = 6   // after several searches
-	wholeLines    = 40  // lines of a definition that is shown whole
-	quoteLines    = 14  // lines of the window that is shown of a longer one
-	readContext   = 300 // lines opened at most around a hit
+	mostQuotes  = 5   // places opened after a search, and passages in an answer
+	wholeLines  = 40  // lines of a definition that is shown whole
+	quoteLines  = 14  // lines of the window that is shown of a longer one
+	readContext = 300 // lines opened at most around a hit
 )
 
 func (o offline) turn() model.Response {
@@ -244,7 +243,6 @@ type hit struct {
 	Title      string  `json:"title"`
 	Symbol     string  `json:"symbol"`
 	Kind       string  `json:"kind"`
-	Score      float64 `json:"score"` // of the best hit of its search, 0 to 1
 	Line       int     `json:"line"`
 	Start      int     `json:"start"`
 	End        int     `json:"end"`
@@ -271,12 +269,6 @@ func (o offline) hits() []hit {
 		for i := range found {
 			found[i].source, found[i].list, found[i].rank = s.Receipt.Result.Refs[0].Source, len(lists), i
 			found[i].fit = data.Fit
-			if i > 0 && found[0].Score > 0 {
-				found[i].Score /= found[0].Score
-			}
-		}
-		if len(found) > 0 {
-			found[0].Score = 1
 		}
 		if len(found) > 0 && !s.Receipt.Result.Refs[0].Opened {
 			lists = append(lists, found)
@@ -328,19 +320,11 @@ func (o offline) callAll(hits []hit) model.Response {
 				End   int    `json:"end,omitempty"`
 			}{h.Path, start, end}))
 		}
-		if len(calls) == o.most(hits) {
+		if len(calls) == mostQuotes {
 			break
 		}
 	}
 	return o.propose(calls, "reading the best places found")
-}
-
-// most is how many places are opened and quoted: more where several searches found some.
-func (o offline) most(hits []hit) int {
-	if len(hits) > 0 && slices.ContainsFunc(hits, func(h hit) bool { return h.list != hits[0].list }) {
-		return mostOfSeveral
-	}
-	return mostQuotes
 }
 
 // around is the hit's own span, or as much of it as is read at once around its line.

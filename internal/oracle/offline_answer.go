@@ -16,7 +16,7 @@ import (
 
 // answer quotes passages, each with its place; where the first is a definition that says what it does, that comes first of all.
 func (o offline) answer(quotes []quote) model.Response {
-	quotes = quotes[:min(len(quotes), o.most(o.hits()))]
+	quotes = quotes[:min(len(quotes), mostQuotes)]
 	b := &strings.Builder{}
 	lacking := o.lacking(quotes)
 	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {

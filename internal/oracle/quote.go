@@ -64,7 +64,6 @@ func (o offline) best(all []quote) []quote {
 		if ok {
 			list, q.rank = h.list, h.rank
 			q.named = o.names(h.Symbol)
-			q.score += searchShare * h.Score
 			if q.named {
 				q.score += namedShare
 			}
@@ -102,9 +101,8 @@ func merged(lists map[int][]quote) (all []quote) {
 }
 
 const (
-	searchShare = 1.5 // times the search's own score, beside how many words of the question meet in the passage
-	namedShare  = 1   // of a definition that the question names
-	copyShare   = 0.9 // of the lines that two passages have, to be copies
+	namedShare = 1   // of a definition that the question names
+	copyShare  = 0.9 // of the lines that two passages have, to be copies
 )
 
 // names says whether the question names a symbol as it is spelt, with or without its type.

@@ -301,3 +301,25 @@ func TestAWordOfNoFileIsReadAsTheOneThatASlipMakesOfIt(t *testing.T) {
 		t.Errorf("first is %s", got)
 	}
 }
+
+func TestANameThatIsSaidWholeOutranksOneThatIsSaidInPart(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// sealing of a box, of any box with a lid.\nfunc sealBoxLid() {\n}\n",
+		"b.go": "package p\n\nfunc sealBox() {\n\tstep()\n\tstep()\n\tstep()\n}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how is a box sealed?"})
+	if d.Hits[0].Symbol != "sealBox" || d.Hits[1].Score > 0.95 {
+		t.Errorf("%+v", d.Hits)
+	}
+}
+
+func TestATypeHoldsTheWordsOfAllThatIsInItAndCountsLess(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// A parcel is sent by balloon.\ntype parcel struct {\n}\n",
+		"b.go": "package p\n\n// A parcel is sent by balloon.\nfunc parcels() {\n}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "is it sent by balloon?"})
+	if d.Hits[0].Kind != "func" || d.Hits[1].Score > 0.9 {
+		t.Errorf("%+v", d.Hits)
+	}
+}
