@@ -24,7 +24,7 @@ import (
 // were made by looking at the other.
 const (
 	firstBar, anyBar             = 0.55, 0.75
-	frozenFirstBar, frozenAnyBar = 0.48, 0.66
+	frozenFirstBar, frozenAnyBar = 0.52, 0.68
 )
 
 // searches opens each corpus once, and asks its search tool.

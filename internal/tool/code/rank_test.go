@@ -323,3 +323,35 @@ func TestATypeHoldsTheWordsOfAllThatIsInItAndCountsLess(t *testing.T) {
 		t.Errorf("%+v", d.Hits)
 	}
 }
+
+// shareOf is the score of a file's best hit, as a share of another's.
+func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
+	t.Helper()
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+	best := map[string]float64{}
+	for _, h := range d.Hits {
+		best[h.Path] = max(best[h.Path], h.Score)
+	}
+	if best[of] == 0 {
+		t.Fatalf("%s: %+v", question, d.Hits)
+	}
+	return best[file] / best[of]
+}
+
+func TestAManualCountsMoreWhereAPersonAsksWhatToDo(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"MANUAL.md": "# Parcels\n\nA parcel is sent by balloon, and wrapped before.\n", "post.go": "package p\n\n// post sends a parcel by balloon.\nfunc post() {\n}\n",
+	})
+	does, person := shareOf(t, r, "does it send a parcel by balloon?", "MANUAL.md", "post.go"), shareOf(t, r, "how do we send a parcel by balloon?", "MANUAL.md", "post.go")
+	if person < 1.3*does {
+		t.Errorf("the manual counts %.2f of the function where a person asks what to do, else %.2f", person, does)
+	}
+}
+
+func TestAListOfChangesIsNoManual(t *testing.T) {
+	text := "# Parcels\n\nA parcel is sent by balloon"
+	r, _ := tree(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
+	if share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md"); share > 0.5 {
+		t.Errorf("the list of changes counts %.2f of the manual", share)
+	}
+}
