@@ -355,3 +355,11 @@ func TestAListOfChangesIsNoManual(t *testing.T) {
 		t.Errorf("the list of changes counts %.2f of the manual", share)
 	}
 }
+
+func TestWordsOfAPathCountForWhatIsInIt(t *testing.T) {
+	text := "package %s\n\n// post sends a parcel.\nfunc post%s() {\n\tstep()\n}\n"
+	r, _ := tree(t, map[string]string{"a/post.go": fmt.Sprintf(text, "a", "Now"), "balloon/post.go": fmt.Sprintf(text, "balloon", "All")})
+	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.6 {
+		t.Errorf("without the word in its path it counts %.2f", share)
+	}
+}
