@@ -22,7 +22,7 @@ import (
 
 // evalFindFlags are the flags of ‘sibyl eval find’.
 type evalFindFlags struct {
-	corpus           string
+	corpus, set      string
 	frozen, failures bool
 }
 
@@ -34,7 +34,7 @@ func (c *command) evalFind() *cobra.Command {
 			"model, what its searches return, and for comparison a line search for the question's rarest words\n" +
 			"and BM25 over declarations. Exits with 1 if a module is missing. eval/README.md defines every\n" +
 			"figure.",
-		Example: "  sibyl eval find --failures\n  sibyl eval find --frozen --json",
+		Example: "  sibyl eval find --failures\n  sibyl eval find --frozen --json\n  sibyl eval find --set my-questions.jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := c.runEvalFind(cmd.Context(), f)
 			if err != nil {
@@ -48,18 +48,16 @@ func (c *command) evalFind() *cobra.Command {
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.corpus, "corpus", "", "only questions about modules or notes whose name contains this")
+	fl.StringVar(&f.set, "set", "", "a file of questions like eval/find/find-a.jsonl, all of which are asked (default: the built-in sets)")
 	fl.BoolVar(&f.frozen, "frozen", false, "the half never used for tuning, instead of the other")
 	fl.BoolVar(&f.failures, "failures", false, "list the questions whose first passage is wrong, except those of the frozen half")
 	cmd.MarkFlagsMutuallyExclusive("frozen", "failures")
+	cmd.MarkFlagsMutuallyExclusive("frozen", "set")
 	return c.withJSON(cmd, "one JSON object")
 }
 
 func (c *command) runEvalFind(ctx context.Context, f evalFindFlags) (report find.Report, err error) {
-	names, err := fs.Glob(evaldata.Files, evaldata.FindSets)
-	if err != nil {
-		return report, err
-	}
-	questions, err := find.Load(evaldata.Files, names...)
+	questions, err := findQuestions(f.set)
 	if err != nil {
 		return report, err
 	}
@@ -72,12 +70,29 @@ func (c *command) runEvalFind(ctx context.Context, f evalFindFlags) (report find
 		return report, err
 	}
 	defer func() { err = errors.Join(err, room.close()) }()
-	set := find.Set{Questions: questions, Frozen: f.frozen, Failures: f.failures, Parallel: evalParallel}
+	set := find.Set{Questions: questions, Frozen: f.frozen, Whole: f.set != "", Failures: f.failures, Parallel: evalParallel}
 	if set.Folders, err = findFolders(ctx, c.environ, room.dir, questions); err != nil {
 		return report, err
 	}
 	return find.Run(ctx, set, find.Finder{Name: "oracle", Find: room.findByOracle}, find.Finder{Name: "search", Find: room.findBySearch},
 		find.Words(), find.Declarations())
+}
+
+// findQuestions loads the questions of a file, or of all sets that are part of the program.
+func findQuestions(set string) ([]find.Question, error) {
+	if set != "" {
+		files, name := setFile(set, "")
+		questions, err := find.Load(files, name)
+		if err != nil {
+			err = withCode(ExitUsage, err)
+		}
+		return questions, err
+	}
+	names, err := fs.Glob(evaldata.Files, evaldata.FindSets)
+	if err != nil {
+		return nil, err
+	}
+	return find.Load(evaldata.Files, names...)
 }
 
 // findFolders gives the folder of every corpus that is there. Notes are copied below dir.
@@ -114,21 +129,25 @@ func envOf(dir string, q find.Question) oracle.Env {
 	return oracle.Env{Vault: dir}
 }
 
-// findByOracle asks the Oracle without a model. What it cites are the passages.
-func (r *evalRoom) findByOracle(ctx context.Context, dir string, q find.Question) ([]find.Passage, error) {
+// findByOracle asks the Oracle without a model, as with --in or --vault on the command line. What it cites are the passages.
+func (r *evalRoom) findByOracle(ctx context.Context, dir string, q find.Question) (find.Found, error) {
 	t, err := r.app.Trees.Get(oracle.Name)
 	if err != nil {
-		return nil, err
+		return find.Found{}, err
 	}
-	a, err := r.askIn(ctx, t, offlineModel, envOf(dir, q), []string{q.Text})
+	named := tool.Vault
+	if find.IsModule(q.Corpus) {
+		named = tool.Code
+	}
+	a, err := r.askIn(ctx, t, offlineModel, envOf(dir, q), []string{q.Text}, named)
 	return find.Cited(a), err
 }
 
 // findBySearch calls the search tool of the corpus with the question.
-func (r *evalRoom) findBySearch(ctx context.Context, dir string, q find.Question) ([]find.Passage, error) {
+func (r *evalRoom) findBySearch(ctx context.Context, dir string, q find.Question) (find.Found, error) {
 	tools, closeTools, err := r.app.Tools(ctx, envOf(dir, q))
 	if err != nil {
-		return nil, err
+		return find.Found{}, err
 	}
 	defer closeTools()
 	name := "vault_search"
@@ -137,15 +156,15 @@ func (r *evalRoom) findBySearch(ctx context.Context, dir string, q find.Question
 	}
 	search, ok := tools.Get(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no tool %s", name)
+		return find.Found{}, fmt.Errorf("there is no tool %s", name)
 	}
 	args, err := json.Marshal(map[string]string{"query": q.Text})
 	if err != nil {
-		return nil, err
+		return find.Found{}, err
 	}
 	res, err := search.Call(ctx, tool.Call{Args: args})
 	if err != nil {
-		return nil, err
+		return find.Found{}, err
 	}
 	return find.Hits(res.Data)
 }

@@ -250,15 +250,15 @@ func (r *evalRoom) ask(ctx context.Context, t trees.Tree, modelID string, questi
 	return r.askIn(ctx, t, modelID, oracle.Env{CodeRoot: r.code, Vault: vault}, questions)
 }
 
-// askIn asks the questions in a session of their own, in given folders, and gives the outcome of the last.
-func (r *evalRoom) askIn(ctx context.Context, t trees.Tree, modelID string, env oracle.Env, questions []string) (answer oracle.Answer, err error) {
+// askIn asks the questions in a session of their own, in given folders, of which some may be named, and gives the outcome of the last.
+func (r *evalRoom) askIn(ctx context.Context, t trees.Tree, modelID string, env oracle.Env, questions []string, named ...tool.Source) (answer oracle.Answer, err error) {
 	id, now := run.NewID(time.Now()), time.Now().UTC()
 	last := questions[len(questions)-1]
 	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
 	info := r.app.Describe(ctx, modelID)
 	env.Model, env.WindowTokens, env.BareCalls, env.ReportTool = modelID, info.Window, info.BareCalls, r.byTool && modelID == r.model
 	for _, text := range questions {
-		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session, Env: env}
+		q := oracle.Question{Text: text, Named: named, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session, Env: env}
 		if answer, err = r.askOne(ctx, q); err != nil {
 			return answer, err
 		}

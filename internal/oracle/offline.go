@@ -24,6 +24,11 @@ func OfflineRule(ctx context.Context, req model.Request) (model.Response, error)
 		return model.Response{}, err
 	}
 	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
+	for _, m := range o.mended() {
+		if i := slices.IndexFunc(o.terms, func(t string) bool { return strings.EqualFold(t, m.Word) }); i >= 0 {
+			o.terms[i] = m.As
+		}
+	}
 	if sit.Material != nil {
 		if o.material, err = sit.Material(ctx); err != nil {
 			return model.Response{}, err
@@ -80,6 +85,25 @@ type offline struct {
 	earlier  string   // the question that this one continues; "" if it stands by itself
 }
 
+// mended is a word of the question that is in no file, and the word that a search read it as.
+type mended struct {
+	Word string `json:"word"`
+	As   string `json:"as"`
+}
+
+// mended are the words that searches read as others.
+func (o offline) mended() (all []mended) {
+	for _, s := range o.sit.Steps {
+		var data struct {
+			Mended []mended `json:"mended"`
+		}
+		if s.Receipt.Result != nil && json.Unmarshal(s.Receipt.Result.Data, &data) == nil {
+			all = append(all, data.Mended...)
+		}
+	}
+	return all
+}
+
 // continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
 func continued(question string, messages []model.Message) string {
 	at := slices.IndexFunc(messages, func(m model.Message) bool { return m.Role == model.User && m.Text == question })
@@ -95,8 +119,7 @@ func continued(question string, messages []model.Message) string {
 }
 
 const (
-	readAtOnce  = 4   // places opened after a search
-	mostQuotes  = 4   // passages in an answer
+	mostQuotes  = 5   // places opened after a search, and passages in an answer
 	wholeLines  = 40  // lines of a definition that is shown whole
 	quoteLines  = 14  // lines of the window that is shown of a longer one
 	readContext = 300 // lines opened at most around a hit
@@ -212,18 +235,19 @@ func (o offline) propose(calls []model.ToolCall, reason string) model.Response {
 
 // hit is a place that a search named.
 type hit struct {
-	source tool.Source
-	Path   string  `json:"path"`
-	URL    string  `json:"url"`
-	Title  string  `json:"title"`
-	Symbol string  `json:"symbol"`
-	Kind   string  `json:"kind"`
-	Score  float64 `json:"score"` // of the best hit of its search, 0 to 1
-	Line   int     `json:"line"`
-	Start  int     `json:"start"`
-	End    int     `json:"end"`
-	From   int     `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
-	To     int     `json:"to"`
+	source     tool.Source
+	list, rank int     // which search named it, and where
+	fit        float64 // of the best hit of that search; 0 where it does not say
+	Path       string  `json:"path"`
+	URL        string  `json:"url"`
+	Title      string  `json:"title"`
+	Symbol     string  `json:"symbol"`
+	Kind       string  `json:"kind"`
+	Line       int     `json:"line"`
+	Start      int     `json:"start"`
+	End        int     `json:"end"`
+	From       int     `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
+	To         int     `json:"to"`
 }
 
 // hits gathers what the searches found, best first, those of several searches in turn.
@@ -234,21 +258,17 @@ func (o offline) hits() []hit {
 			continue
 		}
 		var data struct {
-			Hits    []hit `json:"hits"`
-			Results []hit `json:"results"`
+			Hits    []hit   `json:"hits"`
+			Results []hit   `json:"results"`
+			Fit     float64 `json:"fit"`
 		}
 		if json.Unmarshal(s.Receipt.Result.Data, &data) != nil || len(s.Receipt.Result.Refs) == 0 {
 			continue
 		}
 		found := append(data.Hits, data.Results...)
 		for i := range found {
-			found[i].source = s.Receipt.Result.Refs[0].Source
-			if i > 0 && found[0].Score > 0 {
-				found[i].Score /= found[0].Score
-			}
-		}
-		if len(found) > 0 {
-			found[0].Score = 1
+			found[i].source, found[i].list, found[i].rank = s.Receipt.Result.Refs[0].Source, len(lists), i
+			found[i].fit = data.Fit
 		}
 		if len(found) > 0 && !s.Receipt.Result.Refs[0].Opened {
 			lists = append(lists, found)
@@ -300,7 +320,7 @@ func (o offline) callAll(hits []hit) model.Response {
 				End   int    `json:"end,omitempty"`
 			}{h.Path, start, end}))
 		}
-		if len(calls) == readAtOnce {
+		if len(calls) == mostQuotes {
 			break
 		}
 	}

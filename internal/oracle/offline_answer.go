@@ -36,6 +36,9 @@ func (o offline) answer(quotes []quote) model.Response {
 	if lacking != "" && strings.Contains(lacking, "“") {
 		b.WriteString("\n" + lacking + ".\n")
 	}
+	for _, m := range o.mended() {
+		fmt.Fprintf(b, "\nI read “%s”, which is in no file, as “%s”.\n", m.Word, m.As)
+	}
 	b.WriteString(strings.TrimPrefix(o.failures(), " "))
 	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes), string(tool.Web)) {
 		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
@@ -89,9 +92,9 @@ func firstSentence(comment []string, kind string) string {
 	return strings.TrimSpace(kind + " " + text)
 }
 
-// lacking says what the passages lack to be claimed as an answer; "" where they lack nothing. The words of a question meet in many passages
-// that do not answer it, so more is asked: the first passage is the first of its search as well, holds enough of what the question says, and
-// stands out among the others, or the question names what it defines.
+// lacking says what the passages lack to be claimed as an answer; "" where they lack nothing. No name may be missing from all of them, nor several
+// words that are in no file. Beyond that it is enough that the first defines what the question names, and no telling word is unseen; else one must
+// hold enough of what the question says, the first must fit well by its search, and fewer than half of the telling words may be unseen.
 func (o offline) lacking(quotes []quote) string {
 	if gone := o.nowhere(quotes); len(gone) > 0 {
 		for i, w := range gone {
@@ -108,15 +111,25 @@ func (o offline) lacking(quotes []quote) string {
 	switch {
 	case first.named && len(gone) == 0:
 		return ""
-	case said < enoughWords || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
+	case said < enoughWords || o.fitOf(first) < enoughFit || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
 		return "No passage holds most of what the question says"
 	}
 	return ""
 }
 
-const (
-	enoughWords = 0.35 // of what a question says, by the rarity of its words, that one passage must hold to be an answer
-)
+// enoughWords is the part of what a question says, by the rarity of its words, that one passage must hold to be an answer.
+const enoughWords = 0.35
+
+// enoughFit is how well the first passage of an answer must fit, by its search.
+const enoughFit = 0.45
+
+// fitOf is how well a search says that its best hit fits, where the passage is one of its hits; enough where it does not say.
+func (o offline) fitOf(q quote) float64 {
+	if h, ok := o.hitOf(q); ok && h.fit > 0 {
+		return h.fit
+	}
+	return enoughFit
+}
 
 // manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
 var manifests = strings.Fields(`

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -39,6 +40,9 @@ var classes = sync.OnceValue(func() map[string]map[string]bool {
 			"constants variable variables declaration declarations symbol symbols package folder directory source erkläre erklär beschreibe zeige liste übersicht überblick inhalt aufbau zweck " +
 			"funktion funktionen methode methoden typ typen konstanten datei ordner explique descreva liste mostre conteúdo resumo estrutura função funções método métodos tipo tipos " +
 			"arquivo ficheiro pasta alle all todos todas are there",
+		"folder": "folder directory package module ordner verzeichnis paket modul pasta diretório pacote módulo",
+		// How far back the changes are that somebody asks for, and how many.
+		"time": "today yesterday week month day days hours since heute gestern woche monat seit hoje ontem semana mês desde",
 		"project": "project projects repo repository codebase program library package module app application tool software projekt bibliothek programm paket anwendung werkzeug projeto " +
 			"biblioteca programa pacote aplicação ferramenta repositório this work works do does help built build structured organised organized",
 	} {
@@ -128,6 +132,19 @@ func (o offline) namedPlace() (p namedPlace, ok bool) {
 	return p, false
 }
 
+// namedFolder is the one telling word of a question, where a word beside it says that it is a folder.
+func (o offline) namedFolder() (p namedPlace, ok bool) {
+	rest, words := o.besides(namedPlace{}, "parts", "who", "project", "folder"), o.words()
+	if len(rest) != 1 {
+		return p, false
+	}
+	at := slices.Index(words, strings.ToLower(rest[0]))
+	if at < 0 || !(at > 0 && in("folder", words[at-1]) || at+1 < len(words) && in("folder", words[at+1])) {
+		return p, false
+	}
+	return namedPlace{path: o.written(rest[0])}, true
+}
+
 func isLetter(r rune) bool { return unicode.IsLetter(r) }
 
 // besides are the telling words of the question, without those of classes and of a path that it names.
@@ -135,7 +152,7 @@ func (o offline) besides(p namedPlace, of ...string) (words []string) {
 	for _, t := range o.telling() {
 		low := strings.ToLower(t)
 		isPath := p.path != "" && (strings.EqualFold(strings.TrimPrefix(t, "./"), p.path) || strings.Contains(strings.ToLower(p.path), low))
-		if !isPath && !slices.ContainsFunc(of, func(class string) bool { return in(class, low) }) {
+		if !isPath && !search.IsLight(low) && !slices.ContainsFunc(of, func(class string) bool { return in(class, low) }) {
 			words = append(words, t)
 		}
 	}
@@ -183,12 +200,42 @@ func (o offline) uses() (model.Response, bool) {
 	if !ok || len(data.Definitions)+len(data.Uses) == 0 {
 		return model.Response{}, false
 	}
-	return say(data.text(symbol), sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(max(1, min(len(data.Uses), mostListed)))), list("source_types", []string{string(tool.Code)}))), true
+	if calls := o.readUsers(data); calls != nil {
+		return o.propose(calls, "reading what uses "+symbol), true
+	}
+	return say(data.text(symbol, o.read()), sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(max(1, min(len(data.Uses), mostListed)))), list("source_types", []string{string(tool.Code)}))), true
+}
+
+// readUsers opens the first definitions that use something, or of a long one the lines around the use; nil where they were asked for, or no turn is left.
+func (o offline) readUsers(data usesFound) (calls []model.ToolCall) {
+	reader := readerOf[tool.Code]
+	if o.sit.Final || len(o.asked(reader)) > 0 || !o.offers(reader) {
+		return nil
+	}
+	for i, u := range data.users() {
+		if u.Within == "" || i == mostUsers {
+			break
+		}
+		start, end := u.Start, u.End
+		if end-start >= wholeLines {
+			start = max(start, u.Line-quoteLines/2)
+			end = min(end, start+quoteLines-1)
+		}
+		calls = append(calls, o.call(i, reader, struct {
+			Path  string `json:"path"`
+			Start int    `json:"start"`
+			End   int    `json:"end"`
+		}{u.Path, start, end}))
+	}
+	return calls
 }
 
 // place answers what a file or folder is that the question names; where it asks more of a file, only that file is searched.
 func (o offline) place() (model.Response, bool) {
 	p, ok := o.namedPlace()
+	if !ok {
+		p, ok = o.namedFolder()
+	}
 	if !ok || !o.offers(outlineTool) {
 		return model.Response{}, false
 	}
@@ -313,8 +360,8 @@ func (o offline) changes() (model.Response, bool) {
 		}
 		return o.propose([]model.ToolCall{o.call(0, historyTool, call)}, "reading the history of "+p.path), true
 	}
-	rest := o.besides(namedPlace{}, "did", "helps", "commit", "who", "project", "parts")
-	if symbol := o.symbol("did", "helps", "commit", "who", "project", "parts"); len(rest) == 1 && symbol != "" && len(o.asked("code_definition")) == 0 && o.offers("code_definition") {
+	rest := o.besides(namedPlace{}, "did", "helps", "commit", "time", "who", "project", "parts")
+	if symbol := o.symbol("did", "helps", "commit", "time", "who", "project", "parts"); len(rest) == 1 && symbol != "" && len(o.asked("code_definition")) == 0 && o.offers("code_definition") {
 		return o.propose([]model.ToolCall{o.call(0, "code_definition", struct {
 			Symbol string `json:"symbol"`
 		}{symbol})}, "looking for "+symbol), true
@@ -345,7 +392,7 @@ type historyCall struct {
 func (o offline) asksForChanges() bool {
 	words := o.words()
 	if slices.ContainsFunc(words, func(w string) bool { return in("commit", w) }) {
-		return len(o.besides(namedPlace{}, "did", "helps", "commit", "who", "project", "parts")) <= 1
+		return len(o.besides(namedPlace{}, "did", "helps", "commit", "time", "who", "project", "parts")) <= 1
 	}
 	for i, w := range words {
 		if !in("did", w) || i == 0 || !slices.ContainsFunc(words[:min(2, i)], func(w string) bool { return in("who", w) }) {

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	mostListed  = 12 // places of a list in an answer
-	mostPatched = 40 // lines of a patch in an answer
+	mostListed      = 12 // places of a list in an answer
+	mostUsers       = 3  // definitions that use something, of which the text is shown
+	mostDefinitions = 3  // of one name
+	mostPatched     = 40 // lines of a patch in an answer
 )
 
 // place is a definition as tools of code give it.
@@ -37,46 +39,88 @@ type located struct {
 // usesFound is what code_references gives.
 type usesFound struct {
 	located
-	Uses []struct {
-		Path    string `json:"path"`
-		Line    int    `json:"line"`
-		Text    string `json:"text"`
-		Within  string `json:"within"`
-		Call    bool   `json:"call"`
-		Comment bool   `json:"comment"`
-	} `json:"uses"`
-	All int `json:"all"`
+	Uses []use `json:"uses"`
+	All  int   `json:"all"`
 }
 
-func (u usesFound) text(symbol string) string {
+// use is a definition that uses something, by the first line that does.
+type use struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line"`
+	Text   string `json:"text"`
+	Within string `json:"within"`
+	Start  int    `json:"start"`
+	End    int    `json:"end"`
+	more   int    // lines in the same definition
+}
+
+// users are the uses by the definition around them, in their order.
+func (u usesFound) users() (all []use) {
+	for _, one := range u.Uses {
+		same := func(o use) bool { return one.Within != "" && o.Within == one.Within && o.Path == one.Path }
+		if at := slices.IndexFunc(all, same); at >= 0 {
+			all[at].more++
+		} else {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// text lists the uses, those of which the text was read first, with it, and names the definitions.
+func (u usesFound) text(symbol string, read []quote) string {
 	b := &strings.Builder{}
-	for i, d := range u.Definitions {
-		if i == 3 {
-			break
-		}
-		fmt.Fprintf(b, "`%s:%d` %s\n", d.Path, d.Line, spanCode(d.Signature))
-	}
 	if len(u.Uses) == 0 {
-		fmt.Fprintf(b, "\nNothing here uses %s.\n", symbol)
-		return b.String()
-	}
-	uses := "use"
-	if len(u.Uses) == 1 {
-		uses = "uses"
-	}
-	fmt.Fprintf(b, "\n%s %s it:\n\n", agent.Counted(u.All, "place"), uses)
-	for i, use := range u.Uses {
-		if i == mostListed {
-			fmt.Fprintf(b, "- and %d more\n", u.All-i)
-			break
+		fmt.Fprintf(b, "Nothing here uses %s.\n", symbol)
+	} else {
+		uses := "use"
+		if u.All == 1 {
+			uses = "uses"
 		}
-		fmt.Fprintf(b, "- `%s:%d`", use.Path, use.Line)
-		if use.Within != "" {
-			fmt.Fprintf(b, " in **%s**", use.Within)
+		fmt.Fprintf(b, "%s %s %s:\n\n", agent.Counted(u.All, "place"), uses, symbol)
+	}
+	users := u.users()
+	shown := slices.DeleteFunc(slices.Clone(read), func(q quote) bool {
+		return q.source != tool.Code || !slices.ContainsFunc(users, func(o use) bool { return o.in(q) })
+	})
+	known := min(len(users), len(shown))
+	listUses(b, users[:known])
+	for _, q := range shown {
+		fmt.Fprintf(b, "\n`%s`:\n\n%s\n", q.cite(), q.fenced())
+	}
+	if rest := users[known:]; len(rest) > 0 {
+		if known > 0 {
+			b.WriteString("\nAnd:\n\n")
 		}
-		fmt.Fprintf(b, ": %s\n", spanCode(use.Text))
+		listUses(b, rest[:min(len(rest), mostListed)])
+		if left := len(rest) - mostListed; left > 0 {
+			fmt.Fprintf(b, "- and %d more\n", left)
+		}
+	}
+	for i, d := range u.Definitions[:min(len(u.Definitions), mostDefinitions)] {
+		if i == 0 {
+			b.WriteString("\nDefined here:\n\n")
+		}
+		fmt.Fprintf(b, "- `%s:%d` %s\n", d.Path, d.Line, spanCode(d.Signature))
 	}
 	return b.String()
+}
+
+// in says whether a passage shows a use.
+func (u use) in(q quote) bool { return q.path == u.Path && q.from <= u.Line && u.Line <= q.to }
+
+func listUses(b *strings.Builder, users []use) {
+	for _, u := range users {
+		fmt.Fprintf(b, "- `%s:%d`", u.Path, u.Line)
+		if u.Within != "" {
+			fmt.Fprintf(b, " in **%s**", u.Within)
+		}
+		fmt.Fprintf(b, ": %s", spanCode(u.Text))
+		if u.more > 0 {
+			fmt.Fprintf(b, " and %s below", agent.Counted(u.more, "line"))
+		}
+		b.WriteString("\n")
+	}
 }
 
 // spanCode is a line as code in Markdown, whatever marks it holds.
@@ -103,12 +147,12 @@ type outlined struct {
 	Files        []string `json:"files"`
 }
 
-// text shows the declarations of some kinds; of all, where kinds is nil or none is of them.
+// text shows the declarations of some kinds; all but fields, where kinds is nil or none is of them.
 func (d outlined) text(kinds map[string]bool) string {
 	b := &strings.Builder{}
 	wanted := slices.DeleteFunc(slices.Clone(d.Declarations), func(p place) bool { return !kinds[p.Kind] })
 	if len(wanted) == 0 {
-		wanted, kinds = d.Declarations, nil
+		wanted, kinds = slices.DeleteFunc(slices.Clone(d.Declarations), func(p place) bool { return p.Kind == "field" }), nil
 	}
 	if d.Files != nil {
 		fmt.Fprintf(b, "**%s/** has %s: %s\n", d.Path, agent.Counted(len(d.Files), "file or folder"), strings.Join(d.Files, ", "))
@@ -139,9 +183,15 @@ type mapped struct {
 		Path string `json:"path"`
 		Doc  string `json:"doc"`
 	} `json:"folders"`
+	Modules []struct {
+		Path string `json:"path"`
+		Name string `json:"name"`
+		Doc  string `json:"doc"`
+		Line int    `json:"line"`
+	} `json:"modules"`
 }
 
-// aboutProject quotes how the README begins and what the packages say they are for.
+// aboutProject quotes how the README begins, or else what the modules say they are for, and tells what the packages do.
 func (o offline) aboutProject(m mapped) (model.Response, bool) {
 	b := &strings.Builder{}
 	found := 0
@@ -158,6 +208,12 @@ func (o offline) aboutProject(m mapped) (model.Response, bool) {
 		fmt.Fprintf(b, "\n`%s`:\n\n%s\n", q.cite(), q.fenced())
 		found++
 	}
+	for _, module := range m.Modules {
+		if m.ReadmePath == "" && module.Doc != "" && found < mostListed {
+			fmt.Fprintf(b, "\n`%s:%d` **%s**: %s\n", module.Path, module.Line, module.Name, module.Doc)
+			found++
+		}
+	}
 	told := 0
 	for _, f := range m.Folders {
 		if f.Doc != "" && told < mostListed {
@@ -167,8 +223,11 @@ func (o offline) aboutProject(m mapped) (model.Response, bool) {
 			fmt.Fprintf(b, "- **%s**: %s\n", f.Path, f.Doc)
 		}
 	}
-	if found == 0 {
+	switch {
+	case found == 0 && told == 0:
 		return model.Response{}, false
+	case found == 0: // what the packages say stands in lines that were not read
+		return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a README, or a description of the whole"))), true
 	}
 	return say(strings.TrimSpace(b.String())+"\n", sig("context_sufficient", 0.7, field("sources_found", strconv.Itoa(found)), list("source_types", []string{string(tool.Code)}))), true
 }

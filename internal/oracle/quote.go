@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type quote struct {
 	from, to int
 	lines    []string
 	score    float64
+	rank     int    // in its search
 	named    bool   // the question names what it defines
 	head     *quote // the comment and the first line of a long definition, of which lines are a part; nil for none
 }
@@ -40,36 +42,36 @@ func (q quote) fenced() string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// quotes finds the best passage of every place that was read, best first: by what its search says of it, and by the words that meet
-// in it. Of copies of one text, the best stands for all.
+// quotes finds the best passage of every place that was read. Those of one search stand in its order; of several searches, whichever is next says
+// more goes first. Of copies of one text, the best stands for all.
 func (o offline) quotes() []quote { return o.best(o.read()) }
 
-// best is quotes of any passages.
+// best is quotes of any passages. What no search names stands by its words.
 func (o offline) best(all []quote) []quote {
 	terms := o.sought(all)
 	total := 0.0
 	for _, t := range terms {
 		total += t.weight
 	}
-	var found []quote
-	for _, q := range all {
+	lists := map[int][]quote{}
+	for i, q := range all {
 		h, ok := o.hitOf(q)
 		if q = q.best(terms, h); q.score == 0 && !ok {
 			continue
 		}
 		q.score /= total
+		list := -1 - i
 		if ok {
-			q.score += searchShare * h.Score
-			if o.names(h.Symbol) {
-				q.named = true
+			list, q.rank = h.list, h.rank
+			q.named = o.names(h.Symbol)
+			if q.named {
 				q.score += namedShare
 			}
 		}
-		found = append(found, q)
+		lists[list] = append(lists[list], q)
 	}
-	slices.SortStableFunc(found, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
 	var kept []quote
-	for _, q := range found {
+	for _, q := range merged(lists) {
 		if !slices.ContainsFunc(kept, q.copies) {
 			kept = append(kept, q)
 		}
@@ -77,10 +79,30 @@ func (o offline) best(all []quote) []quote {
 	return kept
 }
 
+// merged makes one list of several, each in the order of its ranks.
+func merged(lists map[int][]quote) (all []quote) {
+	numbers := slices.SortedFunc(maps.Keys(lists), func(a, b int) int { return cmp.Compare(b, a) })
+	for _, n := range numbers {
+		slices.SortStableFunc(lists[n], func(a, b quote) int { return cmp.Compare(a.rank, b.rank) })
+	}
+	for {
+		best := -1
+		for i, n := range numbers {
+			if len(lists[n]) > 0 && (best < 0 || lists[n][0].score > lists[numbers[best]][0].score) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return all
+		}
+		n := numbers[best]
+		all, lists[n] = append(all, lists[n][0]), lists[n][1:]
+	}
+}
+
 const (
-	searchShare = 1.5 // times the search's own score, beside how many words of the question meet in the passage
-	namedShare  = 1   // of a definition that the question names
-	copyShare   = 0.8 // of the lines that two passages have, to be copies
+	namedShare = 1   // of a definition that the question names
+	copyShare  = 0.9 // of the lines that two passages have, to be copies
 )
 
 // names says whether the question names a symbol as it is spelt, with or without its type.
@@ -101,24 +123,27 @@ func isIdentifier(name string) bool {
 	return false
 }
 
-// copies says whether two passages have nearly the same lines.
+// copies says whether two passages have nearly the same lines. Lines without a word are alike everywhere, and count for nothing.
 func (q quote) copies(of quote) bool {
-	lines := map[string]bool{}
-	for _, l := range of.lines {
-		if l = strings.TrimSpace(l); l != "" {
-			lines[l] = true
-		}
-	}
-	same, all := 0, 0
-	for _, l := range q.lines {
-		if l = strings.TrimSpace(l); l == "" {
-			continue
-		}
-		if all++; lines[l] {
+	own, other := q.worded(), of.worded()
+	same := 0
+	for l := range own {
+		if other[l] {
 			same++
 		}
 	}
-	return all > 0 && float64(same) >= copyShare*float64(max(all, len(lines)))
+	return len(own) > 0 && float64(same) >= copyShare*float64(max(len(own), len(other)))
+}
+
+// worded is the set of lines that hold a letter.
+func (q quote) worded() map[string]bool {
+	lines := map[string]bool{}
+	for _, l := range q.lines {
+		if strings.ContainsFunc(l, unicode.IsLetter) {
+			lines[strings.TrimSpace(l)] = true
+		}
+	}
+	return lines
 }
 
 // read lists what was opened, in this order.

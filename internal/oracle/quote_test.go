@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/tool"
 )
@@ -60,5 +62,39 @@ func TestQuestionBeforeIsSearchedForWithAFollowUpOnly(t *testing.T) {
 	}
 	if got := continued("and why?", said("and why?")); got != "" {
 		t.Errorf("the first question continues %q", got)
+	}
+}
+
+func TestPassagesOfOneSearchKeepItsOrderAndSearchesAreMerged(t *testing.T) {
+	got := merged(map[int][]quote{
+		0: {{path: "code second", rank: 1, score: 0.9}, {path: "code first", rank: 0, score: 0.2}},
+		1: {{path: "note first", rank: 0, score: 0.5}, {path: "note second", rank: 1, score: 0.1}},
+	})
+	var order []string
+	for _, q := range got {
+		order = append(order, q.path)
+	}
+	if want := []string{"note first", "code first", "code second", "note second"}; !slices.Equal(order, want) {
+		t.Errorf("%q, wanted %q", order, want)
+	}
+}
+
+func TestAPassageThatItsSearchFindsWeakIsNoAnswer(t *testing.T) {
+	found := func(fit string) offline {
+		search := tool.Result{Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "a.go", Start: 1}},
+			Data: []byte(`{"hits":[{"path":"a.go","line":1,"start":1,"end":2,"symbol":"quokka"}]` + fit + `}`)}
+		read := tool.Result{Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "a.go", Start: 1, End: 2, Opened: true}}, Data: []byte(`{"start":1,"lines":["// the quokka sleeps","func quokka() {}"]}`)}
+		o := offline{terms: []string{"quokka", "sleeps"}}
+		o.sit.Question = "when does the quokka sleep"
+		for _, r := range []tool.Result{search, read} {
+			o.sit.Steps = append(o.sit.Steps, Step{Receipt: agent.CallReceipt{Result: &r}})
+		}
+		return o
+	}
+	for fit, want := range map[string]string{`,"fit":0.44`: "No passage holds most of what the question says", `,"fit":0.46`: "", "": ""} {
+		o := found(fit)
+		if got := o.lacking(o.quotes()); got != want {
+			t.Errorf("with %q it lacks %q, wanted %q", fit, got, want)
+		}
 	}
 }

@@ -24,10 +24,16 @@ type Passage struct {
 	Lines []Lines
 }
 
+// Found is what a finder gives for a question.
+type Found struct {
+	Passages []Passage // the best first
+	Claimed  bool      // it says that they answer the question, not that they may
+}
+
 // Finder is a search that is scored.
 type Finder struct {
 	Name string
-	Find func(ctx context.Context, dir string, q Question) ([]Passage, error) // the best passage first
+	Find func(ctx context.Context, dir string, q Question) (Found, error)
 }
 
 func (p Passage) String() string {
@@ -52,6 +58,7 @@ type Result struct {
 	First    bool     `json:"first"` // the first passage shows a place
 	Any      bool     `json:"any"`   // one of four does
 	Got      []string `json:"got"`   // the passages that count
+	Claimed  bool     `json:"claimed"`
 }
 
 // Tally counts the questions of a finder.
@@ -59,6 +66,7 @@ type Tally struct {
 	Finder string     `json:"finder"`
 	First  eval.Share `json:"first"`
 	Any    eval.Share `json:"one_of_four"`
+	Claims eval.Share `json:"claims"` // of the questions it says it answered, those of which one passage of four is right
 }
 
 // Group is the tallies of one part of the set, of all finders in order.
@@ -70,6 +78,7 @@ type Group struct {
 // Report is the score of several finders on one half of a set.
 type Report struct {
 	Frozen   bool     `json:"frozen"`
+	Whole    bool     `json:"whole,omitempty"`
 	All      Group    `json:"all"`
 	Corpora  []Group  `json:"corpora"`
 	Kinds    []Group  `json:"kinds"`
@@ -81,6 +90,7 @@ type Report struct {
 type Set struct {
 	Questions []Question
 	Frozen    bool              // the half that nobody tunes on, else the other
+	Whole     bool              // all questions: the set has no halves
 	Folders   map[string]string // of the corpora that are there
 	Parallel  int
 	Failures  bool
@@ -88,11 +98,11 @@ type Set struct {
 
 // Run scores finders on one half of the questions.
 func Run(ctx context.Context, set Set, finders ...Finder) (Report, error) {
-	r := Report{Frozen: set.Frozen}
+	r := Report{Frozen: set.Frozen, Whole: set.Whole}
 	var asked []Question
 	for _, q := range set.Questions {
 		switch {
-		case q.Frozen() != set.Frozen:
+		case !set.Whole && q.Frozen() != set.Frozen:
 		case set.Folders[q.Corpus] == "":
 			if !slices.Contains(r.Missing, q.Corpus) {
 				r.Missing = append(r.Missing, q.Corpus)
@@ -131,9 +141,9 @@ func score(ctx context.Context, f Finder, dir string, q Question) (Result, error
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return Result{}, fmt.Errorf("%s, asked %s: %w", f.Name, q.ID, err)
 	}
-	res := Result{Question: q, Finder: f.Name}
+	res := Result{Question: q, Finder: f.Name, Claimed: found.Claimed}
 	files := os.DirFS(dir)
-	for i, p := range found[:min(len(found), shown)] {
+	for i, p := range found.Passages[:min(len(found.Passages), shown)] {
 		right := p.Shows(files, q.Places)
 		res.Any = res.Any || right
 		res.First = res.First || right && i == 0
@@ -166,14 +176,14 @@ func (r *Report) count(results []Result, finders []Finder, failures bool) {
 	var corpora, kinds []string
 	for _, res := range results {
 		corpora, kinds = append(corpora, res.Corpus), append(kinds, res.Kind)
-		if failures && res.Finder == finders[0].Name && !res.First {
+		if failures && res.Finder == finders[0].Name && (!res.First || res.Claimed && !res.Any) {
 			r.Failures = append(r.Failures, res)
 		}
 	}
 	group := func(name string, of func(Result) bool) Group {
 		g := Group{Name: name}
 		for _, f := range finders {
-			first, any, all := 0, 0, 0
+			first, any, all, claimed, kept := 0, 0, 0, 0, 0
 			for _, res := range results {
 				if res.Finder != f.Name || !of(res) {
 					continue
@@ -185,8 +195,14 @@ func (r *Report) count(results []Result, finders []Finder, failures bool) {
 				if res.Any {
 					any++
 				}
+				if res.Claimed {
+					claimed++
+				}
+				if res.Claimed && res.Any {
+					kept++
+				}
 			}
-			g.Tallies = append(g.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(any, all)})
+			g.Tallies = append(g.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(any, all), Claims: eval.ShareOf(kept, claimed)})
 		}
 		return g
 	}
@@ -205,7 +221,7 @@ func distinct(names []string) []string {
 }
 
 // Hits reads the passages of a search tool's result. Code and notes name their places alike.
-func Hits(data json.RawMessage) ([]Passage, error) {
+func Hits(data json.RawMessage) (Found, error) {
 	var d struct {
 		Hits []struct {
 			Path  string `json:"path"`
@@ -217,15 +233,15 @@ func Hits(data json.RawMessage) ([]Passage, error) {
 		} `json:"hits"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
-		return nil, err
+		return Found{}, err
 	}
-	var found []Passage
+	var found Found
 	for _, h := range d.Hits {
 		lines := []Lines{{h.Start, min(h.End, h.Start+longest-1)}}
 		if h.From > h.Start {
 			lines = []Lines{{h.Start, max(h.Start, h.Head)}, {h.From, h.To}}
 		}
-		found = append(found, Passage{Path: h.Path, Lines: lines})
+		found.Passages = append(found.Passages, Passage{Path: h.Path, Lines: lines})
 	}
 	return found, nil
 }

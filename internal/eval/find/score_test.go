@@ -58,7 +58,7 @@ func TestAPassageShowsAPlaceByItsNameOrThreeLines(t *testing.T) {
 
 // fixed is a finder that always gives the same.
 func fixed(name string, passages ...Passage) Finder {
-	return Finder{Name: name, Find: func(context.Context, string, Question) ([]Passage, error) { return passages, nil }}
+	return Finder{Name: name, Find: func(context.Context, string, Question) (Found, error) { return Found{Passages: passages}, nil }}
 }
 
 func TestOnlyTheFirstPassageAndOneOfFourCount(t *testing.T) {
@@ -113,9 +113,16 @@ func TestWhatIsNotThereIsNamedAndLabelsThatDoNotFitAreRefused(t *testing.T) {
 }
 
 func TestTheDefinitionOnTopIsNoPassageOfItsOwn(t *testing.T) {
-	a := oracle.Answer{Answer: "`a.go:12` func A\n\n**A**, `a.go:10-20`:\n\n```\n`x.go:1`\n```\n\n`b.md:3-4`:\n"}
+	a := oracle.Answer{StopReason: oracle.StopSatisfied, Answer: "`a.go:12` func A\n\n**A**, `a.go:10-20`:\n\n```\n`x.go:1`\n```\n\n`b.md:3-4`:\n"}
 	got := Cited(a)
-	if len(got) != 2 || got[0].String() != "a.go 10-20" || got[1].String() != "b.md 3-4" {
+	if p := got.Passages; len(p) != 2 || p[0].String() != "a.go 10-20" || p[1].String() != "b.md 3-4" || !got.Claimed {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestThePartsOfOnePlaceAreOnePassage(t *testing.T) {
+	got := Cited(oracle.Answer{Answer: "`a.go:10-12`:\n\n```\nx\n```\n\n…\n\n`a.go:40-50`:\n\n```\ny\n```\n\n`a.go:60-70`:\n"}).Passages
+	if len(got) != 2 || got[0].String() != "a.go 10-12 40-50" || got[1].String() != "a.go 60-70" {
 		t.Errorf("%v", got)
 	}
 }
@@ -127,7 +134,7 @@ func TestPlainSearchesFindPlainWords(t *testing.T) {
 	}
 	for _, f := range []Finder{Words(), Declarations()} {
 		got, err := f.Find(t.Context(), dir, Question{Text: "how much is the Limit"})
-		if err != nil || len(got) == 0 || !got[0].Shows(os.DirFS(dir), []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}) {
+		if err != nil || len(got.Passages) == 0 || !got.Passages[0].Shows(os.DirFS(dir), []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}) {
 			t.Errorf("%s: %v, %v", f.Name, got, err)
 		}
 	}

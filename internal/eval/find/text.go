@@ -11,12 +11,20 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	half := "the half that is tuned on"
-	if r.Frozen {
+	switch {
+	case r.Whole:
+		half = "the whole set"
+	case r.Frozen:
 		half = "the frozen half"
 	}
 	fmt.Fprintf(tw, "The place that answers, of %s: in the first passage, and in one of four.\n\n", half)
 	for _, t := range r.All.Tallies {
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", t.Finder, t.First, t.Any)
+	}
+	for _, t := range r.All.Tallies {
+		if t.Claims.Of > 0 {
+			fmt.Fprintf(tw, "\nWhere %s says that it answers, one of four is right: %s\n", t.Finder, t.Claims)
+		}
 	}
 	for _, part := range []struct {
 		name   string
@@ -39,6 +47,9 @@ func (r Report) WriteText(w io.Writer) error {
 		also := ""
 		if f.Any {
 			also = " (shown, not first)"
+		}
+		if f.Claimed && !f.Any {
+			also = " (claimed)"
 		}
 		fmt.Fprintf(tw, "\n%s%s: %s\n  wanted %s:%d %s, got %s\n", f.ID, also, f.Text, f.Places[0].Path, f.Places[0].Start, f.Places[0].Name, strings.Join(f.Got, "; "))
 	}

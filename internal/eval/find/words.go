@@ -23,12 +23,12 @@ const (
 // Words is the first of two plain searches: the rarest words of the question, as they are written, in the files and the lines that
 // hold most of them. It is what a person does with a line tool.
 func Words() Finder {
-	return Finder{Name: "words", Find: func(ctx context.Context, dir string, q Question) ([]Passage, error) {
+	return Finder{Name: "words", Find: func(ctx context.Context, dir string, q Question) (Found, error) {
 		texts, err := readAll(ctx, os.DirFS(dir))
 		if err != nil {
-			return nil, err
+			return Found{}, err
 		}
-		return byWords(texts, q.Text), nil
+		return Found{Passages: byWords(texts, q.Text)}, nil
 	}}
 }
 
@@ -120,12 +120,12 @@ func funcLine() *regexp.Regexp {
 
 // Declarations is the other plain search: BM25 over the words of declarations and sections, names split, nothing weighted.
 func Declarations() Finder {
-	return Finder{Name: "bm25", Find: func(ctx context.Context, dir string, q Question) ([]Passage, error) {
+	return Finder{Name: "bm25", Find: func(ctx context.Context, dir string, q Question) (Found, error) {
 		texts, err := readAll(ctx, os.DirFS(dir))
 		if err != nil {
-			return nil, err
+			return Found{}, err
 		}
-		return byDeclarations(texts, q.Text), nil
+		return Found{Passages: byDeclarations(texts, q.Text)}, nil
 	}}
 }
 

@@ -114,19 +114,29 @@ func (r *Root) define(ctx context.Context, _ tool.Call, args DefinitionArgs) (to
 	if err != nil {
 		return tool.Result{}, err
 	}
-	// Where the owner fits some, the others are merely things of the same name.
-	all := len(found)
-	for all > 0 && found[all-1].owned < found[0].owned {
-		all--
-	}
-	data := DefinitionData{Symbol: args.Symbol, Exact: exact, Definitions: []Definition{}}
-	for _, c := range found[:min(all, maxDefinitions)] {
-		data.Definitions = append(data.Definitions, c.Definition)
-	}
+	found = bestOwner(found)
+	data := DefinitionData{Symbol: args.Symbol, Exact: exact, Definitions: definitionsOf(found)}
 	for i := range min(shownTexts, len(data.Definitions)) {
 		r.addText(&data.Definitions[i])
 	}
-	return definitionResult(data, all)
+	return definitionResult(data, len(found))
+}
+
+// bestOwner keeps those whose owner fits as well as the first one's: where it fits some, the others are merely things of the same name.
+func bestOwner(found []candidate) []candidate {
+	for len(found) > 0 && found[len(found)-1].owned < found[0].owned {
+		found = found[:len(found)-1]
+	}
+	return found
+}
+
+// definitionsOf are as many as are listed, without their text.
+func definitionsOf(found []candidate) []Definition {
+	all := make([]Definition, 0, min(len(found), maxDefinitions))
+	for _, c := range found[:cap(all)] {
+		all = append(all, c.Definition)
+	}
+	return all
 }
 
 // definitions finds what is defined by a name, the likeliest first. If nothing fits name and owner as they are

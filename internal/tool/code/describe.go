@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -137,15 +138,31 @@ func declared(s *source) OutlineData {
 		data.Declarations = append(data.Declarations, Declaration{Symbol: d.symbol(), Kind: d.kind, Line: d.line, Start: d.doc, End: d.end,
 			Signature: s.signature(d.line), Doc: s.sentence(d)})
 	}
-	if data.Start == 0 && len(s.lines) > 0 && isComment(s.lang, s.line(1)) {
-		for data.Start = 1; data.End < len(s.lines) && isComment(s.lang, s.line(data.End+1)); data.End++ {
-		}
+	if data.Start == 0 && s.lang.name != "Go" { // in which only what stands right above the package is about it
+		data.Start, data.End = s.opening()
 	}
 	data.End = min(data.End, data.Start+aroundLines)
 	for n := data.Start; n > 0 && n <= data.End; n++ {
 		data.Doc = append(data.Doc, printable(string(s.line(n)), maxLine))
 	}
 	return data
+}
+
+// opening is the comment with which a file begins, but for one of lawyers; 0 if there is none.
+func (s *source) opening() (start, end int) {
+	for n := 1; n <= len(s.lines); n++ {
+		from := n
+		for n <= len(s.lines) && isComment(s.lang, s.line(n)) {
+			n++
+		}
+		switch {
+		case n > from && !holdsFolded(string(s.text[s.lines[from-1]:s.lines[n-2]])+string(s.line(n-1)), "copyright", "license", "licence"):
+			return from, n - 1
+		case n == from && len(bytes.TrimSpace(s.line(n))) > 0:
+			return 0, 0
+		}
+	}
+	return 0, 0
 }
 
 // sentence is the first sentence of the comment above a definition.

@@ -2,6 +2,7 @@ package code
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,24 @@ func TestOutlineOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
 		}
 		if len(d.Doc) == 0 || d.Doc[0] != "// Package lease says who drives a run." || !strings.Contains(res.Text, "internal/run/lease.go:4-5  func Acquire()") || res.Refs[0].String() != "internal/run/lease.go:1-2" {
 			t.Errorf("%s: the places are %v in\n%s", name, res.Refs, res.Text)
+		}
+	}
+}
+
+func TestOutlineTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"bare.go": "// Copyright 2016 Ada. All rights reserved.\n\npackage bare\n", "words.go": "// About something else.\n\npackage bare\n",
+		"told.js": "// Copyright 2016 Ada.\n// Under a licence.\n\n// Folds birds.\n// Twice.\nlet a = 1\n", "bare.js": "// Copyright 2016 Ada.\n\nlet b = 1\n",
+		"plain.py": "# Folds birds.\n", "code.py": "a = 1\n# Not at the top.\n",
+	})
+	for file, want := range map[string]string{"bare.go": "", "words.go": "", "told.js": "4-5: // Folds birds. // Twice.", "bare.js": "", "plain.py": "1-1: # Folds birds.", "code.py": ""} {
+		d, _ := data[OutlineData](t, r, "code_outline", OutlineArgs{Path: file})
+		got := ""
+		if len(d.Doc) > 0 {
+			got = fmt.Sprintf("%d-%d: %s", d.Start, d.End, strings.Join(d.Doc, " "))
+		}
+		if got != want {
+			t.Errorf("%s: %q, wanted %q", file, got, want)
 		}
 	}
 }

@@ -177,6 +177,13 @@ func TestTestsComeFirstWhereOneIsAskedFor(t *testing.T) {
 	if got := firstOf(t, r, "is a failed connection reused?"); got != "pool.go reuse" {
 		t.Errorf("first is %s", got)
 	}
+	r, _ = tree(t, map[string]string{
+		"pool.go":      "package p\n\n// lendConnection lends a failed connection again.\nfunc lendConnection() {\n}\n",
+		"pool_test.go": "package p\n\n// A connection failed, and is lent again.\nfunc TestLoan(t *T) {\n\tpool()\n}\n",
+	})
+	if got := firstOf(t, r, "which test lends a failed connection again?"); got != "pool_test.go TestLoan" {
+		t.Errorf("first is %s", got)
+	}
 }
 
 func TestALongDefinitionIsShownByItsHeadAndItsBestLines(t *testing.T) {
@@ -216,19 +223,143 @@ func TestANameThatTheQuestionSaysOutranksAComment(t *testing.T) {
 	}
 }
 
-func TestAConstantComesFirstWhereANumberIsAskedFor(t *testing.T) {
+func TestAConstantComesFirstOnlyWhereANumberIsAskedFor(t *testing.T) {
 	r, _ := tree(t, map[string]string{
 		"a.go": "package p\n\n// retries of a request.\nfunc retryRun() {}\n",
 		"b.go": "package p\n\n// retries of a request.\nvar retrySum = 3\n",
 	})
-	behind := func(question string) float64 {
-		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
-		if len(d.Hits) != 2 || d.Hits[0].Symbol != "retrySum" {
-			t.Fatalf("%s: %+v", question, d.Hits)
+	for _, c := range []struct {
+		question, first string
+		second          float64 // at most
+	}{{"how many retries of a request", "retrySum", 0.85}, {"retries of a request", "retryRun", 0.85}} {
+		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: c.question})
+		if len(d.Hits) != 2 || d.Hits[0].Symbol != c.first || d.Hits[1].Score > c.second {
+			t.Errorf("%s: %+v", c.question, d.Hits)
 		}
-		return d.Hits[1].Score
 	}
-	if number, plain := behind("how many retries of a request"), behind("retries of a request"); number >= plain {
-		t.Errorf("a function comes as near to a number, %.2f, as to anything, %.2f", number, plain)
+}
+
+func TestWhatDoesItComesBeforeWhatPromisesIt(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\ntype wax interface {\n\t// seal closes a box.\n\tseal()\n}\n",
+		"b.go": "package p\n\n// seal closes a box.\nfunc seal() {\n" + strings.Repeat("\tstep()\n", 5) + "}\n",
+	})
+	if got := firstOf(t, r, "where is a box closed?"); got != "b.go seal" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestACallOutranksACommentWhereCallersAreAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// note tells of sealBox.\nfunc note() {\n}\n",
+		"b.go": "package p\n\nfunc ship() {\n\tprepare()\n\tstep()\n\tstep()\n\tstep()\n\tsealBox()\n}\n",
+		"c.go": "package p\n\nfunc sealBox() {\n}\n",
+	})
+	if got := firstOf(t, r, "who calls sealBox?"); got != "b.go ship" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestAVerbIsFoundInAllItsForms(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// post sends a parcel.\nfunc post() {\n}\n",
+		"b.go": "package p\n\n// lose drops a parcel.\nfunc lose() {\n}\n",
+	})
+	for question, want := range map[string]string{"when is a parcel sent?": "a.go post", "when was a parcel lost?": "b.go lose"} {
+		if got := firstOf(t, r, question); got != want {
+			t.Errorf("%s: first is %s, want %s", question, got, want)
+		}
+	}
+}
+
+func TestAWordOfNoFileIsReadAsTheOneThatASlipMakesOfIt(t *testing.T) {
+	files := map[string]string{"a.go": "package p\n\n// post sends a parcel by balloon.\nfunc post() {\n}\n\n// wrap puts a parcel into paper; its envelope is grey.\nfunc wrap() {\n}\n"}
+	for _, c := range []struct{ question, read, missing string }{
+		{"when is a parcel sent by baloon?", "baloon balloon", ""},
+		{"when is a parcel sent by ballloon?", "ballloon balloon", ""},
+		{"when is a parcel sent by ablloon?", "", "ablloon"}, // nobody mistypes the first letter
+		{"when is a parcel sent by balolon?", "balolon balloon", ""},
+		{"when is a parcel sent by bilown?", "", "bilown"},
+		{"is the parcel gray?", "", "gray"}, // too short to tell
+		{"what does wrap do with its envelape?", "envelape envelope", ""},
+	} {
+		r, _ := tree(t, files)
+		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: c.question})
+		var read []string
+		for _, m := range d.Mended {
+			read = append(read, m.Word+" "+m.As)
+		}
+		if got := strings.Join(read, ", "); got != c.read || strings.Join(d.Missing, ", ") != c.missing {
+			t.Errorf("%s: read %q, missing %q, wanted %q and %q", c.question, got, d.Missing, c.read, c.missing)
+		}
+		if len(read) > 0 && !strings.Contains(res.Text, strings.Replace(read[0], " ", " is nowhere and was read as ", 1)) {
+			t.Errorf("the text does not say it:\n%s", res.Text)
+		}
+	}
+	r, _ := tree(t, files)
+	if got := firstOf(t, r, "how does an envelape get wrapped"); got != "a.go wrap" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestANameThatIsSaidWholeOutranksOneThatIsSaidInPart(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// sealing of a box, of any box with a lid.\nfunc sealBoxLid() {\n}\n",
+		"b.go": "package p\n\nfunc sealBox() {\n\tstep()\n\tstep()\n\tstep()\n}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how is a box sealed?"})
+	if d.Hits[0].Symbol != "sealBox" || d.Hits[1].Score > 0.95 {
+		t.Errorf("%+v", d.Hits)
+	}
+}
+
+func TestATypeHoldsTheWordsOfAllThatIsInItAndCountsLess(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// A parcel is sent by balloon.\ntype parcel struct {\n}\n",
+		"b.go": "package p\n\n// A parcel is sent by balloon.\nfunc parcels() {\n}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "is it sent by balloon?"})
+	if d.Hits[0].Kind != "func" || d.Hits[1].Score > 0.9 {
+		t.Errorf("%+v", d.Hits)
+	}
+}
+
+// shareOf is the score of a file's best hit, as a share of another's.
+func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
+	t.Helper()
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+	best := map[string]float64{}
+	for _, h := range d.Hits {
+		best[h.Path] = max(best[h.Path], h.Score)
+	}
+	if best[of] == 0 {
+		t.Fatalf("%s: %+v", question, d.Hits)
+	}
+	return best[file] / best[of]
+}
+
+func TestAManualCountsMoreWhereAPersonAsksWhatToDo(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"MANUAL.md": "# Parcels\n\nA parcel is sent by balloon, and wrapped before.\n", "post.go": "package p\n\n// post sends a parcel by balloon.\nfunc post() {\n}\n",
+	})
+	does, person := shareOf(t, r, "does it send a parcel by balloon?", "MANUAL.md", "post.go"), shareOf(t, r, "how do we send a parcel by balloon?", "MANUAL.md", "post.go")
+	if person < 1.3*does {
+		t.Errorf("the manual counts %.2f of the function where a person asks what to do, else %.2f", person, does)
+	}
+}
+
+func TestAListOfChangesIsNoManual(t *testing.T) {
+	text := "# Parcels\n\nA parcel is sent by balloon"
+	r, _ := tree(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
+	if share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md"); share > 0.5 {
+		t.Errorf("the list of changes counts %.2f of the manual", share)
+	}
+}
+
+func TestWordsOfAPathCountForWhatIsInIt(t *testing.T) {
+	text := "package %s\n\n// post sends a parcel.\nfunc post%s() {\n\tstep()\n}\n"
+	r, _ := tree(t, map[string]string{"a/post.go": fmt.Sprintf(text, "a", "Now"), "balloon/post.go": fmt.Sprintf(text, "balloon", "All")})
+	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.6 {
+		t.Errorf("without the word in its path it counts %.2f", share)
 	}
 }

@@ -35,6 +35,8 @@ type Use struct {
 	Text    string `json:"text"`
 	Within  string `json:"within,omitempty"` // the symbol around the line
 	Kind    string `json:"kind,omitempty"`
+	Start   int    `json:"start,omitempty"` // of that symbol, with its comment
+	End     int    `json:"end,omitempty"`
 	Call    bool   `json:"call,omitempty"`    // a bracket follows the name
 	Comment bool   `json:"comment,omitempty"` // the line is a comment
 
@@ -67,14 +69,7 @@ func (r *Root) references(ctx context.Context, _ tool.Call, args ReferencesArgs)
 	if len(found) > 0 { // as it is spelt there
 		want.name = found[0].Symbol[strings.LastIndexByte(found[0].Symbol, '.')+1:]
 	}
-	all := len(found)
-	for all > 0 && found[all-1].owned < found[0].owned {
-		all--
-	}
-	data := ReferencesData{Symbol: args.Symbol, Definitions: []Definition{}, Uses: []Use{}}
-	for _, c := range found[:min(all, maxDefinitions)] {
-		data.Definitions = append(data.Definitions, c.Definition)
-	}
+	data := ReferencesData{Symbol: args.Symbol, Definitions: definitionsOf(bestOwner(found)), Uses: []Use{}}
 	uses, err := r.uses(ctx, sc, want.name)
 	if err != nil {
 		return tool.Result{}, err
@@ -145,7 +140,7 @@ func (s *source) use(defs []definition, name string, n, end int) (u Use, defines
 		if d.name == name && n < d.line { // its own comment
 			return u, true
 		}
-		u.Within, u.Kind = d.symbol(), d.kind
+		u.Within, u.Kind, u.Start, u.End = d.symbol(), d.kind, d.doc, d.end
 	}
 	u.likely = rankOfPath(s.path, false)
 	if u.Comment || s.lang.name == "Markdown" {

@@ -3,7 +3,6 @@ package code
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"go/doc"
 	"go/parser"
@@ -54,6 +53,8 @@ type LanguageCount struct {
 type Module struct {
 	Path string `json:"path"` // of that file
 	Name string `json:"name"`
+	Doc  string `json:"doc,omitempty"`  // what the file says it is for
+	Line int    `json:"line,omitempty"` // of Doc
 }
 
 // Folder is one line of the tree. Files counts those of all folders below it as well.
@@ -102,7 +103,13 @@ func (r *Root) mapFolders(ctx context.Context, _ tool.Call, args MapArgs) (tool.
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut}.WithData(data)
+	res := tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut}
+	for _, m := range data.Modules {
+		if m.Doc != "" {
+			res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: m.Path, Title: m.Name, Start: m.Line, End: m.Line, Opened: true})
+		}
+	}
+	return res.WithData(data)
 }
 
 // files lists the files below a folder, sorted.
@@ -188,8 +195,8 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 		if dir != data.Path && listed[dir] == nil || ctx.Err() != nil {
 			continue
 		}
-		if m := (Module{Path: p}); rankOfPath(p, true) >= exampleRank*plainRank {
-			if m.Name = moduleName(name, r, p); m.Name != "" {
+		if rankOfPath(p, true) >= exampleRank*plainRank {
+			if m := r.module(name, p); m.Name != "" {
 				data.Modules = append(data.Modules, m)
 			}
 		}
@@ -244,25 +251,30 @@ var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
 var moduleLines = map[string]func() *regexp.Regexp{
 	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
 	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
+	"package.json":   pattern(`(?m)^\s*\{?\s*"name"\s*:\s*"([^"]+)"`),
 	"pyproject.toml": pattern(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
 	"pom.xml":        pattern(`<artifactId>([^<]+)</artifactId>`),
 }
 
-// moduleName is what a file calls its module; "" if it is of no module, or can't be read: the map just has one name less.
-func moduleName(name string, r *Root, at string) string {
-	if name == "package.json" {
-		var pkg struct {
-			Name string `json:"name"`
-		}
-		_ = json.Unmarshal([]byte(r.text(at)), &pkg)
-		return printable(pkg.Name, maxShort)
+// purposeLine is the line in which such a file says what the module is for.
+var purposeLine = pattern(`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
+
+// module is what a file says of its module; without a name if it is of none, or can't be read: the map just has one line less.
+func (r *Root) module(name, at string) Module {
+	m := Module{Path: at}
+	line := moduleLines[name]
+	if line == nil {
+		return m
 	}
-	if line := moduleLines[name]; line != nil {
-		if m := line().FindStringSubmatch(r.text(at)); m != nil {
-			return printable(m[1], maxShort)
-		}
+	text := r.text(at)
+	if found := line().FindStringSubmatch(text); found != nil {
+		m.Name = printable(found[1], maxShort)
 	}
-	return ""
+	if found := purposeLine().FindStringSubmatch(text); found != nil {
+		m.Doc = printable(strings.TrimSpace(strings.Join(found[1:], "")), maxShort)
+		m.Line = 1 + strings.Count(text[:strings.Index(text, found[0])], "\n")
+	}
+	return m
 }
 
 // firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
@@ -300,7 +312,11 @@ func mapText(data MapData, cut bool) string {
 		fmt.Fprintf(&b, "README: %s\n", data.Readme)
 	}
 	for _, m := range data.Modules {
-		fmt.Fprintf(&b, "module %s (%s)\n", m.Name, m.Path)
+		fmt.Fprintf(&b, "module %s (%s)", m.Name, m.Path)
+		if m.Doc != "" {
+			fmt.Fprintf(&b, ": %s", m.Doc)
+		}
+		b.WriteString("\n")
 	}
 	for _, f := range data.Folders {
 		fmt.Fprintf(&b, "%s/ %s", f.Path, tool.Count(f.Files, "file"))

@@ -19,10 +19,10 @@ const (
 	unitLength   = 0.5  // how much a long unit must repeat a term
 	usualUnit    = 25.0 // lines
 	lengthCost   = 0.13 // what the length of a unit costs, beside that it says more
-	weakMatch    = 0.8  // the power of a match's strength: below 1, parts of words count more
+	weakMatch    = 0.7  // the power of a match's strength: below 1, parts of words count more
 	nearby       = 6    // lines in which terms count as close
 	nearBonus    = 0.9
-	nameBonus    = 1.8 // for the part of the question that the name says
+	nameBonus    = 1.7 // for the part of the question that the name says
 	nameRest     = 0.5 // how much the part of the name that the question does not say costs of it
 	wholeName    = 1.5 // for a name of several words that the question says whole
 	ownerShare   = 0.5 // the name of what a unit belongs to, as part of its name
@@ -38,10 +38,12 @@ const (
 
 	looseRank   = 0.6 // lines outside all definitions
 	typeRank    = 0.8 // holds the words of all that is in it
+	memberRank  = 0.8 // a constant of a group, a field, a method of an interface, where no value is asked for: others do what it promises
+	holderRank  = 0.8 // a constant, variable or field, where no value is asked for
 	changesRank = 0.3 // a list of changes
 	testBonus   = 1.25
 	testAsked   = 1.8
-	manualBonus = 1.3 // for a document where a person asks what to do
+	manualBonus = 1.5 // for a document where a person asks what to do
 	valueBonus  = 1.3 // for a constant, variable or field where a number or a setting is asked for
 
 	mostPassages = 60 // that are compared with each other
@@ -239,9 +241,19 @@ func (s *lookup) prior(u *unit) float64 {
 	switch d := u.def; {
 	case d == nil:
 		f *= looseRank
-	case d.isValue() && s.query.value:
-		f *= valueBonus
-	case d.kind == "type":
+	case s.query.value:
+		if d.isValue() {
+			f *= valueBonus
+		}
+	default:
+		if d.member {
+			f *= memberRank
+		}
+		if d.isValue() {
+			f *= holderRank
+		}
+	}
+	if u.def != nil && u.def.kind == "type" {
 		f *= typeRank
 	}
 	return f

@@ -3,6 +3,7 @@ package code
 import (
 	"context"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ type SearchData struct {
 	Hits    []Hit    `json:"hits"`
 	Terms   []string `json:"terms"`             // the words looked for, as they were understood
 	Missing []string `json:"missing,omitempty"` // those that are nowhere
+	Mended  []Mended `json:"mended,omitempty"`  // words of the question that are nowhere, and what they were read as
+	Fit     float64  `json:"fit"`               // how well the best hit fits, from 0; 1 and more is well
 	Files   int      `json:"files"`             // files searched
 	Matched int      `json:"matched"`           // files in which something was found
 	Skipped Skipped  `json:"skipped"`
@@ -75,10 +78,11 @@ func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.R
 		return tool.Result{}, err
 	}
 	defer r.indexed.searching()()
-	if err := s.count(ctx); err != nil {
+	files, err := s.countMended(ctx)
+	if err != nil {
 		return tool.Result{}, err
 	}
-	passages, err := s.closeLook(ctx, s.bestFiles())
+	passages, err := s.closeLook(ctx, files)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -102,6 +106,7 @@ type lookup struct {
 	weights  search.Weights // of the terms, once it is known how rare they are
 	top      float64        // the best file's score
 	missing  []string
+	mended   []Mended
 	outlines map[*heldFile][]definition // of the best files, as far as the index has them
 }
 
@@ -246,9 +251,12 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {
-	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
+	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing, Mended: s.mended}
 	for _, t := range s.query.terms {
 		data.Terms = append(data.Terms, t.word)
+	}
+	if len(passages) > 0 {
+		data.Fit = rounded(passages[0].score)
 	}
 	perFile := map[string]int{}
 	left := 0
@@ -271,13 +279,15 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 func (s *lookup) hit(p passage, best float64) Hit {
 	h := Hit{
 		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Head: p.head, From: p.from, To: p.to, Symbol: p.symbol, Kind: p.kind,
-		Score: float64(int(1000*p.score/best+0.5)) / 1000, Terms: []string{},
+		Score: rounded(p.score / best), Terms: []string{},
 	}
 	for _, t := range p.terms {
 		h.Terms = append(h.Terms, s.query.terms[t].word)
 	}
 	return h
 }
+
+func rounded(score float64) float64 { return math.Round(1000*score) / 1000 }
 
 func searchText(data SearchData, left int) string {
 	var b strings.Builder
@@ -294,6 +304,9 @@ func searchText(data SearchData, left int) string {
 	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
 	if left > 0 {
 		fmt.Fprintf(&b, "; weaker places left out")
+	}
+	for _, m := range data.Mended {
+		fmt.Fprintf(&b, "; %s is nowhere and was read as %s", m.Word, m.As)
 	}
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
 		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))

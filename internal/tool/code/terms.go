@@ -200,7 +200,7 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 		weight *= fillerWeight
 	}
 	stem := search.Stem(word)
-	q.add(term{word: word, stem: stem, aliases: search.Abbreviations(word), head: len(stem), weight: weight, path: hint, foreign: q.foreign})
+	q.add(term{word: word, stem: stem, aliases: slices.Concat(search.Abbreviations(word), search.Forms(word)), head: len(stem), weight: weight, path: hint, foreign: q.foreign})
 }
 
 func (q *queryWords) add(t term) {
