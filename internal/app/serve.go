@@ -209,7 +209,7 @@ func (a *App) OwnersAddress(ctx context.Context, listening string) (string, erro
 	if listening == "" {
 		return "", nil
 	}
-	_, secret, err := a.Users.Welcome(ctx, string(Owner), user.Write)
+	_, secret, err := a.Users.Welcome(ctx, string(Owner), user.Operate)
 	return api.SignInAddress(reachable(listening), secret), err
 }
 

@@ -34,7 +34,7 @@ func TestNoEverydayQueryStandsInAnotherSet(t *testing.T) {
 // The set is the hard one: its frozen half is far below SC-001, as eval/README.md says. The floors hold what was reached.
 func TestEverydayWordingDoesNotFallBack(t *testing.T) {
 	queries := mustLoad(t, evaldata.EverydayQueries)
-	for half, floor := range map[Half]float64{Dev: 0.84, Test: 0.86} {
+	for half, floor := range map[Half]float64{Dev: 0.84, Test: 0.91} {
 		if r := Classify(queries, half); r.Accuracy < floor {
 			t.Errorf("%s: %d of %d right, %.1f %%; it was %.0f %% and more", half, r.Correct, r.Total, 100*r.Accuracy, 100*floor)
 		}

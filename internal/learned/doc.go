@@ -11,7 +11,7 @@
 // Guarantees:
 //   - Training is reproducible to the byte on every machine: no order but that of the examples, a shuffling whose seed comes from them, no library
 //     function of which a processor has its own version, and every product rounded before it is added.
-//   - Probabilities are calibrated: they are divided by a temperature that was found on groups of examples that training had not seen.
+//   - Probabilities are calibrated where examples are of several groups: they are divided by a temperature that was found on groups that training had not seen.
 //   - Load takes any bytes: what is no file of weights is an error and never a panic. A Model may be used by many goroutines at once.
 //   - HeldOut judges each example by a model that has not seen its group, which makes figures honest where a group is what one hand wrote.
 package learned

@@ -1,6 +1,7 @@
 package learned
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -27,7 +28,7 @@ func (o Options) fit(set []row) *fitted {
 		order[i] = i
 	}
 	draw := shuffler{seedOf(set)}
-	decay := o.Decay / float64(len(rows))
+	decay, alike := o.Decay/float64(len(rows)), o.Smooth/float64(f.classes)
 	step := 0
 	for range o.Rounds {
 		draw.shuffle(order)
@@ -38,9 +39,9 @@ func (o Options) fit(set []row) *fitted {
 				f.shrink(int(c.bucket), step, o.Rate, decay)
 			}
 			p := softmax(f.scores(r), 1)
-			p[r.class]--
+			p[r.class] -= 1 - o.Smooth
 			for k := range p {
-				g := p[k] * r.weight
+				g := (p[k] - alike) * r.weight
 				biasSquares[k] += float64(g * g)
 				f.bias[k] -= float64(o.Rate*g) / (1e-8 + math.Sqrt(biasSquares[k]))
 				for _, c := range r.cells {
@@ -139,19 +140,45 @@ func (f *fitted) quantised(o Options) *Model {
 		}
 	}
 	small := make([]int8, f.classes)
+	kept := f.kept(o.Keep)
 	for i, b := range f.buckets {
 		some := false
 		for k := range small {
 			small[k] = int8(math.Round(f.weights[i*f.classes+k] / m.scale[k]))
 			some = some || small[k] != 0
 		}
-		if some {
+		if some && kept[i] {
 			m.present[b/64] |= 1 << (b % 64)
 			m.weights = append(m.weights, small...)
 		}
 	}
 	m.count()
 	return m
+}
+
+// kept tells which buckets keep their weights: those of which one weight is farthest from the mean of its bucket, and of equals the first; all if most is 0.
+func (f *fitted) kept(most int) []bool {
+	apart, order, kept := make([]float64, len(f.buckets)), make([]int, len(f.buckets)), make([]bool, len(f.buckets))
+	for i := range order {
+		row := f.weights[i*f.classes : (i+1)*f.classes]
+		mean := 0.0
+		for _, w := range row {
+			mean += w
+		}
+		mean /= float64(f.classes)
+		for _, w := range row {
+			apart[i] = max(apart[i], math.Abs(w-mean))
+		}
+		order[i] = i
+	}
+	if most > 0 && most < len(order) {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(apart[b], apart[a]) })
+		order = order[:most]
+	}
+	for _, i := range order {
+		kept[i] = true
+	}
+	return kept
 }
 
 // words is how many numbers of 64 bits hold a bit for each bucket.

@@ -77,6 +77,37 @@ func TestTrainingGivesTheSameBytesOnEveryMachine(t *testing.T) {
 	}
 }
 
+func TestOnlyTheBucketsThatTellMostAreKept(t *testing.T) {
+	few := taste
+	few.Keep = 2
+	m := trained(t, fruits(), few)
+	if r := m.Reasons(Seen("pear", "lemon", "noise3", "noise4"), "sour", 9); len(r) != 2 || r[0].Name == "noise3" || r[1].Name == "noise4" {
+		t.Errorf("kept are %v", r)
+	}
+	few.Keep = -1
+	if _, err := Train(fruits(), few); err == nil {
+		t.Error("a negative number to keep is taken")
+	}
+}
+
+func TestSmoothedLabelsMakeAModelLessSure(t *testing.T) {
+	alone := make([]Example, 0, 400)
+	for _, e := range fruits() {
+		e.Group = ""
+		alone = append(alone, e)
+	}
+	_, sure := trained(t, alone, taste).Best(Seen("lemon"))
+	smooth := taste
+	smooth.Smooth = 0.3
+	if class, p := trained(t, alone, smooth).Best(Seen("lemon")); class != "sour" || p >= sure {
+		t.Errorf("it is %s with %.2f, and without smoothing with %.2f", class, p, sure)
+	}
+	smooth.Smooth = 1
+	if _, err := Train(alone, smooth); err == nil {
+		t.Error("examples that say nothing are taken")
+	}
+}
+
 func TestFeaturesOfTooFewExamplesAreLeftOut(t *testing.T) {
 	m := trained(t, fruits(), taste)
 	if r := m.Reasons(Seen("alone7"), "sweet", 1); len(r) != 0 {

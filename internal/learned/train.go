@@ -27,6 +27,8 @@ type Options struct {
 	Rounds  int                // how often all examples are gone through: 20
 	Rate    float64            // of the first step: 0.1
 	Decay   float64            // L2: how strongly weights are drawn to 0, in examples: 1
+	Smooth  float64            // the share of an example that counts for all classes alike, since a label may be wrong: 0
+	Keep    int                // at most so many buckets have weights, those that tell classes apart most: all
 }
 
 const (
@@ -49,6 +51,8 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("size %d; it must be 1 to %d", o.Size, largestSize)
 	case o.Rounds < 0 || !(o.Rate > 0) || !(o.Decay >= 0) || math.IsInf(o.Rate+o.Decay, 0):
 		return o, fmt.Errorf("%d rounds, rate %g, decay %g: none may be negative, and the rate must be above 0", o.Rounds, o.Rate, o.Decay)
+	case !(o.Smooth >= 0 && o.Smooth < 1) || o.Keep < 0:
+		return o, fmt.Errorf("smooth %g, keep %d: the one must be at least 0 and below 1, the other not negative", o.Smooth, o.Keep)
 	}
 	for i, c := range o.Classes {
 		if c == "" || len(c) > longestClass || slices.Contains(o.Classes[:i], c) {

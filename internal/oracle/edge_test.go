@@ -199,7 +199,7 @@ func TestRunnerUpOfTheClassificationIsOfferedBesideIt(t *testing.T) {
 	a := h.ask("What does the zanzibar quokka frobnicator do?")
 	same(t, "query type", a.QueryType, "code")
 	same(t, "runner-up", string(a.Class.Secondary), "research")
-	same(t, "tools of the first request", offered(h.request(1)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"})
+	same(t, "tools of the first request", offered(h.request(1)), []string{"code_read", "code_search", "web_fetch", "web_search"})
 }
 
 func TestEdgeOneHitAmongEmptySearchesWidensNothing(t *testing.T) {

@@ -121,8 +121,8 @@ func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T
 		{"code stands beside documents", auth, inCode, inVault},
 		{"two sources are missing", auth, append(slices.Clone(inCode), inVault...), inWeb},
 		{"the world is not in the notes", weather, inWeb, []string{}},
-		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, slices.Concat(inCode, inVault)},
-		{"an unsure guess is looked up in all", "What does the zanzibar quokka frobnicator do?", nil, slices.Concat(inCode, inVault, inWeb)},
+		{"an unsure guess is recoverable", "Zanzibar quokka frobnicator rules?", inWeb, slices.Concat(inCode, inVault)},
+		{"an unsure guess is looked up in all", "Zanzibar quokka frobnicator rules?", nil, slices.Concat(inCode, inVault, inWeb)},
 		{"thanks needs none", thanks, inCode, []string{}},
 		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
 	} {

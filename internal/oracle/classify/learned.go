@@ -23,13 +23,22 @@ var weights = sync.OnceValue(func() *learned.Model {
 	return m
 })
 
-// meets says whether the classifier has learned from any word of a text, or from a name or a shape in it.
+// meets says whether the rules found something in a text, or the classifier has learned from more than a third of its words, names and shapes: of those that
+// it never met, some share a place with one that it did.
 func meets(signs []learned.Feature, found []hit) bool {
-	told := slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
-	return told || slices.ContainsFunc(signs, func(s learned.Feature) bool {
-		_, known := weights().Gain(s, 0)
-		return strings.HasPrefix(s.Name, wordSign) && known
-	})
+	if slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) }) {
+		return true
+	}
+	words, met := 0, 0
+	for _, s := range signs {
+		if strings.HasPrefix(s.Name, wordSign) {
+			words++
+			if _, known := weights().Gain(s, 0); known {
+				met++
+			}
+		}
+	}
+	return 3*met > words
 }
 
 // mostReasons bounds the words that an explanation names beside what the rules found.

@@ -78,10 +78,10 @@ func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	return s.all
 }
 
-// words adds each word by itself, with its neighbours, by its place in the sentence, and by its letters.
+// words adds each word by itself, with its neighbours and the first word of its sentence, and by its letters.
 func (s *signs) words(t *text) {
 	count := 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength))
-	before, beforeThat, first := atStart, "", true
+	before, head, at := atStart, "", 0
 	for i, tok := range t.tokens {
 		w := seenAs(tok)
 		if w == "" {
@@ -93,11 +93,15 @@ func (s *signs) words(t *text) {
 		}
 		s.add(count, mentioned, wordSign, w)
 		s.add(count, mentioned, pairSign, before, " ", w)
-		if beforeThat != "" {
-			s.add(count, "three ", beforeThat, " ", before, " ", w)
-		}
-		if first {
+		switch at {
+		case 0:
+			head = w
 			s.add(count, "first ", w)
+		case 1:
+			s.add(1, "first two ", head, " ", w)
+			fallthrough
+		default:
+			s.add(count, "head ", head, " ", w)
 		}
 		if i == 0 {
 			s.add(1, "opens ", w)
@@ -105,11 +109,27 @@ func (s *signs) words(t *text) {
 		if tok.kind == word {
 			s.letters(s.written(mentioned, "l "), w, float64(lettersCount*count))
 		}
-		beforeThat, before, first = before, w, tok.after >= sentence
-		if first {
+		before, at = w, at+1
+		if tok.after >= sentence {
 			s.add(count, "last ", strconv.Itoa(int(tok.after)), " ", w)
-			beforeThat, before = "", atStart
+			before, at = atStart, 0
 		}
+	}
+	s.meanings(t, count)
+}
+
+// meanings adds the words as they are in English, where that is known, so that what one language teaches holds for others.
+func (s *signs) meanings(t *text, count float64) {
+	before := ""
+	for _, tok := range t.tokens {
+		if tok.kind != word {
+			continue
+		}
+		s.add(count, "means ", tok.norm)
+		if before != "" {
+			s.add(count, "mean ", before, " ", tok.norm)
+		}
+		before = tok.norm
 	}
 }
 

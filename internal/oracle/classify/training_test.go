@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "train and write the weights anew")
 
 // trainOptions are how classify.weights is trained.
 func trainOptions() learned.Options {
-	o := learned.Options{Size: 18, Rounds: 12, Seen: 3}
+	o := learned.Options{Size: 19, Rounds: 6, Seen: 3, Rate: 0.05, Smooth: 0.02, Keep: 64_000}
 	for _, t := range types {
 		o.Classes = append(o.Classes, string(t))
 	}
@@ -102,10 +102,7 @@ func examples(t testing.TB, all []lesson) (out []learned.Example) {
 		}
 	}
 	o := trainOptions()
-	o.Rounds = 4
-	for i := range alone {
-		alone[i].Group = ""
-	}
+	o.Rounds = 2
 	m, err := learned.Train(alone, o)
 	if err != nil {
 		t.Fatal(err)
@@ -124,15 +121,42 @@ func examples(t testing.TB, all []lesson) (out []learned.Example) {
 
 func (l lesson) example() learned.Example {
 	t := newText(l.query.Text)
-	return learned.Example{Features: signsOf(t, l.query, append(find(t), findFollowUp(t, l.query)...)), Class: string(l.labels[0]), Group: l.hand, Weight: l.weight}
+	return learned.Example{Features: signsOf(t, l.query, append(find(t), findFollowUp(t, l.query)...)), Class: string(l.labels[0]), Weight: l.weight}
+}
+
+// secondCounts is what the second of two fair labels counts beside the first.
+const secondCounts = 0.4
+
+// learn trains a classifier with those lessons that are wanted, of which seen are the examples. It looks for no temperature: what the labels are smoothed
+// by keeps probabilities as sure as they ought to be, and the figures of the hands would show it if it did not.
+func learn(t testing.TB, all []lesson, seen []learned.Example, wanted func(lesson) bool) *learned.Model {
+	t.Helper()
+	var chosen []learned.Example
+	for i, l := range all {
+		if !wanted(l) {
+			continue
+		}
+		first := seen[i]
+		if len(l.labels) > 1 {
+			second := first
+			second.Class, second.Weight = string(l.labels[1]), first.Weight*secondCounts
+			first.Weight -= second.Weight
+			chosen = append(chosen, second)
+		}
+		chosen = append(chosen, first)
+	}
+	m, err := learned.Train(chosen, trainOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // TestWeightsAreThoseOfTheQuestions trains again. With -update it writes what comes out.
 func TestWeightsAreThoseOfTheQuestions(t *testing.T) {
-	m, err := learned.Train(examples(t, lessons(t)), trainOptions())
+	all := lessons(t)
+	m := learn(t, all, examples(t, all), func(lesson) bool { return true })
 	switch {
-	case err != nil:
-		t.Fatal(err)
 	case *update:
 		if err := os.WriteFile("classify.weights", m.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -183,18 +207,9 @@ func TestHandsAreJudgedByTheOthers(t *testing.T) {
 	all := lessons(t)
 	seen := examples(t, all)
 	var together figures
-	for _, hand := range []string{"a", "b", "c"} {
-		var others []learned.Example
+	for _, hand := range []string{"a", "b", "c", "e", "f", "g", "h", "i", "k"} {
 		var f figures
-		for i, l := range all {
-			if l.hand != hand {
-				others = append(others, seen[i])
-			}
-		}
-		m, err := learned.Train(others, trainOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := learn(t, all, seen, func(l lesson) bool { return l.hand != hand })
 		for i, l := range all {
 			if l.hand == hand {
 				p := m.Probabilities(seen[i].Features)
@@ -205,8 +220,8 @@ func TestHandsAreJudgedByTheOthers(t *testing.T) {
 		t.Logf("%s: %s", hand, f.String())
 	}
 	t.Logf("together: %s", together.String())
-	if float64(together.right) < 0.75*float64(together.all) || float64(together.needed) < 0.93*float64(together.all) {
-		t.Error("it was three of four, and nearly all sources that are needed")
+	if float64(together.right) < 0.82*float64(together.all) || float64(together.needed) < 0.97*float64(together.all) {
+		t.Error("it was 83 of 100, and 97 of 100 sources that are needed")
 	}
 }
 

@@ -114,10 +114,10 @@ func TestMistakeInAListIsToldWithItsLine(t *testing.T) {
 		{"phrases", "[Requests]", "[FollowLeads", "[FollowLeads]: stands there twice"},
 		{"translations", "[Portuguese]", "haus\n[Portuguese]", "haus: must be a word and what it means, as word = meaning"},
 		{"translations", "[Portuguese]", "wer = who\n[Portuguese]", "wer = who: stands there twice"},
-		{"features", "[place] research 2.2", "[place] research", "[place] research: must be [feature] type weight"},
-		{"features", "[place] research 2.2", "[place] web 2.2", "must be [feature] type weight, with a type of questions and a number above 0"},
-		{"features", "[place] research 2.2", "[place] research 0", "must be [feature] type weight, with a type of questions and a number above 0"},
-		{"features", "paris\n", "paris\nparis\n", "paris: stands there twice"},
+		{"features", "[product] research 1.6", "[product] research", "[product] research: must be [feature] type weight"},
+		{"features", "[product] research 1.6", "[product] web 1.6", "must be [feature] type weight, with a type of questions and a number above 0"},
+		{"features", "[product] research 1.6", "[product] research 0", "must be [feature] type weight, with a type of questions and a number above 0"},
+		{"features", "gdpr\n", "gdpr\ngdpr\n", "gdpr: stands there twice"},
 	} {
 		t.Run(c.file+": "+c.to, func(t *testing.T) {
 			files := fstest.MapFS{}
