@@ -1,8 +1,7 @@
 #!/bin/sh
 # Passes all tests on a machine that has Go, Node 20.19 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg,
-
-# pocketsphinx are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are tested for data
-# races as well.
+# pocketsphinx and chromium are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are
+# tested for data races as well.
 set -eu
 cd "$(dirname "$0")/.."
 

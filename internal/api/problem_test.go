@@ -255,7 +255,7 @@ func TestNoRouteAndNoMethodAreProblems(t *testing.T) {
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	h := newHouse(t).open()
 	ids := map[string]bool{}
-	for _, q := range []question{{path: "/api/me"}, {path: "/api/me", token: "-"}, {path: "/nope"}, {path: "/"}, {path: "/page.js"}, {path: "/healthz"}, {path: "/openapi.json"},
+	for _, q := range []question{{path: "/api/me"}, {path: "/api/me", token: "-"}, {path: "/nope"}, {path: "/"}, {path: "/app.js"}, {path: "/healthz"}, {path: "/openapi.json"},
 		{path: "/api/runs?limit=x"}, {method: "POST", path: "/api/me"}, {path: "/api/me", host: "evil.example"}, {method: "POST", path: "/api/runs", body: "x"}} {
 		q.header = map[string]string{"X-Request-Id": "mine"}
 		a := h.ask(q)

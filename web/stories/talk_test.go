@@ -155,12 +155,16 @@ func TestWhoIsRevokedIsSignedOut(t *testing.T) {
 	}
 }
 
+// The secret of an address signs in once, and nothing of the page keeps it.
 func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 	h := open(t, "")
 	p := h.tab(600)
 	p.forgive("401")
 	address := h.signIn("local")
 	p.do("signing in", chromedp.Navigate(address), chromedp.WaitVisible("textarea"))
+	if kept := evaluate[string](p, "location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"); strings.Contains(kept, "sibyl_"+address[strings.Index(address, "#sibyl_")+7:]) {
+		t.Errorf("the secret is kept: %s", kept)
+	}
 	other := h.tab(600)
 	other.forgive("401")
 	other.do("using the address again", chromedp.Navigate(address))
