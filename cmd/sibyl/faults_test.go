@@ -150,7 +150,7 @@ func TestJournalThatIsLockedIsWaitedForAndNamed(t *testing.T) {
 	release := s.holdLock(t)
 	defer release()
 	s.run(t, "", cli.ExitAnswered, []string{"session", "list"}) // who only reads need not wait
-	o := s.run(t, "", cli.ExitJournal, s.question(), "locked by another process", app.DatabaseFile(s.data), "another program holds the journal")
+	o := s.run(t, "", cli.ExitJournal, s.question(), "locked by another process", app.DatabaseFile(s.data), "another program has locked the journal")
 	if o.took < patience || o.took > 4*patience {
 		t.Errorf("it waited %v, want about %v", o.took, patience)
 	}

@@ -87,7 +87,7 @@ func TestReplayShowsTheFirstDecisionThatDiffersAndKeepsNothing(t *testing.T) {
 	before := h.ended("", b.Run)
 	conforms := h.described()
 	replay := func(tree string) (r api.Replay) {
-		conforms("replayed", "Replay", h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/replay", token: adasReader, body: map[string]any{"tree": tree}}, &r))
+		conforms("replayed", "Replay", h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/replay", body: map[string]any{"tree": tree}}, &r))
 		return r
 	}
 	own := panelTree(t)
@@ -121,7 +121,7 @@ func TestReplayOverHistoryGroupsTheUsersOwnRuns(t *testing.T) {
 		if limit > 0 {
 			body["limit"] = limit
 		}
-		h.described()("replayed", "ReplayHistory", h.get(question{method: "POST", path: "/api/replay", token: adasReader, body: body}, &f))
+		h.described()("replayed", "ReplayHistory", h.get(question{method: "POST", path: "/api/replay", body: body}, &f))
 		return f
 	}
 	own := panelTree(t)

@@ -48,7 +48,7 @@ func reports() []behaviour {
 		{name: "answers a part", ask: auth, plays: plays(reads(middleware), turn(says(jwt), lacksPart("how a key is changed", "Keys were not looked at."))), plain: 2, ours: exactly(2),
 			stop: "partial", holds: []string{jwt}, warns: []string{"Keys were not looked at"}, ran: read},
 		{name: "recommends to delegate the rest", ask: auth, plays: plays(reads(middleware), turn(says(jwt), delegates("all handlers"))), plain: 2, ours: exactly(2),
-			stop: "satisfied", holds: []string{jwt}, warns: []string{"(?i)delegate.*all handlers"}, ran: read},
+			stop: "satisfied", holds: []string{jwt}, warns: []string{"(?i)delegating.*all handlers"}, ran: read},
 
 		{name: "has read, and is not sure", ask: auth, plays: plays(reads(middleware), turn(says(jwt), says(sufficient("0.1")))), plain: 2, ours: exactly(2), stop: "satisfied",
 			holds: []string{jwt}, ran: read, signal: "context_sufficient"},

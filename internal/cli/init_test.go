@@ -82,9 +82,11 @@ func settingsIn(t *testing.T, home string) string {
 
 // told is a screen without what was found of programs and keys, which other tests look at.
 func told(screen string) string {
-	_, after, _ := strings.Cut(screen, "project's history")
-	_, after, _ = strings.Cut(after, "\n")
-	return after
+	_, after, found := strings.Cut(screen, "\nWhich ")
+	if !found {
+		return ""
+	}
+	return "\nWhich " + after
 }
 
 const modelQuestion = `

@@ -69,7 +69,7 @@ func TestEveryCommandThatAsksAModelHasItChosenInTheSameWay(t *testing.T) {
 				t.Fatal(errs)
 			}
 			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true, ErrTTY: true}, nil, args...)
-			if !strings.Contains(errs, "Which model of work is to answer?\n  1  big\n  2  small\n") || settingsIn(t, home) != settings+"    model: small\n" {
+			if !strings.Contains(errs, "Which model of work should answer?\n  1  big\n  2  small\n") || settingsIn(t, home) != settings+"    model: small\n" {
 				t.Errorf("%s", errs)
 			}
 			if code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil, append(args, "--json")...); strings.Contains(errs, "Which model") {

@@ -118,7 +118,7 @@ func (o offline) lacking(quotes []quote) string {
 }
 
 // enoughWords is the part of what a question says, by the rarity of its words, that one passage must hold to be an answer.
-const enoughWords = 0.35
+const enoughWords = 0.27
 
 // enoughFit is how well the first passage of an answer must fit, by its search.
 const enoughFit = 0.45

@@ -62,9 +62,9 @@ func prepared(run func() int) (int, error) {
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
-	var end context.CancelFunc
-	browser, end = chromedp.NewContext(allocated)
+	opened, end := chromedp.NewContext(allocated)
 	defer end()
+	browser = opened
 	if err := chromedp.Do(browser); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}

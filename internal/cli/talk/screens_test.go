@@ -107,9 +107,9 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
 	eachWidth(t, func(t *testing.T, width int) {
 		h := hold(t, width, 24)
-		h.p.refuse = &ChoiceError{Err: errors.New("work has 2 models"), Title: "Which model of work is to answer?", Models: []string{"big", "small"}, Chosen: func(id string) (model, told string) {
+		h.p.refuse = &ChoiceError{Err: errors.New("work has 2 models"), Title: "Which model of work should answer?", Models: []string{"big", "small"}, Chosen: func(id string) (model, told string) {
 			h.p.refuse = nil
-			return "work:" + id, "kept as providers.work.model"
+			return "work:" + id, "saved as providers.work.model"
 		}}
 		h.press("How are leases acquired?\r")
 		golden(t, fmt.Sprintf("choice_%d", width), h.shows("small"))
@@ -119,7 +119,7 @@ func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
 			t.Errorf("%q was asked of %q", h.p.asked, r.options.Model)
 		}
 		r.end(answer("So."))
-		h.rests("kept as providers.work.model")
+		h.rests("saved as providers.work.model")
 	})
 }
 
