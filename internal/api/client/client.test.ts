@@ -78,7 +78,7 @@ suite("a client with types from the description", { timeout: 5 * deadline }, () 
 
   test("is told by its token who it is and what it may do", async () => {
     const me = await given(ada.GET("/api/me"));
-    const scope: "read" | "write" = me.scope;
+    const scope: "read" | "write" | "operate" = me.scope;
     assert.deepEqual([me.user, scope, me.folders], ["ada", "write", ["notes", "papers"]]);
     assert.ok(Date.parse(me.expires_at) > Date.now());
   });
