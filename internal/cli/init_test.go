@@ -145,7 +145,7 @@ func TestPickerIsReadAtEveryWidth(t *testing.T) {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			home, _ := endpointOf(t, "a-model-with-a-long-name-of-its-own-for-tools", "small", "small-instruct", "tiny", "e", "f", "g", "h", "i", "j", "k")
 			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("small-\n"), InTTY: true, ErrTTY: true, Width: width}, nil, "ask", "-q", "--in", home, "How does it work?")
-			screen, _, _ := strings.Cut(errs, "· kept")
+			screen, _, _ := strings.Cut(errs, "· saved")
 			golden(t, fmt.Sprintf("picker.%d", width), screen)
 		})
 	}
