@@ -93,11 +93,11 @@ func TestYesInAnotherConversationIsNone(t *testing.T) {
 
 func TestQuestionTellsTheTasksThatItsAnswerIsFor(t *testing.T) {
 	h := newHouse(t)
-	h.has(ada, "Call John", "Call Anna", "Buy milk")
-	h.renamed(ada, 3, "Buy oat milk")
+	ids := h.has(ada, "Call John", "Call Anna", "Buy milk")
+	h.renamed(ada, ids[2], "Buy oat milk")
 	c := h.process("p").talk(ada)
 	asked := c.say("delete buy oat milk", taskchat.StatusConfirmation).Clarification
-	milk := taskchat.Item{ID: 3, Title: "Buy oat milk", Status: "pending", Version: 2}
+	milk := taskchat.Item{ID: ids[2], Title: "Buy oat milk", Status: "pending", Version: 2}
 	same(t, "kind and intent", asked.Kind+" "+asked.Intent, "confirm delete")
 	same(t, "tasks", asked.Tasks, []taskchat.Item{milk})
 	c.say("no", taskchat.StatusSuccess)

@@ -66,9 +66,17 @@ async function refused(answer: Response): Promise<Refusal> {
   return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run);
 }
 
+/** How often a request that reads is sent again where the server is asked for too much at once. */
+const mostTries = 5;
+
 /** Sends a request and gives the JSON of its answer, or undefined for one without a body. Throws a Refusal. */
 export async function send<T>(method: Method, path: string, sent: Sent = {}): Promise<T> {
-  const answer = await request(method, path, sent);
+  let answer = await request(method, path, sent);
+  // Who asks for much at once is told when to ask again. What only reads does so by itself.
+  for (let tries = 0; method === "GET" && answer.status === 429 && tries < mostTries; tries++) {
+    await new Promise((done) => setTimeout(done, 1000 * Math.min(10, Number(answer.headers.get("Retry-After")) || 1)));
+    answer = await request(method, path, sent);
+  }
   if (answer.status === 401) signedOut?.();
   if (!answer.ok) throw await refused(answer);
   const text = await answer.text();
