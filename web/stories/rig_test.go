@@ -30,7 +30,7 @@ const patience = 60 * time.Second
 // program is the built program, and browser the Chromium that all stories share.
 var (
 	program string
-	browser context.Context
+	browser func() context.Context
 )
 
 func TestMain(m *testing.M) {
@@ -64,8 +64,8 @@ func prepared(run func() int) (int, error) {
 	defer stop()
 	opened, end := chromedp.NewContext(allocated)
 	defer end()
-	browser = opened
-	if err := chromedp.Do(browser); err != nil {
+	browser = func() context.Context { return opened }
+	if err := chromedp.Do(opened); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
 	return run(), nil
@@ -197,7 +197,7 @@ func (h *house) tab(width int64) *tab {
 	h.Helper()
 	p := &tab{house: h}
 	var closed context.CancelFunc
-	p.Context, closed = chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
+	p.Context, closed = chromedp.NewContext(browser(), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
 	h.Cleanup(closed)
 	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
 		h.Fatal(err)
