@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,23 +11,24 @@ import (
 // Of a long conversation the page shows the last part, fetches what is looked at, and takes what comes before when it is asked for.
 func TestLongConversationIsShownInParts(t *testing.T) {
 	h := open(t, "")
-	many := 60
-	if os.Getenv("SIBYL_LONG") != "" {
-		many = 1000
-	}
+	const many = 60
 	p := h.visit(1000)
 	p.forgive("429") // it asks for much at once, and goes on when it may
-	session := evaluate[string](p, `(async () => {
-		let session = "";
-		for (let i = 0; i < `+strconv.Itoa(many)+`; i++) {
-			let r = await ask();
-			for (; r.status === 429; r = await ask()) await new Promise((done) => setTimeout(done, 200));
-			if (!r.ok) throw new Error(await r.text());
-			session = (await r.json()).conversation_id;
-			async function ask() { return fetch("/api/chat", { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: JSON.stringify({ message: "what is on my list? " + i, ...(session ? { conversation_id: session } : {}) }) }); }
-		}
-		return session;
-	})()`)
+	session := ""
+	for from := 0; from < many; from += 50 { // in parts, each within patience
+		session = evaluate[string](p, `(async () => {
+			let session = `+quoted(session)+`;
+			const ask = (i) => fetch("/api/chat", { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" },
+				body: JSON.stringify({ message: "what is on my list? " + i, ...(session ? { conversation_id: session } : {}) }) });
+			for (let i = `+strconv.Itoa(from)+`; i < `+strconv.Itoa(min(many, from+50))+`; i++) {
+				let r = await ask(i);
+				for (; r.status === 429; r = await ask(i)) await new Promise((done) => setTimeout(done, 200));
+				if (!r.ok) throw new Error(await r.text());
+				session = (await r.json()).conversation_id;
+			}
+			return session;
+		})()`)
+	}
 	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+session+"'; undefined"))
 	last := "what is on my list? " + strconv.Itoa(many-1)
 	p.sees(last)
