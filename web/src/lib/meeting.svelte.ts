@@ -62,12 +62,15 @@ export class Meeting {
     const again = calm(100, () => this.load());
     const heard = calm(100, () => this.session.load());
     const ours = (session?: string) => !!session && session === this.sittings.value?.session;
+    // Before its first sitting is known, a sitting of any session may be that one.
+    const mayBeOurs = (row: { session_id: string; assistant: string }) => ours(row.session_id) || (!this.sittings.value?.session && row.assistant.startsWith("council"));
     const unheard = live.stream.hear({
       sync: ({ run }) => !run && again(), // what ended before the stream was open is not told of
-      begin: ({ row }) => ours(row.session_id) && !row.companion && again(),
-      end: ({ row }) => ours(row.session_id) && again(),
+      begin: ({ row }) => mayBeOurs(row) && !row.companion && again(),
+      end: ({ row }) => mayBeOurs(row) && again(),
       event: ({ session, run, type, data }) => {
         if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never, false);
+        else if (type === "oracle.asked" && !this.sittings.value?.session) again();
         else if (type.startsWith("recording.") && ours(session)) heard();
       },
     });
