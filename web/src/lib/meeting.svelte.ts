@@ -11,9 +11,11 @@ export interface Seated {
   name: string;
   round: number;
   run: string;
-  /** The run had ended when this page first looked. */
+  /** Its run is over: what it said is fetched, for nobody tells of it any more. */
   ended: boolean;
 }
+
+type Asked = { oracle: string; oracle_id: string; round: number; run: string };
 
 /** How many sittings are fetched at once. */
 const page = 10;
@@ -31,9 +33,14 @@ export class Meeting {
   readonly sittings = new Loaded(async (signal) => {
     const all = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page }, signal);
     [this.earlier, this.next] = [[], all.next ?? ""];
-    for (const s of all.sittings) if (s.run.status === "running" && !this.seated[s.run.id]) void this.#recall(s.run.id, all.session);
+    for (const s of all.sittings) if (s.run.status === "running" && !this.#recalled.has(s.run.id)) void this.#recall(s.run.id, all.session);
     return all;
   });
+
+  /** Runs of this session that ended while it was shown, also those of oracles that nobody has told of yet. */
+  readonly #over = new Set<string>();
+  /** Sittings of which all is known that was before the stream was open. */
+  readonly #recalled = new Set<string>();
 
   constructor(readonly id: string) {}
 
@@ -65,11 +72,19 @@ export class Meeting {
     // Before its first sitting is known, a sitting of any session may be that one.
     const mayBeOurs = (row: { session_id: string; assistant: string }) => ours(row.session_id) || (!this.sittings.value?.session && row.assistant.startsWith("council"));
     const unheard = live.stream.hear({
-      sync: ({ run }) => !run && again(), // what ended before the stream was open is not told of
+      sync: ({ run }) => {
+        if (run) return;
+        this.#recalled.clear(); // what ended before the stream was open is not told of
+        again();
+      },
       begin: ({ row }) => mayBeOurs(row) && !row.companion && again(),
-      end: ({ row }) => mayBeOurs(row) && again(),
+      end: ({ run, row }) => {
+        if (!mayBeOurs(row)) return;
+        this.#ends(run);
+        again();
+      },
       event: ({ session, run, type, data }) => {
-        if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never, false);
+        if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never);
         else if (type === "oracle.asked" && !this.sittings.value?.session) again();
         else if (type.startsWith("recording.") && ours(session)) heard();
       },
@@ -82,24 +97,31 @@ export class Meeting {
     };
   }
 
-  #seat(run: string, asked: { oracle: string; oracle_id: string; round: number; run: string }, ended: boolean) {
-    const others = (this.seated[run] ?? []).filter((s) => s.id !== asked.oracle_id);
-    const before = this.seated[run]?.findIndex((s) => s.id === asked.oracle_id) ?? -1;
-    others.splice(before < 0 ? others.length : before, 0, { id: asked.oracle_id, name: asked.oracle, round: asked.round, run: asked.run, ended });
-    this.seated[run] = others;
+  #seat(run: string, asked: Asked) {
+    const all = [...(this.seated[run] ?? [])];
+    const at = all.findIndex((s) => s.id === asked.oracle_id);
+    if (at >= 0 && all[at]!.round > asked.round) return; // told late
+    all.splice(at < 0 ? all.length : at, 1, { id: asked.oracle_id, name: asked.oracle, round: asked.round, run: asked.run, ended: this.#over.has(asked.run) });
+    this.seated[run] = all;
   }
 
-  /** Finds out who is asked in a sitting that began before this page looked. */
+  #ends(run: string) {
+    this.#over.add(run);
+    for (const one of Object.values(this.seated).flat()) if (one.run === run) one.ended = true;
+  }
+
+  /** Finds out who is asked in a sitting that began before this page looked, and who has ended. */
   async #recall(run: string, journal: string) {
+    this.#recalled.add(run);
     try {
       const [{ steps }, { runs }] = await Promise.all([get("/api/runs/{run}/explanation", { run }), get("/api/runs", { session: journal, limit: mostRuns })]);
-      const over = new Set(runs.filter((r) => r.status !== "running").map((r) => r.id));
+      for (const r of runs) if (r.status !== "running") this.#ends(r.id);
       for (const e of steps.flatMap((s) => s.events)) {
-        const asked = e.data as { oracle: string; oracle_id: string; round: number; run: string };
-        if (e.type === "oracle.asked" && !this.seated[run]?.some((s) => s.run === asked.run)) this.#seat(run, asked, over.has(asked.run));
+        const asked = e.data as unknown as Asked;
+        if (e.type === "oracle.asked" && !this.seated[run]?.some((s) => s.run === asked.run)) this.#seat(run, asked);
       }
     } catch {
-      // It is shown without its oracles until it ends.
+      this.#recalled.delete(run); // it is shown without its oracles until it is looked at again
     }
   }
 }
