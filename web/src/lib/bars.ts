@@ -15,11 +15,11 @@ export interface Room {
   bottom: number;
 }
 
-/** The next round number that is not below one: 1, 2 or 5 with zeros. */
+/** The next round number that is not below one, easily halved: 2, 4, 6, 8 or 10 with zeros. */
 export function roundUp(value: number): number {
   if (value <= 0) return 1;
-  const ten = 10 ** Math.floor(Math.log10(value));
-  return ten * ([1, 2, 5, 10].find((n) => n * ten >= value) ?? 10);
+  const ten = 10 ** (Math.ceil(Math.log10(value)) - 1);
+  return ten * ([2, 4, 6, 8].find((n) => n * ten >= value) ?? 10);
 }
 
 /** Stacks the values of each column upon each other, the first at the bottom; those that are 0 have no bar. */

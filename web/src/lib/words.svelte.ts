@@ -11,7 +11,7 @@ const isLanguage = (text: string): text is Language => text in languages;
 function begin(): Language {
   const chosen = kept("language");
   if (isLanguage(chosen)) return chosen;
-  for (const wanted of navigator.languages) {
+  for (const wanted of globalThis.navigator?.languages ?? []) { // tests run without a browser
     const language = wanted.slice(0, 2);
     if (isLanguage(language)) return language;
   }
