@@ -35,6 +35,7 @@ type councilList struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many at most."`
 	After string `query:"after" doc:"Where the list goes on: next of the part before, which is the id of its last session."`
 	Find  string `query:"find" maxLength:"200" doc:"Only those whose id begins so, or else whose name has this part."`
+	Runs  string `query:"runs" maxLength:"200" doc:"Only the one that this session of runs is about: session_id of a run of the Council."`
 }
 
 // CouncilBegin is what a session of the Council begins with.
@@ -130,6 +131,9 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[Coun
 		all = slices.DeleteFunc(all, func(m session.Session) bool {
 			return !slices.ContainsFunc(found, func(f session.Session) bool { return f.ID == m.ID })
 		})
+	}
+	if in.Runs != "" {
+		all = slices.DeleteFunc(all, func(m session.Session) bool { return !s.config.Council.IsAbout(owner, in.Runs, m.ID) })
 	}
 	all = slices.DeleteFunc(all, func(m session.Session) bool { return in.After != "" && !olderThan(m.ID, in.After) })
 	f := CouncilSessions{Sessions: []CouncilSummary{}, Skipped: []CouncilSkipped{}}

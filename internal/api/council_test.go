@@ -261,6 +261,14 @@ func TestListOfCouncilSessionsGoesOnWhereItEnded(t *testing.T) {
 	if h.get(question{path: councils + "?find=" + made[0]}, &found); len(found.Sessions) != 1 || found.Sessions[0].Name != "Office 4" || found.Sessions[0].Said != 1 {
 		t.Errorf("of the id: %+v", found)
 	}
+	var sat api.CouncilSittings
+	h.get(question{path: councils + "/" + made[0] + "/sittings"}, &sat)
+	if h.get(question{path: councils + "?runs=" + sat.Journal}, &found); len(found.Sessions) != 1 || found.Sessions[0].ID != made[0] {
+		t.Errorf("about the runs of %s: %+v", made[0], found)
+	}
+	if h.get(question{path: councils + "?runs=0pgeioq9lp8nsuel"}, &found); len(found.Sessions) != 0 {
+		t.Errorf("about runs of another assistant: %+v", found)
+	}
 	for _, q := range []string{"?limit=0", "?limit=201", "?limit=x", "?after=x", "?after=..%2f..%2f..%2f..%2f..%2fetc", "?order=up", "?find=" + strings.Repeat("x", 201)} {
 		h.refused(q, question{path: councils + q}, 400, "invalid_request")
 	}

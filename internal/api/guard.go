@@ -86,7 +86,7 @@ func (s *Server) identify(x *exchange, r *http.Request) *Problem {
 	}
 	secret, kind := shown(x, r)
 	if kind == "" {
-		return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request says of nobody who asks.")
+		return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
 	}
 	t, err := s.config.Users.Check(r.Context(), secret)
 	switch {

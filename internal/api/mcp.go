@@ -51,7 +51,7 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (clos
 		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Connect with a program, not from a page.")
 	}
 	if r.Header["Authorization"] == nil {
-		return nil, unauthorized(`Bearer realm="sibyl"`, "no_token", "The request says of nobody who asks.")
+		return nil, unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
 	}
 	if p := s.identify(x, r); p != nil {
 		return nil, p

@@ -21,12 +21,17 @@ import (
 	"sibyl/internal/run"
 )
 
-// journalSession is the session of the journal that holds the runs about one of the Council's: it follows from the two, so that nothing of it has to be
-// kept in the folder. One that was removed has a successor.
+// journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were removed: it follows from the two,
+// so that nothing of it has to be kept in the folder.
+func journalName(owner journal.Owner, id string, n int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "council\x00%s\x00%s\x00%d", owner, id, n))
+	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
+}
+
+// journalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
 func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	for n := 0; ; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "council\x00%s\x00%s\x00%d", owner, id, n))
-		name := strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
+		name := journalName(owner, id, n)
 		_, err := d.Store.Session(ctx, owner, name)
 		var removed *journal.RemovedError
 		switch {

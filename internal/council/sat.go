@@ -64,3 +64,16 @@ func (o *Outcome) doubted() string {
 func (d *Desk) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	return d.journalSession(ctx, owner, id)
 }
+
+// mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are in.
+const mostRemoved = 8
+
+// IsAbout says whether a session of the journal holds runs about a session of the Council.
+func (d *Desk) IsAbout(owner journal.Owner, journalSession, id string) bool {
+	for n := range mostRemoved + 1 {
+		if journalName(owner, id, n) == journalSession {
+			return true
+		}
+	}
+	return false
+}

@@ -126,6 +126,13 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
 		t.Error("the answers are not side by side")
 	}
+	session := `location.hash === ` + quoted(evaluate[string](p, "location.hash")) + ` && document.querySelector("article section")`
+	p.press("Why")
+	p.press("← Back to the conversation")
+	p.until("the session after Why", session)
+	p.turnsTo("#/")
+	p.until("its row among all conversations", `(() => { const row = document.querySelector("aside li a"); row?.click(); return row; })()`)
+	p.until("the session from the list", session)
 }
 
 func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {

@@ -36,3 +36,14 @@ export function go(parts: string[], how: "pushed" | "replaced" = "pushed") {
   if (how === "replaced") location.replace(hash);
   else location.hash = hash;
 }
+
+/** Where a session of runs is shown. */
+export function placeOf(assistant: string, session: string): string[] {
+  if (assistant === "inquiry") return ["inquiries", session];
+  if (assistant === "tasks") return ["tasks", session];
+  if (assistant.startsWith("council")) return ["council", ofRuns, session];
+  return ["session", session];
+}
+
+/** The part of the address before a session of runs that is about one of the Council's. */
+export const ofRuns = "of-runs";
