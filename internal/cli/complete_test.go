@@ -55,6 +55,7 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 		{"task done", "1", ""},
 		{"session export -f", "jsonl", ""},
 		{"council export -f", "md", "jsonl"},
+		{"user add eve --scope", "operate", ""},
 		{"ask @sr", "@src/", ""},
 		{"ask @src/", "@src/bridge.md", ""},
 	} {

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
+	"sibyl/internal/user"
 )
 
 // argumentLookups are the lookups of arguments, by the path of their command below sibyl.
@@ -40,7 +41,7 @@ func flagLookups() map[string]lookup {
 		"model": modelNames, "detective": modelNames, "witness": witnesses, "chair": oracleNames, "conversation": sessionIDs(taskchat.Name, newConversation), "user": userNames,
 		"ask --session": sessionIDs(oracle.Name), "session": sittingIDs,
 		"session export --format": oneWordOf("md", "json", "jsonl"), "format": oneWordOf("md", "json"), "status": oneWordOf(string(task.Pending), string(task.Completed)),
-		"scope": oneWordOf("read", "write"), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"), "half": oneWordOf("dev", "test", "all"), "eval classify --half": oneWordOf("dev", "test"),
+		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"), "half": oneWordOf("dev", "test", "all"), "eval classify --half": oneWordOf("dev", "test"),
 		"report": oneWordOf(config.ReportSignals, config.ReportTool), "on": oneWordOf("postgres", "sqlite"),
 	}
 }
@@ -51,6 +52,13 @@ var folderFlags = []string{"in", "vault", "data", "documents", "prompts"}
 // oneWordOf offers a few words.
 func oneWordOf(all ...string) lookup {
 	return func(context.Context, *values, []string, string) ([]offered, error) { return offeredWords(all...), nil }
+}
+
+func scopes() (all []string) {
+	for _, s := range user.Scopes() {
+		all = append(all, string(s))
+	}
+	return all
 }
 
 // filesTaken are the words of a usage that stand for files, for which the shell knows what there is.
