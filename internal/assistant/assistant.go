@@ -117,7 +117,7 @@ type Part struct {
 	Kind   PartKind
 	Name   string // of the segment or the tool; may be empty
 	Text   string
-	Tokens int // estimated; 0: not known
+	Tokens int // estimated; 0: it is for others to estimate
 }
 
 // PartKind says what a part is.
@@ -125,7 +125,7 @@ type PartKind string
 
 // The kinds of part.
 const (
-	PartSegment PartKind = "segment" // of the system prompt
+	PartSegment PartKind = "segment" // of the prompt
 	PartTool    PartKind = "tool"    // a tool that is offered, as the model is told of it
 	PartPerson  PartKind = "person"  // what the person said
 	PartControl PartKind = "control" // what the control layer said

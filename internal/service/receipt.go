@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -97,6 +98,9 @@ func data(raw json.RawMessage) []assistant.Part {
 
 func bounded(parts []assistant.Part) (all []Part) {
 	for _, p := range parts[max(0, len(parts)-mostParts):] {
+		if p.Tokens == 0 && p.Kind != assistant.PartData {
+			p.Tokens = agent.Tokens(p.Text)
+		}
 		one := Part{p, len(p.Text)}
 		if one.Bytes > mostPartText {
 			cut := mostPartText
