@@ -2,7 +2,6 @@ package council
 
 import (
 	"context"
-	"strings"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/model"
@@ -57,10 +56,9 @@ func (p *performing) exchangedReply(ctx context.Context, c *run.CompletionRecord
 	}
 	r, _ := c.Value.(ReplyReceipt) // none: it failed
 	x := q.Exchanged(r.Model, model.Schema{}, r.Sent, assistant.Answered(r.Text)...)
-	for _, left := range append([]string{p.env.Cut}, p.env.Left...) {
-		if strings.TrimSpace(left) != "" {
-			x.LeftOut = append(x.LeftOut, left)
-		}
+	if p.env.Cut != "" {
+		x.LeftOut = append(x.LeftOut, "what has no room in the model's window: it has "+p.env.Cut)
 	}
+	x.LeftOut = append(x.LeftOut, p.env.Left...)
 	return x, nil
 }
