@@ -151,12 +151,14 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run     Run      `json:"run"`
-	Steps   []Step   `json:"steps"`
-	Ending  []string `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
-	Points  []Point  `json:"points" doc:"The run in short."`
-	Sources []Source `json:"sources" doc:"What was read for it, and what it cites."`
-	Left    []Left   `json:"left" doc:"What was sent away, in order."`
+	Run     Run        `json:"run"`
+	Steps   []Step     `json:"steps"`
+	Ending  []string   `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Points  []Point    `json:"points" doc:"The run in short."`
+	Sources []Source   `json:"sources" doc:"What was read for it, and what it cites."`
+	Left    []Left     `json:"left" doc:"What was sent away, in order."`
+	Used    []TurnCost `json:"used" doc:"What models took, in order."`
+	Tokens  Tokens     `json:"tokens" doc:"All of that."`
 }
 
 // Point is one thing that a run is told by in short.
@@ -227,6 +229,7 @@ type Effect struct {
 
 func (s *Server) explanationForm(x service.Explanation) Explanation {
 	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending), Points: []Point{}, Sources: []Source{}, Left: []Left{}}
+	f.Used, f.Tokens = s.turnCosts(x.Used), s.config.Prices.costOf(usages(x.Used)...)
 	for _, p := range x.Points() {
 		f.Points = append(f.Points, Point(p))
 	}

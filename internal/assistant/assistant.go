@@ -47,6 +47,8 @@ type Assistant struct {
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
 	Left func(c *run.CompletionRecord) []Left
+	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
+	Used func(c *run.CompletionRecord) (Usage, bool)
 	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero Exchanged: payload and
 	// result of the receipt say it.
 	Exchanged func(ctx context.Context, v *run.View, c *run.CompletionRecord) (Exchanged, error)

@@ -108,6 +108,7 @@ type Explanation struct {
 	Shown   *assistant.Shown // what came of it; nil: it has not ended
 	Sources []Source         // what was read for it, and what it cites
 	Left    []assistant.Left // what was sent away, in the order of the receipts
+	Used    []Used           // what models took, likewise
 	Began   time.Time
 }
 
@@ -146,7 +147,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Began: r.StartedAt}
+	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Used: s.usedOf(r.Assistant, recs), Began: r.StartedAt}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
 		one.TookIn, one.Op = tookIn(recs, step.Record)
