@@ -148,7 +148,7 @@ func (a *App) operation() *api.Operation {
 		now := a.Clock.Now()
 		nodes, err := a.Registry.Nodes(ctx, now)
 		return nodes, now, err
-	}, Trees: a.checkedTrees}
+	}, Trees: a.checkedTrees, Prompts: a.checkedPrompts}
 }
 
 // checkedTrees are the trees in force, as they are now, with what a check of each says.
