@@ -193,6 +193,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // describe makes the OpenAPI description of what is registered.
 func (s *Server) describe() error {
+	s.nameEvents()
 	if err := s.nameOptions(); err != nil {
 		return err
 	}

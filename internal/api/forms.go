@@ -198,11 +198,20 @@ type Step struct {
 	Record    int64     `json:"record" doc:"The number of the record that it took in."`
 	At        time.Time `json:"at,omitzero" doc:"When that record was written."`
 	TookIn    string    `json:"took_in" doc:"What that record is."`
+	Took      *Took     `json:"took,omitempty" doc:"The same in parts. Left out where the record stands beside it, in a stream."`
 	Op        uint64    `json:"op,omitempty" doc:"The operation whose receipt that record is."`
 	Status    string    `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
 	Events    []Event   `json:"events"`
 	Started   []Effect  `json:"started" doc:"What it asked for."`
 	Withdrawn []uint64  `json:"withdrawn" doc:"The operations that it withdrew."`
+}
+
+// Took is what a record is that a step took in, in parts.
+type Took struct {
+	Kind    string `json:"kind" doc:"Of the record: start, completion, time and others."`
+	Effect  string `json:"effect,omitempty" doc:"Of a receipt: the kind of its effect."`
+	Label   string `json:"label,omitempty" doc:"Of that effect."`
+	Failure string `json:"failure,omitempty" doc:"Why it failed."`
 }
 
 // Event is one thing that happened in a step.
@@ -251,6 +260,10 @@ func (s *Server) explanationForm(x service.Explanation) Explanation {
 
 func stepForm(step service.Step) Step {
 	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	if step.Took.Kind != "" {
+		took := Took(step.Took)
+		f.Took = &took
+	}
 	for i, e := range step.Events {
 		f.Events = append(f.Events, eventForm(e, step.Words[i]))
 	}
