@@ -46,7 +46,7 @@ func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got 
 	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Sent().Hash}
 	x.Sent = append(x.Sent, p.system...)
 	if schema.Name != "" {
-		x.Sent = with(x.Sent, PartSegment, schema.Name, schema.Told())
+		x.Sent = with(x.Sent, PartSegment, "form", schema.Told())
 	}
 	x.Sent = append(x.Sent, p.said...)
 	return x
