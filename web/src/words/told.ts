@@ -84,6 +84,11 @@ export const told = {
   "told.suspicions": ["to be asked about: {n}", "noch nachzufragen: {n}", "por esclarecer: {n}"],
   "told.inquiry.ended": ["Questioning ended: {reason}", "Die Befragung ist beendet: {reason}", "O interrogatório terminou: {reason}"],
 
+  "told.is.success": ["done", "erledigt", "feito"],
+  "told.is.answered": ["answered", "beantwortet", "respondido"],
+  "told.is.failed": ["failed", "fehlgeschlagen", "falhou"],
+  "told.is.clarification_needed": ["asks back", "fragt nach", "pede esclarecimento"],
+  "told.is.confirmation_required": ["asks for a yes", "fragt nach einem Ja", "pede um sim"],
   "told.is.code": ["code", "Code", "código"],
   "told.is.documentation": ["documentation", "Dokumentation", "documentação"],
   "told.is.research": ["research", "Recherche", "pesquisa"],

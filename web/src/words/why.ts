@@ -60,7 +60,7 @@ export const why = {
   "why.receipt.failed": ["It failed: {why}", "Fehlgeschlagen: {why}", "Falhou: {why}"],
   "why.receipt.size": ["{tokens} tokens, {bytes} bytes", "{tokens} Token, {bytes} Bytes", "{tokens} tokens, {bytes} bytes"],
   "why.receipt.bytes": ["{bytes} bytes", "{bytes} Bytes", "{bytes} bytes"],
-  "why.receipt.sum": ["{n} parts, about {tokens} tokens, {bytes} bytes", "{n} Teile, etwa {tokens} Token, {bytes} Bytes", "{n} partes, cerca de {tokens} tokens, {bytes} bytes"],
+  "why.receipt.sum": ["Parts: {n}, about {tokens} tokens, {bytes} bytes", "Teile: {n}, etwa {tokens} Token, {bytes} Bytes", "Partes: {n}, cerca de {tokens} tokens, {bytes} bytes"],
   "why.receipt.used": ["Counted by its provider: {input} tokens in, {output} out", "Vom Anbieter gezählt: {input} Token hinein, {output} heraus", "Contados pelo fornecedor: {input} tokens de entrada, {output} de saída"],
   "why.receipt.cached": [" ({n} cached)", " ({n} zwischengespeichert)", " ({n} em cache)"],
   "why.segment.intent": ["how to read a message", "wie eine Nachricht zu lesen ist", "como ler uma mensagem"],
