@@ -19,6 +19,7 @@ type Me struct {
 	ExpiresAt time.Time  `json:"expires_at" doc:"When the token or cookie ends."`
 	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name."`
 	Build     string     `json:"build" doc:"Of the server."`
+	Currency  string     `json:"currency,omitempty" doc:"In which costs are told. Left out: the server knows no prices, and tells none."`
 }
 
 // Assistant is one that can be asked, or that goes along with one.
@@ -53,7 +54,7 @@ func (s *Server) accountRoutes() {
 }
 
 func (s *Server) me(t user.Token) Me {
-	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
+	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build, Currency: s.config.Prices.currency(),
 		Folders: slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(s.config.Folders(t.User)))))}
 }
 

@@ -3,7 +3,7 @@
 // Guarantees:
 //   - Who one is, is said by a bearer token in the header Authorization, or by the cookie of a browser that signed in; never by an address.
 //     What is another's does not exist: it is answered as an id that never was, letter by letter.
-//   - GET and HEAD change nothing and want the scope read; everything else wants the scope write.
+//   - GET and HEAD change nothing and want the scope read, as replays do, which change nothing either; everything else wants the scope write.
 //   - A request that no token in a header vouches for is refused if a page of another site or port made it. Names by which this server is
 //     not known are refused, so that no foreign name can be pointed at it.
 //   - Whatever goes wrong is a Problem (RFC 9457) with a kind and, where there is one, a hint. A bad request is 400. No answer repeats what
@@ -69,6 +69,7 @@ type Config struct {
 	AddAudio  func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
 	Inquiry   *inquiry.Desk // nil: no routes of the Inquiry
 	Operation *Operation    // nil: no routes of how the server works
+	Prices    *Prices       // nil: nobody has said what models cost
 	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
 	Build   string
@@ -170,6 +171,7 @@ func New(c Config) (*Server, error) {
 	s.sessionRoutes()
 	s.runRoutes()
 	s.whyRoutes()
+	s.costRoutes()
 	s.replayRoutes()
 	s.streamRoutes()
 	s.askRoutes()
@@ -191,6 +193,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // describe makes the OpenAPI description of what is registered.
 func (s *Server) describe() error {
+	s.nameEvents()
 	if err := s.nameOptions(); err != nil {
 		return err
 	}

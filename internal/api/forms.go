@@ -151,12 +151,14 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run     Run      `json:"run"`
-	Steps   []Step   `json:"steps"`
-	Ending  []string `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
-	Points  []Point  `json:"points" doc:"The run in short."`
-	Sources []Source `json:"sources" doc:"What was read for it, and what it cites."`
-	Left    []Left   `json:"left" doc:"What was sent away, in order."`
+	Run     Run        `json:"run"`
+	Steps   []Step     `json:"steps"`
+	Ending  []string   `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Points  []Point    `json:"points" doc:"The run in short."`
+	Sources []Source   `json:"sources" doc:"What was read for it, and what it cites."`
+	Left    []Left     `json:"left" doc:"What was sent away, in order."`
+	Used    []TurnCost `json:"used" doc:"What models took, in order."`
+	Tokens  Tokens     `json:"tokens" doc:"All of that."`
 }
 
 // Point is one thing that a run is told by in short.
@@ -196,11 +198,20 @@ type Step struct {
 	Record    int64     `json:"record" doc:"The number of the record that it took in."`
 	At        time.Time `json:"at,omitzero" doc:"When that record was written."`
 	TookIn    string    `json:"took_in" doc:"What that record is."`
+	Took      *Took     `json:"took,omitempty" doc:"The same in parts. Left out where the record stands beside it, in a stream."`
 	Op        uint64    `json:"op,omitempty" doc:"The operation whose receipt that record is."`
 	Status    string    `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
 	Events    []Event   `json:"events"`
 	Started   []Effect  `json:"started" doc:"What it asked for."`
 	Withdrawn []uint64  `json:"withdrawn" doc:"The operations that it withdrew."`
+}
+
+// Took is what a record is that a step took in, in parts.
+type Took struct {
+	Kind    string `json:"kind" doc:"Of the record: start, completion, time and others."`
+	Effect  string `json:"effect,omitempty" doc:"Of a receipt: the kind of its effect."`
+	Label   string `json:"label,omitempty" doc:"Of that effect."`
+	Failure string `json:"failure,omitempty" doc:"Why it failed."`
 }
 
 // Event is one thing that happened in a step.
@@ -227,6 +238,7 @@ type Effect struct {
 
 func (s *Server) explanationForm(x service.Explanation) Explanation {
 	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending), Points: []Point{}, Sources: []Source{}, Left: []Left{}}
+	f.Used, f.Tokens = s.turnCosts(x.Used), s.config.Prices.costOf(usages(x.Used)...)
 	for _, p := range x.Points() {
 		f.Points = append(f.Points, Point(p))
 	}
@@ -248,6 +260,10 @@ func (s *Server) explanationForm(x service.Explanation) Explanation {
 
 func stepForm(step service.Step) Step {
 	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	if step.Took.Kind != "" {
+		took := Took(step.Took)
+		f.Took = &took
+	}
 	for i, e := range step.Events {
 		f.Events = append(f.Events, eventForm(e, step.Words[i]))
 	}

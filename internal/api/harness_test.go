@@ -100,7 +100,7 @@ func newHouse(t testing.TB) *house {
 	h.config.Council = &council.Desk{Deps: h.council()}
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
-		Trees: func() ([]api.CheckedTree, error) { return nil, nil }}
+		Trees: func() ([]api.CheckedTree, error) { return nil, nil }, Prompts: func() ([]api.CheckedPrompt, string, error) { return nil, "", nil }}
 	return h
 }
 

@@ -19,6 +19,8 @@ type Operation struct {
 	Lately func() []telemetry.Minute
 	// Trees are those in force, by name, each checked; nil: no routes of them.
 	Trees func() ([]CheckedTree, error)
+	// Prompts are those of all assistants, by assistant and name, each checked, and what is wrong with their folder as a whole; nil: no routes of them.
+	Prompts func() (all []CheckedPrompt, folder string, err error)
 }
 
 // Nodes are the processes that serve.
@@ -80,6 +82,9 @@ func (s *Server) operationRoutes() {
 	register(s, route{id: "getOperation", method: http.MethodGet, path: "/api/operation", tag: tag, summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
 	if s.config.Operation.Trees != nil {
 		s.treeRoutes(tag)
+	}
+	if s.config.Operation.Prompts != nil {
+		s.promptRoutes(tag)
 	}
 }
 

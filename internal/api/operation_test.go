@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/telemetry"
 )
 
-var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle"}
+var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle", "/api/prompts", "/api/prompts/oracle/base"}
 
 func TestWhoMayNotOperateIsToldNothingOfOthers(t *testing.T) {
 	h := newHouse(t).open()
@@ -98,4 +98,26 @@ func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
 		t.Errorf("a path is told: %s %s", list.body, whole.body)
 	}
 	h.refused("a tree that there is not", question{path: "/api/trees/..%2foracle", token: operators}, 404, "no_tree")
+}
+
+func TestPromptsAreShownWithWhatACheckFinds(t *testing.T) {
+	h := newHouse(t)
+	h.config.Operation.Prompts = func() ([]api.CheckedPrompt, string, error) {
+		return []api.CheckedPrompt{{Name: "oracle/base", Text: "Be terse.", Original: "Be brief.", Problems: []string{"it is empty"}}, {Name: "tasks/intent", Text: "Read.", BuiltIn: true}}, "one is misspelt", nil
+	}
+	h.open()
+	var all api.Prompts
+	list := h.get(question{path: "/api/prompts", token: operators}, &all)
+	want := api.PromptInForce{Assistant: "oracle", Name: "base", Tokens: all.Prompts[0].Tokens, Problems: 1}
+	if len(all.Prompts) != 2 || all.Prompts[0] != want || want.Tokens == 0 || !all.Prompts[1].BuiltIn || all.Folder != "one is misspelt" {
+		t.Errorf("the prompts are %s", list.body)
+	}
+	var one api.PromptWhole
+	if h.get(question{path: "/api/prompts/oracle/base", token: operators}, &one); one.Text != "Be terse." || one.Original != "Be brief." || len(one.Found) != 1 {
+		t.Errorf("the prompt is %+v", one)
+	}
+	for _, path := range []string{"/api/prompts", "/api/prompts/oracle/base"} {
+		h.refused(path+" by who does not operate", question{path: path}, 403, "scope")
+	}
+	h.refused("a prompt that there is not", question{path: "/api/prompts/oracle/none", token: operators}, 404, "no_prompt")
 }

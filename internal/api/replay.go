@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
+	"sibyl/internal/user"
 )
 
 // Replaying is what is to be different in a replay.
@@ -99,9 +100,9 @@ const (
 func (s *Server) replayRoutes() {
 	const tag = "runs"
 	problems := []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	register(s, route{id: "replayRun", method: http.MethodPost, path: "/api/runs/{run}/replay", tag: tag, whole: true, problems: problems,
+	register(s, route{id: "replayRun", method: http.MethodPost, path: "/api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true, problems: problems,
 		summary: "Take a run through another tree: nothing is performed or kept"}, s.replay)
-	register(s, route{id: "replayRuns", method: http.MethodPost, path: "/api/replay", tag: tag, whole: true, problems: problems,
+	register(s, route{id: "replayRuns", method: http.MethodPost, path: "/api/replay", tag: tag, needs: user.Read, whole: true, problems: problems,
 		summary: "Take past runs through another tree, and say where they would decide otherwise"}, s.replayAll)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -303,6 +304,37 @@ func (s *Server) nameOptions() error {
 		}
 	}
 	return nil
+}
+
+// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, and the kinds of what their steps ask for.
+func (s *Server) nameEvents() {
+	schemas := s.api.OpenAPI().Components.Schemas.Map()
+	fields, kinds := map[string][]string{}, map[string]bool{}
+	for _, a := range s.config.Service.Assistants() {
+		for _, e := range a.Events {
+			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))
+		}
+		for kind := range a.Effects {
+			kinds[kind] = true
+		}
+	}
+	all := []any{}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, kind)
+	}
+	schemas["Effect"].Properties["kind"].Examples = all
+	schemas["Event"].Properties["data"].Extensions = map[string]any{"x-fields-by-type": fields}
+}
+
+// fieldsOf are the names that the fields of a struct have in JSON.
+func fieldsOf(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // oneOfThese says what a value is, in place of what is said of it. What of it is wrong, its assistant says.

@@ -41,6 +41,7 @@ type Receipt struct {
 	LeftOut []string  `json:"left_out" doc:"What was left out of the prompt, each with the reason."`
 	Changed bool      `json:"changed" doc:"This build of the server composes another prompt than the one that was sent: it is that other one that is told."`
 	Lost    bool      `json:"lost" doc:"What was sent can't be composed any more; what the record has of it is told."`
+	Used    *Tokens   `json:"used,omitempty" doc:"What the model took. Left out: none was asked, or its provider does not count."`
 }
 
 // Part is a part of what was sent, or of what came back.
@@ -95,6 +96,10 @@ func (s *Server) receipt(ctx context.Context, in *RecordPath) (*of[Receipt], err
 	}
 	f := Receipt{Effect: effectForm(told.Asked), Record: told.Record, At: told.At, TookMS: told.Took.Milliseconds(), Found: told.Found, To: told.To,
 		Sent: partForms(told.Sent), Got: partForms(told.Got), LeftOut: list(told.LeftOut), Changed: told.Changed, Lost: told.Lost}
+	if told.Used != nil {
+		tokens := s.config.Prices.costOf(*told.Used)
+		f.Used = &tokens
+	}
 	if told.Fault != nil {
 		f.Failure = told.Fault.Reason
 	}

@@ -51,7 +51,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Prices: a.prices(), Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
@@ -130,13 +130,25 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 	return w, err
 }
 
+// prices are those of the settings; nil if they have none.
+func (a *App) prices() *api.Prices {
+	set := a.Config.Prices
+	if len(set.Models) == 0 {
+		return nil
+	}
+	return &api.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
+		p, known := set.Find(model)
+		return p.Of(input, cached, output), known
+	}}
+}
+
 // operation tells those who operate the server how it works.
 func (a *App) operation() *api.Operation {
 	return &api.Operation{Lately: a.telemetry.Lately, Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
 		now := a.Clock.Now()
 		nodes, err := a.Registry.Nodes(ctx, now)
 		return nodes, now, err
-	}, Trees: a.checkedTrees}
+	}, Trees: a.checkedTrees, Prompts: a.checkedPrompts}
 }
 
 // checkedTrees are the trees in force, as they are now, with what a check of each says.

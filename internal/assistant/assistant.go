@@ -47,6 +47,8 @@ type Assistant struct {
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
 	Left func(c *run.CompletionRecord) []Left
+	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
+	Used func(c *run.CompletionRecord) (Usage, bool)
 	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero Exchanged: payload and
 	// result of the receipt say it.
 	Exchanged func(ctx context.Context, v *run.View, c *run.CompletionRecord) (Exchanged, error)
@@ -117,7 +119,7 @@ type Part struct {
 	Kind   PartKind
 	Name   string // of the segment or the tool; may be empty
 	Text   string
-	Tokens int // estimated; 0: not known
+	Tokens int // estimated; 0: it is for others to estimate
 }
 
 // PartKind says what a part is.
@@ -125,7 +127,7 @@ type PartKind string
 
 // The kinds of part.
 const (
-	PartSegment PartKind = "segment" // of the system prompt
+	PartSegment PartKind = "segment" // of the prompt
 	PartTool    PartKind = "tool"    // a tool that is offered, as the model is told of it
 	PartPerson  PartKind = "person"  // what the person said
 	PartControl PartKind = "control" // what the control layer said

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,6 +44,27 @@ const (
 	byFallback = "it was asked before another one and did not answer"
 )
 
+// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are none.
+func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
+	var r struct {
+		Model string `json:"model"`
+		By    string `json:"by"`
+		Usage struct {
+			Input  int `json:"input_tokens"`
+			Cached int `json:"cached_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if json.Unmarshal(c.Result, &r) != nil {
+		return u, false
+	}
+	u = Usage{Model: cmp.Or(r.Model, r.By), Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}
+	return u, isModel(u.Model) && u.Input+u.Output > 0
+}
+
+// isModel says that an id is that of a model: rules are none.
+func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
+
 // ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or “by”, and those in
 // “tries” before it. Rules are no model.
 func ToModel(c *run.CompletionRecord) (all []Left) {
@@ -60,17 +82,12 @@ func ToModel(c *run.CompletionRecord) (all []Left) {
 	if json.Unmarshal(c.Result, &r) != nil {
 		return nil
 	}
-	isModel := func(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
 	for _, t := range r.Tries {
 		if isModel(t.Model) {
 			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback})
 		}
 	}
-	id := r.Model
-	if id == "" {
-		id = r.By
-	}
-	if isModel(id) {
+	if id := cmp.Or(r.Model, r.By); isModel(id) {
 		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input, Rule: byChoice})
 	}
 	return all

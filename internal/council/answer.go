@@ -2,7 +2,6 @@ package council
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"sibyl/internal/bt"
@@ -31,6 +30,7 @@ type ReplyReceipt struct {
 	Usage    model.Usage `json:"usage"`
 	Attempts int         `json:"attempts,omitempty"`
 	Tries    []model.Try `json:"tries,omitempty"` // models that did not answer before
+	model.Sent
 }
 
 // Facts is what the rules know that stand for an oracle where no model is there.
@@ -88,12 +88,12 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, modelFault(err)
 	}
-	req, err := p.request(ctx)
+	q, err := p.replying(ctx)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := m.Chat(ctx, req, streamed(job))
-	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries}
+	resp, err := m.Chat(ctx, q.Request, streamed(job))
+	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
 	case err != nil:
 		return r, modelFault(err)
@@ -115,34 +115,6 @@ func streamed(job run.Job) func(model.Delta) error {
 		job.Emit(piece)
 		return nil
 	}
-}
-
-// request is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.
-func (p *performing) request(ctx context.Context) (req model.Request, err error) {
-	req.Purpose = Purpose
-	text := func(name string) string {
-		if err != nil || p.view.Blob(name) == "" {
-			return ""
-		}
-		var content []byte
-		content, err = p.view.Text(ctx, name)
-		return string(content)
-	}
-	req.Messages = []model.Message{{Role: model.User, Text: text(textPrompt)}}
-	if own := text(textOwn); own != "" {
-		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: own})
-	}
-	if others := text(textOthers); others != "" {
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: text(textDebate) + "\n\n" + others})
-	}
-	facts := Facts{Language: p.env.Language}
-	for name, into := range map[string]any{textEntries: &facts.Entries, textOracle: &facts.Oracle} {
-		if content := text(name); content != "" && err == nil {
-			err = json.Unmarshal([]byte(content), into)
-		}
-	}
-	req.Facts = facts
-	return req, err
 }
 
 // KeepPayload asks that the answer of a record is written into the session's folder.

@@ -27,6 +27,7 @@ type ChairReceipt struct {
 	Unused    []string    `json:"unused,omitempty"` // oracles of whose answers nothing was taken up
 	Model     string      `json:"model"`
 	Usage     model.Usage `json:"usage"`
+	Composed
 }
 
 // Sentence is one of a chair. By are the oracles who said it; none: it is the chair's own, or nothing of what it names says it (Doubted).
@@ -77,23 +78,17 @@ func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.answers(asked.Answers)
+	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.asking(ctx, EffectChair, textChair, answers)
+	answers := m.answers
+	var r ChairReceipt
+	c, resp, err := p.structured(ctx, m, &r)
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := p.structured(ctx, req, edited)
-	if err != nil {
-		return nil, err
-	}
-	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage}
-	if err := json.Unmarshal(value, &r); err != nil {
-		return nil, err
-	}
-	r.Model, r.Usage = resp.Model, resp.Usage
+	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
 	for n := range r.Sentences {
 		r.Sentences[n].attribute(answers)
 	}

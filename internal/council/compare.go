@@ -3,12 +3,9 @@ package council
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
 	"sibyl/internal/council/prompt"
@@ -32,6 +29,7 @@ const (
 // CompareReceipt is what a comparison found.
 type CompareReceipt struct {
 	digest.Comparison
+	Composed
 	Usage model.Usage `json:"usage"`
 }
 
@@ -68,25 +66,20 @@ func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.answers(asked.Answers)
+	m, asks, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	if asked.By == byRules {
-		return p.compareByRules(ctx, answers)
+	if !asks {
+		return p.compareByRules(ctx, m.answers)
 	}
-	req, err := p.asking(ctx, EffectCompare, textCompare, answers)
+	var r CompareReceipt
+	c, resp, err := p.structured(ctx, m, &r.Comparison)
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := p.structured(ctx, req, comparison)
-	if err != nil {
-		return nil, err
-	}
-	r := CompareReceipt{Usage: resp.Usage}
-	if err := json.Unmarshal(value, &r.Comparison); err != nil {
-		return nil, err
-	}
+	answers := m.answers
+	r.Composed, r.Usage = c, resp.Usage
 	r.By = resp.Model
 	r.Agree, r.Differ, r.Overlooked = p.sound(r.Agree, answers, 2), p.sound(r.Differ, answers, 1), p.sound(r.Overlooked, answers, 0)
 	return r, nil
@@ -127,46 +120,4 @@ func (p *performing) compareByRules(ctx context.Context, answers []Answer) (any,
 	r := CompareReceipt{Comparison: digest.Compare(said(entries), all, p.env.Language)}
 	r.By = RulesModel
 	return r, nil
-}
-
-// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody said reads as the heading of an
-// answer, or as the header of an entry.
-func (p *performing) asking(ctx context.Context, purpose, about string, answers []Answer) (req model.Request, err error) {
-	told, err := p.view.Text(ctx, about)
-	if err != nil {
-		return req, err
-	}
-	b := &strings.Builder{}
-	for _, a := range answers {
-		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
-	}
-	said, err := p.contextBeside(ctx, agent.Tokens(string(told))+agent.Tokens(b.String()))
-	if err != nil {
-		return req, err
-	}
-	text := fmt.Sprintf("What the person said:\n\n%s\n%s", plainHeadings(said.Text), b)
-	language := map[string]string{"pt": "Portuguese", "de": "German"}[p.env.Language]
-	if language == "" {
-		language = "English"
-	}
-	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: text}}, Purpose: purpose}, nil
-}
-
-// headings are the beginnings of lines that would read as the heading of an answer.
-var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
-
-// plainHeadings puts a backslash before each line that would read as the heading of an answer.
-func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
-
-// structured asks the model of the run for an answer of a form.
-func (p *performing) structured(ctx context.Context, req model.Request, schema model.Schema) (json.RawMessage, model.Response, error) {
-	m, err := p.Model(ctx, p.env.Model)
-	if err != nil {
-		return nil, model.Response{}, modelFault(err)
-	}
-	value, resp, err := model.Structured(ctx, m, req, schema, nil)
-	if err != nil {
-		err = modelFault(err)
-	}
-	return value, resp, err
 }

@@ -139,22 +139,40 @@ func cutInWords(c prompt.Context) string {
 	return strings.Join(all, ", ")
 }
 
-// contextBeside is the context of the run, which stands in a request beside so many tokens. What has no room in the model's window then is left out,
-// and it is assembled anew: else it is the text alone.
+// contextBeside is the context of the run, which stands in a request beside so many tokens.
 func (p *performing) contextBeside(ctx context.Context, tokens int) (c prompt.Context, err error) {
-	content, err := p.view.Text(ctx, textContext)
+	room, err := p.roomBeside(ctx, tokens)
 	if err != nil {
 		return c, err
 	}
+	return p.contextIn(ctx, room)
+}
+
+// roomBeside is how many tokens of the context have room in the model's window beside so many; 0: all of them.
+func (p *performing) roomBeside(ctx context.Context, tokens int) (int, error) {
+	content, err := p.view.Text(ctx, textContext)
+	if err != nil {
+		return 0, err
+	}
 	room := roomIn(p.Describe(ctx, p.env.Model).Window) - tokens
 	if p.view.Blob(textEntries) == "" || room >= agent.Tokens(string(content)) {
-		return prompt.Context{Text: string(content)}, nil
+		return 0, nil
+	}
+	return max(room, 1), nil
+}
+
+// contextIn is the context of the run within so many tokens: what has no room is left out, and it is assembled anew. 0: the text as it is.
+func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context, err error) {
+	if room == 0 {
+		content, err := p.view.Text(ctx, textContext)
+		return prompt.Context{Text: string(content)}, err
 	}
 	var entries []prompt.Entry
-	if content, err = p.view.Text(ctx, textEntries); err == nil {
+	content, err := p.view.Text(ctx, textEntries)
+	if err == nil {
 		err = json.Unmarshal(content, &entries)
 	}
-	return prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true, Budget: max(room, 1)}), err
+	return prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true, Budget: room}), err
 }
 
 // snapshot is how the context was made.

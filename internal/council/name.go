@@ -20,6 +20,7 @@ type NameReceipt struct {
 	Name  string      `json:"name"`
 	Model string      `json:"model"`
 	Usage model.Usage `json:"usage"`
+	Composed
 }
 
 var named = model.Schema{Name: "name", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80}}}`)}
@@ -54,18 +55,16 @@ func (p *performing) name(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.asking(ctx, EffectName, textName, nil)
+	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := p.structured(ctx, req, named)
+	var r NameReceipt
+	c, resp, err := p.structured(ctx, m, &r)
 	if err != nil {
 		return nil, err
 	}
-	r := NameReceipt{Model: resp.Model, Usage: resp.Usage}
-	if err := json.Unmarshal(value, &r); err != nil {
-		return nil, err
-	}
+	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
 	now, err := s.Rename(ctx, asked.Session, strings.TrimSpace(r.Name), resp.Model)
 	r.Name = now.Name
 	return r, folderFault(err)

@@ -25,6 +25,7 @@ type ReviewReceipt struct {
 	Reviews []Review    `json:"reviews"`
 	Model   string      `json:"model"`
 	Usage   model.Usage `json:"usage"`
+	Composed
 }
 
 // Review is what a reviewer says of one answer. Rank counts from 1, the best.
@@ -143,25 +144,7 @@ func (p *performing) review(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hidden := slices.Clone(answers)
-	for n := range hidden {
-		hidden[n].Text = p.withoutNames(hidden[n].Text)
-		hidden[n].Oracle.Name = letter(n)
-	}
-	req, err := p.asking(ctx, EffectReview, textReview, hidden)
-	if err != nil {
-		return nil, err
-	}
-	who, err := p.view.Text(ctx, textOracle+"."+asked.Reviewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	var reviewer struct{ Content, Placeholder string }
-	if err := json.Unmarshal(who, &reviewer); err != nil {
-		return nil, err
-	}
-	req.System = "You are this person:\n\n" + strings.ReplaceAll(reviewer.Content, reviewer.Placeholder, "") + "\n\n" + req.System
-	value, resp, err := p.structured(ctx, req, reviews)
+	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +154,11 @@ func (p *performing) review(ctx context.Context, job run.Job) (any, error) {
 			Rank                        int
 		}
 	}
-	if err := json.Unmarshal(value, &said); err != nil {
+	c, resp, err := p.structured(ctx, m, &said)
+	if err != nil {
 		return nil, err
 	}
-	r := ReviewReceipt{Model: resp.Model, Usage: resp.Usage}
+	r := ReviewReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	for n, a := range answers {
 		for _, one := range said.Reviews {
 			if strings.EqualFold(strings.TrimSpace(one.Answer), letter(n)) {

@@ -26,6 +26,7 @@ type AnalyseReceipt struct {
 	By       string         `json:"by"`
 	Usage    model.Usage    `json:"usage,omitzero"`
 	Tries    []model.Try    `json:"tries,omitempty"`
+	model.Sent
 }
 
 // leastComplete is from where on an answer is complete enough (the design's settled question).
@@ -104,11 +105,11 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, modelFault(err)
 	}
-	req, err := p.request(ctx, textAnalyse, all, latest)
+	q, err := p.prompt(ctx, textAnalyse, all, latest)
 	if err != nil {
 		return nil, err
 	}
-	said, resp, err := analysed(ctx, m, req)
+	said, resp, err := analysed(ctx, m, q.Request)
 	if err != nil {
 		return nil, modelFault(err)
 	}
@@ -116,7 +117,7 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, FollowUp: said.RequiresFollowUp}
+	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, FollowUp: said.RequiresFollowUp, Sent: q.Request.Sent()}
 	r.Analysis = said.checked(all, about, latest)
 	return r, nil
 }

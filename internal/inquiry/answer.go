@@ -89,6 +89,8 @@ type AnswerReceipt struct {
 	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
+	Usage    model.Usage       `json:"usage,omitzero"`     // of a witness that is a model
+	model.Sent
 }
 
 func hearLeaf() bt.Leaf {
@@ -153,7 +155,7 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{}}
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{}, Usage: a.Usage, Sent: a.Sent}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}

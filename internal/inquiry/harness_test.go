@@ -78,6 +78,7 @@ type house struct {
 	opens    func() ([]record.Document, error)                                         // what the witness answers from, or why it can't be heard
 	other    model.Model                                                               // in place of the scripted detective
 	broken   error                                                                     // why the detective can't be used
+	talks    bool                                                                      // the witness is a model, too
 
 	mu     sync.Mutex
 	sent   []model.Request // to the detective, in order
@@ -220,6 +221,9 @@ func (h *house) deps(store journal.Store) inquiry.Deps {
 			if err != nil {
 				return nil, nil, err
 			}
+			if h.talks {
+				return witness.Model(&detective{h, acting}, w.Text), nil, nil
+			}
 			return &scripted{h, w.Name}, documents, nil
 		},
 	}
@@ -257,6 +261,8 @@ func (d *detective) Chat(ctx context.Context, req model.Request, emit func(model
 		turn = d.analyses(n, req)
 	case summing:
 		turn = d.sums(req)
+	case witness.Purpose:
+		turn = modeltest.Say(fmt.Sprintf("Fact %d holds.", len(req.Messages)/2+1))
 	default:
 		turn = modeltest.Fail(model.Invalid)
 	}

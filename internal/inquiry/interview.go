@@ -96,7 +96,7 @@ func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, erro
 	if err != nil {
 		return Found{}, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	said, resp, err := analysed(ctx, m, examined(string(told), textAnalyse, i.Hypothesis, language, all, AnalyseReceipt{}))
+	said, resp, err := analysed(ctx, m, examined(string(told), textAnalyse, i.Hypothesis, language, all, AnalyseReceipt{}).Request)
 	if err != nil {
 		return Found{}, err
 	}

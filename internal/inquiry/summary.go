@@ -26,6 +26,7 @@ type SumReceipt struct {
 	By    string      `json:"by"`
 	Usage model.Usage `json:"usage,omitzero"`
 	Tries []model.Try `json:"tries,omitempty"`
+	model.Sent
 }
 
 func sumLeaf() bt.Leaf {
@@ -79,11 +80,11 @@ func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, modelFault(err)
 	}
-	req, err := p.request(ctx, textSummary, all, latest)
+	q, err := p.prompt(ctx, textSummary, all, latest)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := m.Chat(ctx, req, func(d model.Delta) error {
+	resp, err := m.Chat(ctx, q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
@@ -93,7 +94,7 @@ func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
 	case strings.TrimSpace(resp.Text) == "":
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " summed up nothing"}
 	}
-	return SumReceipt{strings.TrimSpace(resp.Text), resp.Model, resp.Usage, resp.Tries}, nil
+	return SumReceipt{strings.TrimSpace(resp.Text), resp.Model, resp.Usage, resp.Tries, q.Request.Sent()}, nil
 }
 
 // summaryWords are what a summary by rules is made of, in a language.

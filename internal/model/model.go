@@ -11,6 +11,8 @@ package model
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,6 +89,26 @@ type Request struct {
 	// The offline model answers from these, so that nobody parses a prompt.
 	Purpose string
 	Facts   any
+}
+
+// Sent is what a receipt keeps of a request whose texts can be composed anew.
+type Sent struct {
+	Hash  string `json:"sent,omitempty"`       // of its texts
+	Bytes int    `json:"sent_bytes,omitempty"` // of them
+}
+
+// Sent names the texts of a request: what the system prompt and the messages say, by whom.
+func (r Request) Sent() Sent {
+	h, n := sha256.New(), 0
+	add := func(what, text string) {
+		n += len(text)
+		_, _ = fmt.Fprintf(h, "%s %d\n%s", what, len(text), text) // a hash takes all
+	}
+	add("system", r.System)
+	for _, m := range r.Messages {
+		add(string(m.Role), m.Text)
+	}
+	return Sent{"sha256:" + hex.EncodeToString(h.Sum(nil)), n}
 }
 
 // Schema is the form of an answer: a JSON Schema, and its name of at most 64 letters, digits, underscores and hyphens. Hosted

@@ -33,7 +33,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 		return nil, Response{Model: m.ID()}, &Error{Kind: Invalid, Model: m.ID(), Message: message, Err: err}
 	}
 	req.Schema = &schema
-	req.System = strings.TrimSpace(req.System + "\n\nAnswer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(schema.JSON))
+	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Told())
 	said := relay{emit: emit}
 	total, err := said.ask(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
@@ -54,6 +54,11 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 		return nil, total, &Error{Kind: Garbled, Model: total.Model, Message: wrong.Error(), Err: wrong}
 	}
 	return value, total, nil
+}
+
+// Told is what a model is told of the form, at the end of its system prompt.
+func (s Schema) Told() string {
+	return "Answer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(s.JSON)
 }
 
 // compile makes a check of a schema, which has to be whole: others that it refers to are not looked for.

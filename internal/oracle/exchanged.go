@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -44,7 +43,7 @@ func exchangedTurn(ctx context.Context, known *promptTexts, v *run.View, p agent
 		x.Sent = append(x.Sent, partOf(assistant.PartSegment, id, r.Prompt.Texts[i]))
 	}
 	for _, t := range r.Request.Tools {
-		x.Sent = append(x.Sent, partOf(assistant.PartTool, t.Name, t.Description+"\n\n"+indented(t.Schema)))
+		x.Sent = append(x.Sent, partOf(assistant.PartTool, t.Name, t.Description+"\n\n"+agent.Indented(t.Schema)))
 	}
 	for _, m := range r.Messages {
 		x.Sent = append(x.Sent, said(m)...)
@@ -74,36 +73,24 @@ func said(m model.Message) (all []assistant.Part) {
 		all = append(all, partOf(kind, name, m.Text))
 	}
 	for _, call := range m.ToolCalls {
-		all = append(all, partOf(assistant.PartCall, call.Name, indented(json.RawMessage(call.Arguments))))
+		all = append(all, partOf(assistant.PartCall, call.Name, agent.Indented(json.RawMessage(call.Arguments))))
 	}
 	return all
 }
 
 func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
 	x := assistant.Exchanged{To: p.Name}
-	got, ok := c.Value.(agent.CallReceipt)
+	told, ok := agent.ToldCall(c)
 	if !ok {
 		return x
 	}
-	x.Sent = []assistant.Part{partOf(assistant.PartCall, got.Tool, indented(json.RawMessage(got.Arguments)))}
-	switch {
-	case got.Error != nil:
-		x.Got = []assistant.Part{partOf(assistant.PartResult, got.Tool, got.Error.Error())}
-	case got.Result != nil:
-		x.Got = []assistant.Part{partOf(assistant.PartResult, got.Tool, got.Result.Text)}
+	x.Sent = []assistant.Part{partOf(assistant.PartCall, told.Tool, told.Arguments)}
+	if told.Gave != "" {
+		x.Got = []assistant.Part{partOf(assistant.PartResult, told.Tool, told.Gave)}
 	}
 	return x
 }
 
 func partOf(kind assistant.PartKind, name, text string) assistant.Part {
 	return assistant.Part{Kind: kind, Name: name, Text: text, Tokens: agent.Tokens(text)}
-}
-
-// indented is JSON as people read it; what is none stays as it is.
-func indented(raw json.RawMessage) string {
-	b := &bytes.Buffer{}
-	if json.Indent(b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

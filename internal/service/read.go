@@ -108,6 +108,7 @@ type Explanation struct {
 	Shown   *assistant.Shown // what came of it; nil: it has not ended
 	Sources []Source         // what was read for it, and what it cites
 	Left    []assistant.Left // what was sent away, in the order of the receipts
+	Used    []Used           // what models took, likewise
 	Began   time.Time
 }
 
@@ -115,9 +116,18 @@ type Explanation struct {
 type Step struct {
 	run.TraceStep
 	TookIn string    `json:"took_in,omitempty"`
+	Took   Took      `json:"-"` // the same in parts; zero in a watch
 	Op     uint64    `json:"-"` // whose receipt it took in; 0: it took in no receipt
 	Words  []string  `json:"-"` // of the events
 	At     time.Time `json:"-"` // when what it took in was written; zero in a watch
+}
+
+// Took is what a record is that a step took in.
+type Took struct {
+	Kind    string // of the record
+	Effect  string // of a receipt: the kind of its effect
+	Label   string
+	Failure string // why it failed
 }
 
 func explained(step run.TraceStep, words run.Vocabulary) Step {
@@ -146,10 +156,10 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Began: r.StartedAt}
+	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Used: s.usedOf(r.Assistant, recs), Began: r.StartedAt}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
-		one.TookIn, one.Op = tookIn(recs, step.Record)
+		one.TookIn, one.Took, one.Op = tookIn(recs, step.Record)
 		if step.Record < int64(len(recs)) {
 			one.At = recs[step.Record].At
 		}
@@ -214,28 +224,31 @@ func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Le
 	return all
 }
 
-// tookIn says in a few words what a record is, and of which operation it is the receipt; 0 for none.
-func tookIn(recs []journal.Record, seq int64) (string, uint64) {
+// tookIn says in a few words what a record is, the same in parts, and of which operation it is the receipt; 0 for none.
+func tookIn(recs []journal.Record, seq int64) (string, Took, uint64) {
 	if seq >= int64(len(recs)) {
-		return "", 0
+		return "", Took{}, 0
 	}
+	took := Took{Kind: recs[seq].Kind}
 	body, err := run.Read(recs[seq])
 	switch c := body.(type) {
 	case *run.StartRecord:
-		return "the beginning", 0
+		return "the beginning", took, 0
 	case *run.TimeRecord:
-		return "a timer", 0
+		return "a timer", took, 0
 	case *run.CompletionRecord:
+		took.Effect, took.Label = c.Kind, c.Label
 		name := run.Asked{Kind: c.Kind, Label: c.Label}.Name()
 		if c.Err != nil {
-			return name + ": failed: " + c.Err.Reason, c.Op
+			took.Failure = c.Err.Reason
+			return name + ": failed: " + c.Err.Reason, took, c.Op
 		}
-		return name + ": done", c.Op
+		return name + ": done", took, c.Op
 	}
 	if err != nil {
-		return "it can't be read", 0
+		return "it can't be read", took, 0
 	}
-	return recs[seq].Kind, 0
+	return recs[seq].Kind, took, 0
 }
 
 // SessionAudit is all that was decided and done in a session, its runs oldest first.

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -20,9 +21,10 @@ type Receipt struct {
 	Record    int64
 	At        time.Time
 	Took      time.Duration
-	Found     bool      // it was performed before a crash, and found afterwards
-	Fault     *bt.Fault // why it failed; nil: it did not
-	To        string    // the model that answered, or the tool
+	Found     bool             // it was performed before a crash, and found afterwards
+	Fault     *bt.Fault        // why it failed; nil: it did not
+	To        string           // the model that answered, or the tool
+	Used      *assistant.Usage // by that model; nil: it is none, or does not say
 	Sent, Got []Part
 	LeftOut   []string // of the prompt, each with the reason
 	Changed   bool     // this build composes another prompt than the one that was sent: Sent has that other one
@@ -64,6 +66,9 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	}
 	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, Record: record, At: recs[record].At,
 		Took: time.Duration(c.TookMS) * time.Millisecond, Found: c.Found, Fault: c.Err}
+	if used := s.usedOf(row.Assistant, recs[record:record+1]); len(used) > 0 {
+		r.Used = &used[0].Usage
+	}
 	var told assistant.Exchanged
 	if a.Exchanged != nil {
 		if told, err = a.Exchanged(ctx, v, c); err != nil {
@@ -97,6 +102,9 @@ func data(raw json.RawMessage) []assistant.Part {
 
 func bounded(parts []assistant.Part) (all []Part) {
 	for _, p := range parts[max(0, len(parts)-mostParts):] {
+		if p.Tokens == 0 && p.Kind != assistant.PartData {
+			p.Tokens = agent.Tokens(p.Text)
+		}
 		one := Part{p, len(p.Text)}
 		if one.Bytes > mostPartText {
 			cut := mostPartText

@@ -42,6 +42,7 @@ type Service struct {
 	words  map[string]run.Vocabulary
 
 	lookouts lookouts
+	used     usedSoFar
 	began    time.Time // with the reading of the monotonic clock
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
@@ -27,6 +29,7 @@ type IntentReceipt struct {
 	Wishes []Wish      `json:"wishes"`
 	Model  string      `json:"model"`
 	Usage  model.Usage `json:"usage"`
+	model.Sent
 }
 
 // Wish is one thing that a model thinks is wanted. Task is how the person named the task, in their words.
@@ -60,13 +63,33 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	}
-	prompt, err := job.View.Text(ctx, promptText)
+	q, err := asking(ctx, job.View, &env, &given)
 	if err != nil {
 		return nil, err
 	}
-	req := model.Request{System: string(prompt) + given.situation(), MaxOutputTokens: intentTokens, Purpose: EffectIntent}
+	value, resp, err := model.Structured(ctx, m, q.Request, wishes, nil)
+	if err != nil {
+		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	r := IntentReceipt{Model: resp.Model, Usage: resp.Usage, Sent: q.Request.Sent()}
+	return r, json.Unmarshal(value, &r)
+}
+
+// asking is what the model is sent: what it is told, the last messages of the conversation, and this one.
+func asking(ctx context.Context, v *run.View, env *Env, given *Given) (*assistant.Prompt, error) {
+	prompt, err := v.Text(ctx, promptText)
+	if err != nil {
+		return nil, err
+	}
+	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: intentTokens, Purpose: EffectIntent}}
+	q.Tell("intent", string(prompt))
+	q.Tell("situation", given.situation())
+	say := func(by model.Role, kind assistant.PartKind, text string) {
+		q.Say(by)
+		q.Part(kind, "", text)
+	}
 	for _, id := range env.Past {
-		r, err := job.View.Earlier(ctx, id)
+		r, err := v.Earlier(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -74,15 +97,39 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: turn.Message}, model.Message{Role: model.Assistant, Text: turn.Response})
+		say(model.User, assistant.PartPerson, turn.Message)
+		say(model.Assistant, assistant.PartModel, turn.Response)
 	}
-	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: given.Words})
-	value, resp, err := model.Structured(ctx, m, req, wishes, nil)
+	say(model.User, assistant.PartPerson, given.Words)
+	return q, nil
+}
+
+// exchanged tells what the model was sent to read a message, and the calls that change tasks.
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	if told, ok := agent.ToldCall(c); ok {
+		x = assistant.Exchanged{To: told.Tool, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: told.Tool, Text: told.Arguments}}}
+		if told.Gave != "" {
+			x.Got = []assistant.Part{{Kind: assistant.PartResult, Name: told.Tool, Text: told.Gave}}
+		}
+		return x, nil
+	}
+	if c.Kind != EffectIntent {
+		return x, nil
+	}
+	var env Env
+	var given Given
+	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
+		return x, err
+	}
+	q, err := asking(ctx, v, &env, &given)
 	if err != nil {
-		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+		return x, err
 	}
-	r := IntentReceipt{Model: resp.Model, Usage: resp.Usage}
-	return r, json.Unmarshal(value, &r)
+	r, ok := c.Value.(IntentReceipt)
+	if !ok || c.Err != nil { // it failed
+		return q.Exchanged(r.Model, wishes, r.Sent), nil
+	}
+	return q.Exchanged(r.Model, wishes, r.Sent, assistant.AnsweredJSON(r.Wishes)...), nil
 }
 
 // situation is what a model is told beside the messages.

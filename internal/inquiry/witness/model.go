@@ -35,9 +35,9 @@ func (w ofModel) Check(ctx context.Context) error {
 	return err
 }
 
-// Answer asks the model. It sees the earlier exchanges as its own.
-func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
-	req := model.Request{System: w.prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
+// Request is what a model is asked as a witness, of whom prompt tells it. It sees the earlier exchanges as its own.
+func Request(prompt, question string, earlier []Exchange) model.Request {
+	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
@@ -45,6 +45,12 @@ func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Excha
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
 	}
 	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: question})
+	return req
+}
+
+// Answer asks the model.
+func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
+	req := Request(w.prompt, question, earlier)
 	resp, err := w.model.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
@@ -53,7 +59,7 @@ func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Excha
 	if by == "" {
 		by = w.model.ID()
 	}
-	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by}, nil
+	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent()}, nil
 }
 
 // bounded keeps the beginning of an answer that is too long, up to the end of a word.

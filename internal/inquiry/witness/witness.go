@@ -9,7 +9,11 @@
 //   - Errors of models keep their kinds (*model.Error), and every call ends with its context.
 package witness
 
-import "context"
+import (
+	"context"
+
+	"sibyl/internal/model"
+)
 
 // Exchange is a question that was asked before, and its answer.
 type Exchange struct {
@@ -24,6 +28,9 @@ type Answer struct {
 	NotFound  bool       // the documents do not answer the question; Text says so
 	By        string     // who answered: "documents", or "provider:model"
 	Notes     []string   // what happened beside the answer: "the search by meaning failed, …"
+
+	Usage model.Usage // of a model
+	Sent  model.Sent  // to a model
 }
 
 // Citation is where a quotation stands.

@@ -1,5 +1,6 @@
 import type { Form } from "./api";
 import { Stream, type Link } from "./stream";
+import { teller } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -29,8 +30,8 @@ class Live {
         for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = "";
       },
       begin: ({ run, row }) => (this.of(run).run = row),
-      record: ({ run, lines }) => this.say(run, lines),
-      event: ({ run, lines }) => this.say(run, lines),
+      record: ({ run, kind, data, lines }) => this.say(run, teller.record(kind, data, lines)),
+      event: ({ run, type, data, words, lines }) => this.say(run, lines.length ? [teller.event({ type, data, words })] : []),
       text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
       retract: ({ run, op }) => {
         const one = this.of(run);

@@ -1,5 +1,5 @@
 import { Refusal } from "./api";
-import { say } from "./words.svelte";
+import { say, sayOr, spoken } from "./words.svelte";
 
 /** Something that is fetched, with what is shown until it is there or when it is not. What was asked for last wins. */
 export class Loaded<T> {
@@ -38,7 +38,9 @@ export class Loaded<T> {
 /** Whatever went wrong, as something that can be shown. */
 export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal(0, "broken", e instanceof Error ? e.message : String(e)));
 
-/** What went wrong, in the page's language where the page itself found it out. */
+/** What went wrong, in the page's language where the kind says enough, and else as the server says it. In another language than the server's, its detail stays beside. */
 export function why(e: Refusal): string {
-  return e.kind === "unreachable" ? `${say("app.unreachable")} ${say("app.unreachable.hint")}` : e.words;
+  if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
+  const own = sayOr(`problem.${e.kind}`, "");
+  return spoken() === "en" || !own ? e.words : `${own} (${e.words})`;
 }

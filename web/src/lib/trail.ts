@@ -22,6 +22,7 @@ export const sorts = {
   budget: "plain",
   notes: "plain",
   answer: "good",
+  question: "accent",
   decided: "plain",
   node: "plain",
   key: "plain",
@@ -47,6 +48,18 @@ const byType: Record<string, Sort> = {
   "budget.seen": "budget",
   "notes.taken": "notes",
   "answer.accepted": "answer",
+  "intent.read": "class",
+  "task.resolved": "read",
+  "tool.selected": "call",
+  "person.asked": "held",
+  "model.unheard": "failed",
+  "oracle.asked": "question",
+  "oracle.heard": "answer",
+  "answer.unsaved": "failed",
+  "part.skipped": "failed",
+  "recording.failed": "failed",
+  "question.put": "question",
+  "answer.heard": "answer",
 };
 
 export function sortOf(e: Event): Sort {
@@ -55,6 +68,7 @@ export function sortOf(e: Event): Sort {
     if (call.error) return "failed";
     return /search|list|map|seek/.test(call.tool ?? "") ? "search" : /read|fetch|open|outline|definition/.test(call.tool ?? "") ? "read" : "call";
   }
+  if (e.type === "oracle.heard" && (e.data as { failed?: string }).failed) return "failed";
   if (e.type) return byType[e.type] ?? "decided";
   return e.key ? "key" : "node";
 }
@@ -64,6 +78,8 @@ export interface Row {
   step: number;
   event: number;
   sort: Sort;
+  /** It is the first of its step. */
+  first: boolean;
 }
 
 /** The rows of some steps: what was told in them, or all that happened. Those before from have their rows already. */
@@ -72,9 +88,9 @@ export function rowsOf(steps: readonly Step[], all: boolean, from = 0): Row[] {
   for (let step = from; step < steps.length; step++) {
     const before = rows.length;
     steps[step]!.events.forEach((e, event) => {
-      if (all || e.type) rows.push({ step, event, sort: sortOf(e) });
+      if (all || e.type) rows.push({ step, event, sort: sortOf(e), first: rows.length === before });
     });
-    if (rows.length === before) rows.push({ step, event: -1, sort: "step" });
+    if (rows.length === before) rows.push({ step, event: -1, sort: "step", first: true });
   }
   return rows;
 }

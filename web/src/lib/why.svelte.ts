@@ -67,16 +67,17 @@ export class Why {
   #take(s: Form<"StepMade">) {
     const record = this.#records.get(s.seq);
     this.#records.clear(); // those before it are of no step
-    const took = record?.data as { op?: number; label?: string; kind?: string } | undefined;
+    const told = record?.data as { op?: number; label?: string; kind?: string; err?: { reason?: string } } | undefined;
     this.#fresh.push({
       record: s.seq,
-      took_in: took?.label ?? took?.kind ?? "",
+      took_in: told?.label ?? told?.kind ?? "",
+      ...(record ? { took: record.kind === "completion" ? { kind: record.kind, effect: told?.kind ?? "", label: told?.label ?? "", failure: told?.err?.reason ?? "" } : { kind: record.kind } } : {}),
       status: s.status,
       events: s.events,
       started: s.started,
       withdrawn: s.withdrawn,
       ...(record ? { at: record.at } : {}),
-      ...(record?.kind === "completion" && took?.op ? { op: took.op } : {}),
+      ...(record?.kind === "completion" && told?.op ? { op: told.op } : {}),
     });
     this.#drawn ||= requestAnimationFrame(() => this.#show());
   }

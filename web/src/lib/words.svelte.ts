@@ -1,5 +1,6 @@
 import { words, type Key } from "../words";
 import { kept, keep } from "./kept";
+import { Teller } from "./told";
 
 export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
 export type Language = keyof typeof languages;
@@ -41,6 +42,19 @@ export function sayOr(key: string, text: string): string {
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 
 export const number = (n: number) => new Intl.NumberFormat(variant()).format(n);
+
+/** An amount of money: with two digits that count, or the cents. A currency that the browser does not know stands behind it. */
+export function money(amount: number, currency: string): string {
+  const digits = amount === 0 || amount >= 1 ? { maximumFractionDigits: 2, minimumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
+  try {
+    return new Intl.NumberFormat(variant(), { style: "currency", currency, ...digits }).format(amount);
+  } catch {
+    return `${new Intl.NumberFormat(variant(), digits).format(amount)} ${currency}`;
+  }
+}
+
+/** Tells what happens in runs. */
+export const teller = new Teller(say, sayOr, (n) => number(n));
 
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {

@@ -4,8 +4,9 @@ import { inquiry } from "./inquiry";
 import { operation } from "./operation";
 import { talk } from "./talk";
 import { tasks } from "./tasks";
+import { told } from "./told";
 import { why } from "./why";
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk, ...why, ...tasks, ...council, ...inquiry, ...operation };
+export const words = { ...common, ...talk, ...why, ...tasks, ...council, ...inquiry, ...operation, ...told };
 export type Key = keyof typeof words;

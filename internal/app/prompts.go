@@ -1,0 +1,69 @@
+package app
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+
+	"sibyl/internal/api"
+	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/prompts"
+)
+
+// checkedPrompts are the prompts as their files are by now, with what a check of each says, and what is wrong with their folder as a whole.
+func (a *App) checkedPrompts() (checked []api.CheckedPrompt, folder string, err error) {
+	names, err := prompts.Names()
+	if err != nil {
+		return nil, "", err
+	}
+	var upper fs.FS
+	texts := fs.FS(prompts.FS)
+	if a.Config.Prompts != "" {
+		upper = os.DirFS(a.Config.Prompts)
+		if texts, err = prompts.Overlay(upper); err != nil {
+			folder, texts = strings.ReplaceAll(err.Error(), a.Config.Prompts, "the folder"), prompts.FS
+			upper = nil
+		}
+	}
+	ofOracle := oraclesProblems(texts)
+	for _, name := range names {
+		text, wrong := prompts.Read(texts, name)
+		p := api.CheckedPrompt{Name: strings.TrimSuffix(name, ".md"), Text: text, BuiltIn: true}
+		if upper != nil {
+			if _, err := fs.Stat(upper, name); err == nil {
+				built, readErr := fs.ReadFile(prompts.FS, name)
+				if readErr != nil {
+					return nil, "", readErr
+				}
+				p.BuiltIn, p.Original = false, string(built)
+			}
+		}
+		switch {
+		case strings.HasPrefix(name, oracle.Name+"/"):
+			p.Problems = ofOracle[name]
+		case wrong != nil:
+			p.Problems = []string{wrong.Error()}
+		}
+		checked = append(checked, p)
+	}
+	return checked, folder, nil
+}
+
+// oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them stands at the first.
+func oraclesProblems(texts fs.FS) map[string][]string {
+	found := map[string][]string{}
+	_, err := prompt.Load(texts)
+	if err == nil {
+		return found
+	}
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		name, what, _ := strings.Cut(line, ":")
+		if !strings.HasSuffix(name, ".md") {
+			name, what = "oracle/base.md", line
+		}
+		found[name] = append(found[name], strings.TrimSpace(what))
+	}
+	return found
+}

@@ -1,0 +1,68 @@
+package assistant
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"sibyl/internal/model"
+)
+
+// Prompt is a request to a model together with the parts that it is made of: what is told of it is what was sent.
+type Prompt struct {
+	Request model.Request
+
+	system, said []Part
+}
+
+// Tell adds a segment to the system prompt, as it is.
+func (p *Prompt) Tell(name, text string) {
+	p.Request.System += text
+	p.system = with(p.system, PartSegment, name, text)
+}
+
+// Say begins a message. Its text is that of its parts: see Part.
+func (p *Prompt) Say(by model.Role) {
+	p.Request.Messages = append(p.Request.Messages, model.Message{Role: by})
+}
+
+// Part adds a part to the message that was begun last, as it is.
+func (p *Prompt) Part(kind PartKind, name, text string) {
+	p.Request.Messages[len(p.Request.Messages)-1].Text += text
+	p.said = with(p.said, kind, name, text)
+}
+
+// with adds a part to others, unless nothing is in it.
+func with(parts []Part, kind PartKind, name, text string) []Part {
+	if text = strings.TrimSpace(text); text == "" {
+		return parts
+	}
+	return append(parts, Part{Kind: kind, Name: name, Text: text})
+}
+
+// Exchanged tells the request with what came back. schema is the form that was asked for, zero for none, and kept what the receipt has of the request:
+// one that was kept before there was anything is believed to be the same.
+func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got ...Part) Exchanged {
+	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Sent().Hash}
+	x.Sent = append(x.Sent, p.system...)
+	if schema.Name != "" {
+		x.Sent = with(x.Sent, PartSegment, "form", schema.Told())
+	}
+	x.Sent = append(x.Sent, p.said...)
+	return x
+}
+
+// Answered is what a model said, as a part; none if it said nothing.
+func Answered(text string) []Part { return with(nil, PartModel, "", text) }
+
+// AnsweredJSON is a value that a model gave, as people read it.
+func AnsweredJSON(value any) []Part {
+	b := &bytes.Buffer{}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if e.Encode(value) != nil {
+		return nil
+	}
+	return with(nil, PartModel, "", b.String())
+}

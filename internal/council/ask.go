@@ -1,0 +1,180 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/model"
+)
+
+// Composed is what a receipt keeps of a request about what was said.
+type Composed struct {
+	model.Sent
+	Room int `json:"room,omitempty"` // tokens that the context was cut to; 0: it is whole
+}
+
+// matter is what a model is asked about the context and answers.
+type matter struct {
+	purpose, about string // of the request, and the text that tells of it
+	schema         model.Schema
+	answers        []Answer
+	person         string // whom it is to speak for; "": for nobody
+}
+
+// matterOf is what an effect asks a model; none if it asks none in this way.
+func (p *performing) matterOf(ctx context.Context, asked any) (m matter, asks bool, err error) {
+	var spoken []Spoken
+	switch a := asked.(type) {
+	case ComparePayload:
+		m, spoken, asks = matter{purpose: EffectCompare, about: textCompare, schema: comparison}, a.Answers, a.By == byModel
+	case ReviewPayload:
+		m, spoken, asks = matter{purpose: EffectReview, about: textReview, schema: reviews}, a.Answers, true
+		m.person, err = p.reviewer(ctx, a.Reviewer)
+	case ChairPayload:
+		m, spoken, asks = matter{purpose: EffectChair, about: textChair, schema: edited}, a.Answers, true
+	case NamePayload:
+		m, asks = matter{purpose: EffectName, about: textName, schema: named}, true
+	}
+	if err == nil {
+		m.answers, err = p.answers(spoken)
+	}
+	if m.purpose == EffectReview {
+		for n := range m.answers {
+			m.answers[n].Text, m.answers[n].Oracle.Name = p.withoutNames(m.answers[n].Text), letter(n)
+		}
+	}
+	return m, asks, err
+}
+
+// reviewer is an oracle of the sitting, as a model is told whom it is to be.
+func (p *performing) reviewer(ctx context.Context, seat Seat) (string, error) {
+	who, err := p.view.Text(ctx, textOracle+"."+seat.ID)
+	if err != nil {
+		return "", err
+	}
+	var one struct{ Content, Placeholder string }
+	err = json.Unmarshal(who, &one)
+	return "You are this person:\n\n" + strings.ReplaceAll(one.Content, one.Placeholder, "") + "\n\n", err
+}
+
+// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody said reads as the heading of an
+// answer, or as the header of an entry. room says how many tokens the context may have beside so many, 0 for all that it has.
+func (p *performing) asking(ctx context.Context, m matter, room func(ctx context.Context, beside int) (int, error)) (*assistant.Prompt, Composed, error) {
+	told, err := p.view.Text(ctx, m.about)
+	if err != nil {
+		return nil, Composed{}, err
+	}
+	beside := agent.Tokens(string(told))
+	blocks := make([]string, len(m.answers))
+	for n, a := range m.answers {
+		blocks[n] = fmt.Sprintf("\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
+		beside += agent.Tokens(blocks[n])
+	}
+	var c Composed
+	if c.Room, err = room(ctx, beside); err != nil {
+		return nil, c, err
+	}
+	said, err := p.contextIn(ctx, c.Room)
+	if err != nil {
+		return nil, c, err
+	}
+	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose}}
+	q.Tell("oracle", m.person)
+	q.Tell(m.about, string(told))
+	q.Tell("language", "\n\nWrite in "+inEnglish(p.env.Language)+".")
+	q.Say(model.User)
+	q.Part(assistant.PartSegment, "context", fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(said.Text)))
+	for n, a := range m.answers {
+		q.Part(assistant.PartSegment, a.Oracle.Name, blocks[n])
+	}
+	c.Sent = q.Request.Sent()
+	return q, c, nil
+}
+
+// inEnglish names a language.
+func inEnglish(language string) string {
+	switch language {
+	case "pt":
+		return "Portuguese"
+	case "de":
+		return "German"
+	}
+	return "English"
+}
+
+// headings are the beginnings of lines that would read as the heading of an answer.
+var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
+
+// plainHeadings puts a backslash before each line that would read as the heading of an answer.
+func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
+
+// structured asks the model of the run about a matter, and reads its answer into a value.
+func (p *performing) structured(ctx context.Context, m matter, into any) (c Composed, resp model.Response, err error) {
+	by, err := p.Model(ctx, p.env.Model)
+	if err != nil {
+		return c, resp, modelFault(err)
+	}
+	q, c, err := p.asking(ctx, m, p.roomBeside)
+	if err != nil {
+		return c, resp, err
+	}
+	value, resp, err := model.Structured(ctx, by, q.Request, m.schema, nil)
+	if err != nil {
+		return c, resp, modelFault(err)
+	}
+	return c, resp, json.Unmarshal(value, into)
+}
+
+// replying is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.
+func (p *performing) replying(ctx context.Context) (q *assistant.Prompt, err error) {
+	text := func(name string) string {
+		if err != nil || p.view.Blob(name) == "" {
+			return ""
+		}
+		var content []byte
+		content, err = p.view.Text(ctx, name)
+		return string(content)
+	}
+	facts := Facts{Language: p.env.Language}
+	for name, into := range map[string]any{textEntries: &facts.Entries, textOracle: &facts.Oracle} {
+		if content := text(name); content != "" && err == nil {
+			err = json.Unmarshal([]byte(content), into)
+		}
+	}
+	q = &assistant.Prompt{Request: model.Request{Purpose: Purpose, Facts: facts}}
+	q.Say(model.User)
+	for _, s := range segmentsOf(facts.Oracle, text(textPrompt)) {
+		q.Part(assistant.PartSegment, s.name, s.text)
+	}
+	if own := text(textOwn); own != "" {
+		q.Say(model.Assistant)
+		q.Part(assistant.PartModel, facts.Oracle.Name, own)
+	}
+	if others := text(textOthers); others != "" {
+		q.Say(model.User)
+		q.Part(assistant.PartSegment, textDebate, text(textDebate)+"\n\n")
+		q.Part(assistant.PartSegment, textOthers, others)
+	}
+	return q, err
+}
+
+type segment struct{ name, text string }
+
+// segmentsOf takes the prompt of an oracle apart: the persona, and the context that stands in it. What is not as it is put together here stays whole.
+func segmentsOf(p persona.Persona, composed string) []segment {
+	const mark = "\x00"
+	frame := prompt.Compose(p, mark)
+	before, after, found := strings.Cut(frame, mark)
+	inside := strings.TrimPrefix(composed, before)
+	if p.Content == "" || !found || strings.Contains(after, mark) || len(inside)+len(before) != len(composed) || !strings.HasSuffix(inside, after) {
+		return []segment{{textPrompt, composed}}
+	}
+	return []segment{{p.Name, before}, {textContext, strings.TrimSuffix(inside, after)}, {p.Name, after}}
+}

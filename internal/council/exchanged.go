@@ -1,0 +1,64 @@
+package council
+
+import (
+	"context"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// exchanged tells what an oracle's model was sent, or one that compares, reviews, presides or names, and what it said. What asks no model is told by
+// its record.
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	p := &performing{view: v}
+	if err := p.read(); err != nil {
+		return x, err
+	}
+	if _, reply := c.Asked.(ReplyPayload); reply {
+		return p.exchangedReply(ctx, c)
+	}
+	var kept Composed
+	var by string
+	var got []assistant.Part
+	switch r := c.Value.(type) {
+	case CompareReceipt:
+		kept, by, got = r.Composed, r.By, assistant.AnsweredJSON(r.Comparison)
+	case ReviewReceipt:
+		kept, by, got = r.Composed, r.Model, assistant.AnsweredJSON(r.Reviews)
+	case ChairReceipt:
+		kept, by, got = r.Composed, r.Model, assistant.Answered(r.Text)
+	case NameReceipt:
+		kept, by, got = r.Composed, r.Model, assistant.Answered(r.Name)
+	}
+	m, asks, err := p.matterOf(ctx, c.Asked)
+	if err != nil {
+		return x, err
+	}
+	if !asks {
+		return assistant.Exchanged{To: by}, nil
+	}
+	q, _, err := p.asking(ctx, m, func(context.Context, int) (int, error) { return kept.Room, nil })
+	if err != nil {
+		return x, err
+	}
+	x = q.Exchanged(by, m.schema, kept.Sent, got...)
+	if kept.Room > 0 {
+		x.LeftOut = append(x.LeftOut, "the oldest of what was said: the model's window has no room for it")
+	}
+	return x, nil
+}
+
+func (p *performing) exchangedReply(ctx context.Context, c *run.CompletionRecord) (assistant.Exchanged, error) {
+	q, err := p.replying(ctx)
+	if err != nil {
+		return assistant.Exchanged{}, err
+	}
+	r, _ := c.Value.(ReplyReceipt) // none: it failed
+	x := q.Exchanged(r.Model, model.Schema{}, r.Sent, assistant.Answered(r.Text)...)
+	if p.env.Cut != "" {
+		x.LeftOut = append(x.LeftOut, "what has no room in the model's window: it has "+p.env.Cut)
+	}
+	x.LeftOut = append(x.LeftOut, p.env.Left...)
+	return x, nil
+}

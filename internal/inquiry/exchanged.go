@@ -1,0 +1,128 @@
+package inquiry
+
+import (
+	"context"
+	"encoding/json"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its record.
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	p := &performing{view: v}
+	if err := p.read(); err != nil {
+		return x, err
+	}
+	switch asked := c.Asked.(type) {
+	case AskPayload:
+		r, _ := c.Value.(AskReceipt) // none: it failed
+		if asked.By == byRules {
+			return assistant.Exchanged{To: r.By}, nil
+		}
+		return p.exchangedQuestion(ctx, asked, r)
+	case AnalysePayload:
+		r, _ := c.Value.(AnalyseReceipt)
+		if asked.By == byRules {
+			return assistant.Exchanged{To: r.By}, nil
+		}
+		q, err := p.about(ctx, textAnalyse, asked.Turns)
+		if err != nil || c.Err != nil {
+			return told(q, r.By, analysis, r.Sent), err
+		}
+		return told(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(r.Analysis)...), nil
+	case SumPayload:
+		r, _ := c.Value.(SumReceipt)
+		if asked.By == byRules {
+			return assistant.Exchanged{To: r.By}, nil
+		}
+		q, err := p.about(ctx, textSummary, asked.Turns)
+		return told(q, r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), err
+	case AnswerPayload:
+		r, _ := c.Value.(AnswerReceipt)
+		return p.exchangedAnswer(asked, r)
+	}
+	return x, nil
+}
+
+// told is Prompt.Exchanged, of a prompt that there may be none of.
+func told(q *assistant.Prompt, to string, schema model.Schema, kept model.Sent, got ...assistant.Part) assistant.Exchanged {
+	if q == nil {
+		return assistant.Exchanged{}
+	}
+	return q.Exchanged(to, schema, kept, got...)
+}
+
+// about is what a model was sent about these pairs.
+func (p *performing) about(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
+	all, err := exchanges(p.view, turns)
+	if err != nil {
+		return nil, err
+	}
+	latest, err := p.latest(turns)
+	if err != nil {
+		return nil, err
+	}
+	return p.prompt(ctx, what, all, latest)
+}
+
+func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r AskReceipt) (x assistant.Exchanged, err error) {
+	all, err := exchanges(p.view, asked.Turns)
+	if err != nil {
+		return x, err
+	}
+	latest, err := p.latest(asked.Turns)
+	if err != nil {
+		return x, err
+	}
+	q, err := p.asking(ctx, asked.Strategy, all, latest)
+	if err != nil {
+		return x, err
+	}
+	if r.Repeated != "" {
+		var said struct{ Question string }
+		if err := json.Unmarshal([]byte(r.Repeated), &said); err != nil {
+			return x, err
+		}
+		again(q, r.Repeated, askedBefore(all, said.Question))
+	}
+	return q.Exchanged(r.By, question, r.Sent, assistant.Answered(r.Text)...), nil
+}
+
+// exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.
+func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
+	last := asked.Turns[len(asked.Turns)-1]
+	q, err := run.ResultAt[AskReceipt](p.view, last.Question)
+	if err != nil {
+		return x, err
+	}
+	if p.env.Witness.Kind != record.WitnessModel {
+		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question", Text: q.Text}}}
+		if r.Text != "" {
+			x.Got = []assistant.Part{{Kind: assistant.PartResult, Text: r.Text}}
+		}
+		for _, c := range r.Citations {
+			x.Got = append(x.Got, assistant.Part{Kind: assistant.PartResult, Name: c.Document, Text: r.Passages[c.ChunkHash]})
+		}
+		return x, nil
+	}
+	earlier, err := exchanges(p.view, asked.Turns)
+	if err != nil {
+		return x, err
+	}
+	req := witness.Request(p.env.Witness.Text, q.Text, asWitnessed(earlier))
+	sent := &assistant.Prompt{}
+	sent.Tell("witness", req.System)
+	for _, m := range req.Messages {
+		kind, name := assistant.PartSegment, "question"
+		if m.Role == model.Assistant {
+			kind, name = assistant.PartModel, ""
+		}
+		sent.Say(m.Role)
+		sent.Part(kind, name, m.Text)
+	}
+	return sent.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
+}

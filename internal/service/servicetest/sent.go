@@ -1,0 +1,66 @@
+package servicetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/service"
+)
+
+// ToldAsSent holds what is told of the effects of runs against the requests that models were sent: each of these is told by one receipt, whole, part by
+// part and in its order, and nothing else is told to have been sent to a model.
+func ToldAsSent(t testing.TB, s *service.Service, owner journal.Owner, runs []journal.Run, requests []model.Request) {
+	t.Helper()
+	left := slices.Clone(requests)
+	for _, run := range runs {
+		for record := range run.Records {
+			r, err := s.Receipt(t.Context(), owner, run.ID, record)
+			if err != nil {
+				continue // no receipt
+			}
+			if r.Lost || r.Changed {
+				t.Errorf("%s is lost: %v, or changed: %v", r.Kind, r.Lost, r.Changed)
+			}
+			if len(r.Sent) == 0 || r.Sent[0].Kind != assistant.PartSegment {
+				continue
+			}
+			at := slices.IndexFunc(left, func(req model.Request) bool { return isWhole(req, r.Sent) })
+			if at < 0 {
+				t.Errorf("%s tells a request that was not sent:\n%v", r.Kind, r.Sent)
+				continue
+			}
+			if r.To == "" || len(r.Got) == 0 {
+				t.Errorf("%s does not say who answered (%q), or what: %v", r.Kind, r.To, r.Got)
+			}
+			left = slices.Delete(left, at, at+1)
+		}
+	}
+	for _, req := range left {
+		t.Errorf("a request is told by no receipt: %s\n%.2000s", req.Purpose, whole(req))
+	}
+}
+
+// isWhole says that a request is made of these parts, with nothing but blanks between them.
+func isWhole(req model.Request, parts []service.Part) bool {
+	text := whole(req)
+	for _, p := range parts {
+		before, after, found := strings.Cut(text, p.Text)
+		if !found || strings.TrimSpace(before) != "" {
+			return false
+		}
+		text = after
+	}
+	return strings.TrimSpace(text) == ""
+}
+
+func whole(req model.Request) string {
+	text := req.System
+	for _, m := range req.Messages {
+		text += "\n" + m.Text
+	}
+	return text
+}

@@ -1,0 +1,152 @@
+import type { Form } from "./api";
+import type { Key } from "../words";
+
+/** Gives words of a key, with values put in. */
+export type Say = (key: Key, values?: Record<string, string | number>) => string;
+/** The fields of an event. The description of the API names them (x-fields-by-type); a test holds these words against it. */
+type Fields = Record<string, any>;
+
+/** Words for what a run tells, in the language that say speaks. */
+export class Teller {
+  constructor(
+    private readonly say: Say,
+    /** Words of a key that is made at run time, or the text itself. */
+    private readonly sayOr: (key: string, text: string) => string,
+    private readonly number: (n: number) => string = String,
+  ) {}
+
+  /** An event: in words of the page, or of the server for a type that the page does not know. */
+  event(e: Pick<Form<"Event">, "type" | "data" | "words">): string {
+    const tell = e.type ? tellers[e.type] : undefined;
+    if (!tell) return e.words;
+    try {
+      return tell((e.data ?? {}) as Fields, this).filter(Boolean).join("; ");
+    } catch {
+      return e.words; // its fields are not what they were
+    }
+  }
+
+  /** An effect by its kind, or its label. */
+  effect(kind: string, label = ""): string {
+    const key = `effect.${kind}`;
+    if (!this.sayOr(key, "")) return label || kind;
+    const numbers = label.match(/\d+/g) ?? [];
+    const lacks = this.say(key as Key, { label: "", ...Object.fromEntries([0, 1].map((i) => [i, numbers[i] === undefined ? "\0" : ""])) }).includes("\0");
+    return lacks ? label || kind : this.say(key as Key, { label: label.replace(/ (reviews|presides)$/, ""), ...Object.fromEntries(numbers.map((n, i) => [i, n])) });
+  }
+
+  /** What a step took in; text is how the server says it. */
+  took(took: Form<"Took"> | undefined, text: string): string {
+    if (!took) return text;
+    if (!took.effect) return this.sayOr(`took.${took.kind}`, text);
+    const what = this.effect(took.effect, took.label);
+    return took.failure ? this.say("took.failed", { what, why: took.failure }) : this.say("took.done", { what });
+  }
+
+  /** A record that is worth a line to somebody who waits; lines are how the server says it. */
+  record(kind: string, data: unknown, lines: readonly string[]): string[] {
+    if (!lines.length || !["resume", "leave", "suspend"].includes(kind)) return [...lines];
+    return [this.say(`took.${kind}` as Key, { why: ((data as Fields | undefined)?.fault as { reason?: string } | undefined)?.reason ?? "" })];
+  }
+
+  is = (value: unknown) => this.sayOr(`told.is.${value}`, String(value ?? ""));
+  tell = (key: string, values: Record<string, string | number> = {}) => this.say(`told.${key}` as Key, values);
+  budget = (kind: string) => this.sayOr(`why.budget.${kind}`, kind);
+  n = (n: unknown) => this.number(Number(n ?? 0));
+  share = (n: unknown) => Number(n ?? 0).toFixed(2);
+  seconds = (ms: unknown) => this.number(Math.round(Number(ms ?? 0) / 100) / 10);
+  size = (bytes: unknown) => (Number(bytes) < 1024 ? `${this.n(bytes)} B` : `${this.number(Math.round(Number(bytes) / 102.4) / 10)} kB`);
+  list = (all: unknown) => ((all as string[] | undefined) ?? []).join(", ");
+}
+
+type Telling = (d: Fields, t: Teller) => (string | false | undefined)[];
+
+const round = (n: number, t: Teller) => n > 1 && t.tell("round", { n });
+const labels = (l: unknown) => (typeof l === "string" ? l : Object.entries((l ?? {}) as Fields).map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(", "));
+const scored = (all: { name: string; confidence: number }[] | undefined, t: Teller) => (all ?? []).map((a) => `${t.is(a.name)} ${t.share(a.confidence)}`).join(", ");
+
+/** How each type of event is told, by its fields. */
+export const tellers: Record<string, Telling> = {
+  "class.chosen": (d, t) => [t.tell("class.chosen", { type: t.is(d.query_type), confidence: t.share(d.confidence) }), d.keywords?.length && t.tell("keywords", { words: t.list(d.keywords) }), d.topic_shift && t.tell("shift")],
+  "tools.offered": (d, t) => [t.tell("tools.offered", { offered: t.list(d.offered) || t.tell("none") }), d.withheld?.length && t.tell("withheld", { tools: t.list(d.withheld) })],
+  "turn.taken": (d, t) => [
+    t.tell("turn.taken", { turn: d.turn, most: d.max_turns, model: d.model, seconds: t.seconds(d.took_ms) }),
+    d.signal ? t.tell("signal", { type: d.signal }) : t.tell("signal.none"),
+    d.calls && t.tell("calls", { n: d.calls }),
+    d.attempts > 1 && t.tell("attempts", { n: d.attempts }),
+    d.reported_usage && t.tell("counted"),
+  ],
+  "signal.heard": (d, t) => [
+    d.malformed
+      ? t.tell("signal.malformed", { why: d.malformed })
+      : d.inferred
+        ? t.tell("signal.inferred", { type: d.type })
+        : d.type
+          ? t.tell("signal.heard", { type: d.type, confidence: t.share(d.confidence) })
+          : t.tell("signal.none"),
+    d.ignored && t.tell("signal.ignored", { n: d.ignored }),
+    d.mentioned && t.tell("signal.mentioned", { n: d.mentioned }),
+  ],
+  "signal.taken": (d, t) => [t.tell("signal.taken", { type: d.type })],
+  "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: d.why })],
+  "classifier.asked": (d, t) => [t.tell("classifier.asked", { label: t.is(d.label), score: t.share(d.score) })],
+  "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: d.because })],
+  "tools.added": (d, t) => [d.added?.length ? t.tell("tools.added", { tools: t.list(d.added) }) : t.tell("tools.added.none")],
+  "capability.missing": (d, t) => [t.tell("capability.missing", { capability: d.capability })],
+  "answer.accepted": (d, t) => [t.tell("answer.accepted", { reason: t.is(d.stop_reason) }), d.earlier && t.tell("answer.earlier"), d.no_signal && t.tell("answer.no-signal")],
+  "hint.given": (d, t) => [t.tell("hint.given", { text: d.text })],
+  "call.done": (d, t) => [
+    d.error ? t.tell("call.failed", { tool: d.tool, arguments: d.arguments, error: d.error }) : t.tell("call.done", { tool: d.tool, arguments: d.arguments, items: t.n(d.items), size: t.size(d.bytes), seconds: t.seconds(d.took_ms) }),
+    d.rule && t.tell("call.rule", { rule: d.rule }),
+    d.rule && t.tell("labels", { labels: labels(d.labels) }),
+  ],
+  "call.held": (d, t) => [t.tell("call.held", { tool: d.tool, arguments: d.arguments, why: d.why }), labels(d.labels) && t.tell("labels", { labels: labels(d.labels) })],
+  "call.refused": (d, t) => [t.tell("call.refused", { tool: d.tool, why: d.why })],
+  "budget.seen": (d, t) => [
+    t.tell("budget.seen", { used: ((d.used ?? []) as { kind: string; used: number; limit: number }[]).map((s) => `${t.budget(s.kind)} ${t.n(s.used)} / ${t.n(s.limit)}`).join(", ") }),
+    d.last && t.tell("last"),
+  ],
+  "loop.found": (d, t) => [t.tell("loop.found", { pattern: d.pattern, n: d.strikes })],
+  "tool.taken_away": (d, t) => [t.tell("tool.taken_away", { tool: d.tool })],
+  "notes.taken": (d, t) => [t.tell("notes.taken", { tokens: t.n(d.tokens), turns: d.turns })],
+
+  "intent.read": (d, t) => [
+    t.tell("intent.read", { intent: t.is(d.intent_type), confidence: t.share(d.confidence), by: t.is(d.by) }),
+    d.alternatives?.length && t.tell("or", { others: scored(d.alternatives, t) }),
+    d.reasoning,
+  ],
+  "task.resolved": (d, t) => [
+    d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: d.why }) : t.tell("task.unresolved", { reference: d.reference, why: d.why }),
+  ],
+  "tool.selected": (d, t) => [t.tell("tool.selected", { tool: d.tool_name, parameters: JSON.stringify(d.parameters ?? {}), confidence: t.share(d.confidence) }), d.requires_confirmation && t.tell("with-yes")],
+  "person.asked": (d, t) => [t.tell("person.asked", { intent: t.is(d.intent), kind: t.is(d.kind) }), (d.options ?? []).join(" · ")],
+  "model.unheard": (d, t) => [t.tell("model.unheard", { kind: d.kind })],
+
+  "oracle.asked": (d, t) => [t.tell("oracle.asked", { oracle: d.oracle }), round(d.round, t)],
+  "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: d.failed }) : t.tell("oracle.heard", { oracle: d.oracle }), round(d.round, t)],
+  "answer.kept": (d, t) => [t.tell("answer.kept", { file: d.file })],
+  "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: d.reason })],
+  "answers.compared": (d, t) => [t.tell("answers.compared", { by: t.is(d.by), agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
+  "answers.ranked": (d, t) => [t.tell("answers.ranked", { ranks: ((d.ranks ?? []) as { oracle: string; mean: number }[]).map((r) => `${r.oracle} ${r.mean.toFixed(1)}`).join(", ") }), d.without && t.tell("without", { n: d.without })],
+  "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, n: d.sentences, own: d.own })],
+  "part.skipped": (d, t) => [t.tell("part.skipped", { what: d.what, why: d.why })],
+  "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
+  "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(d.flags) })],
+  "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: d.reason })],
+
+  "witness.opened": (d, t) => [
+    t.tell("witness.opened", { name: d.name }),
+    d.documents && t.tell("documents", { n: d.documents, chunks: t.n(d.chunks) }),
+    ...((d.unread ?? []) as string[]).map((what) => t.tell("unread", { what })),
+    d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
+  ],
+  "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: d.why })],
+  "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
+  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), d.not_found && t.tell("answer.not-found"), ...((d.notes ?? []) as string[])],
+  "ledger.kept": (d, t) => [
+    t.tell("ledger.kept", { n: d.number, limit: d.limit, complete: d.completeness, high: d.high, medium: d.medium, low: d.low }),
+    d.contradictions && t.tell("contradictions", { n: d.contradictions }),
+    d.suspicions && t.tell("suspicions", { n: d.suspicions }),
+  ],
+  "inquiry.ended": (d, t) => [t.tell("inquiry.ended", { reason: t.is(d.reason) })],
+};

@@ -1,0 +1,102 @@
+package stories
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// reader is a model that answers in whatever form it is asked for. Its tokens have a price.
+func reader(t testing.TB) (settings string) {
+	t.Helper()
+	var questions atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"reader","object":"model"}]}`)
+			return
+		}
+		var req struct{ Messages []struct{ Content string } }
+		_ = json.NewDecoder(r.Body).Decode(&req)
+		system := req.Messages[0].Content
+		text := "The rent is high.\n" + sure
+		switch {
+		case strings.Contains(system, `"wishes"`):
+			text = `{"wishes":[{"intent":"create","confidence":0.95,"task":"","title":"pick up the parcel","description":"","status":"","reasoning":"it is said"}]}`
+		case strings.Contains(system, `"agree"`):
+			text = `{"agree":[],"differ":[],"overlooked":[]}`
+		case strings.Contains(system, `"completenessScore"`):
+			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[]}`
+		case strings.Contains(system, `"question"`):
+			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","aspect":"who","gaps":[],"about":[]}`, questions.Add(1))
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		(&player{}).say(w, text)
+		_, _ = fmt.Fprint(w, `data: {"id":"1","object":"chat.completion.chunk","model":"reader","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500}}`+"\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(s.Close)
+	return fmt.Sprintf("model: played:reader\nmodels: {currency: EUR, prices: {\"played:*\": {input: 2, output: 8}}}\nproviders:\n  played: {base_url: %q}\n", s.URL+"/v1")
+}
+
+// posts sends something to the API as the page does, and gives a property of the answer.
+func posts(p *tab, path, body, property string) string {
+	p.Helper()
+	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(body)+` }).then((r) => r.json()).then((r) => String(r.`+property+` ?? JSON.stringify(r)))`)
+}
+
+// ended waits for the end of a run.
+func (p *tab) ended(run string) {
+	p.Helper()
+	p.until("the end of run "+run, `(fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { window.state = r.status; }), !["running", undefined].includes(window.state))`)
+	p.do("forgetting it", chromedp.Evaluate[chromedp.Void](`window.state = undefined`))
+}
+
+// sent opens what the model of a run was sent in the first step with such a word, and waits for each of these segments.
+func sent(p *tab, run, step string, segments ...string) {
+	p.Helper()
+	p.explains(run, "steps")
+	p.until("a step of “"+step+"”", `(() => {
+		const one = [...document.querySelectorAll("[role=option]")].find((e) => e.innerText.includes(`+quoted(step)+`));
+		one?.click();
+		return one;
+	})()`)
+	p.until("what was sent", `(() => { const d = document.querySelector("details.receipt"); if (d && !d.open) d.querySelector("summary").click(); return document.querySelector(".part"); })()`)
+	for _, s := range segments {
+		p.until("the segment "+s, `[...document.querySelectorAll(".part .begins")].some((e) => e.innerText === `+quoted(s)+`)`)
+	}
+	p.until("the tokens", `[...document.querySelectorAll(".part .size")].some((e) => e.innerText.includes("tokens"))`)
+}
+
+func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
+	p := open(t, reader(t)).visit(1400)
+	p.turnsTo("#/tasks")
+	p.says("I'd better pick up the parcel")
+	tasks := p.run("done")
+	p.sees("€0.006")
+	sent(p, tasks, "read by played:reader", "how to read a message", "the form of the answer")
+	p.sees("1,000 tokens in, 500 out")
+	p.picture("prompt-tasks")
+
+	council := posts(p, "/api/council/sessions", `{}`, "session_id")
+	posts(p, "/api/council/sessions/"+council+"/entries", `{"text":"I think that we should move the office."}`, "kind")
+	sitting := posts(p, "/api/council/sessions/"+council+"/answers", `{"oracles":["skeptic","optimist"]}`, "id")
+	p.ended(sitting)
+	sent(p, sitting, "Answers compared by", "compare", "what was said", "Skeptic")
+	p.picture("prompt-council")
+	member := evaluate[string](p, `fetch("/api/runs").then((r) => r.json()).then(({ runs }) => runs.find((r) => r.assistant === "council.member").id)`)
+	sent(p, member, " answers: done", "what was said")
+	p.picture("prompt-oracle")
+
+	inquiry := posts(p, "/api/inquiries", `{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
+	p.ended(inquiry)
+	sent(p, inquiry, "Question 1:", "detective", "breadth", "the hypothesis")
+	p.picture("prompt-inquiry")
+	sent(p, inquiry, "After 1 of", "analyse", "pair 1")
+	p.picture("prompt-analysis")
+}
