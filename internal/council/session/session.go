@@ -66,6 +66,7 @@ type AudioEntry struct {
 	Flags      []Flag    `json:"transcript_flags,omitempty"`
 	Error      string    `json:"transcription_error,omitempty"` // why it FAILED
 	Attempts   int       `json:"transcription_attempts,omitempty"`
+	Deliveries []string  `json:"deliveries,omitempty"` // what it arrived as in pieces; none: it came whole
 
 	jsonobject.Kept
 }
