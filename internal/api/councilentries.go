@@ -175,15 +175,14 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (ad
 	return added, err
 }
 
-// tellAdded has a recording written down, and says what came of it.
-func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
-	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
+// writeDown has a recording that was added written down, and says what came of it.
+func (s *Server) writeDown(ctx context.Context, o council.Opened, added session.Added, tell func(string) string) CouncilAdded {
+	ctx = context.WithoutCancel(ctx) // it is written down also for who does not wait for that
 	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, tell), Same: added.Same, Mended: told(o.Mended, tell)}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {
 			f.Transcription = &begun
-			w.Header().Set("Location", runPath(begun.Run))
 		} else { // it is added all the same
 			f.Waits = s.problem(ctx, err).Detail
 		}
@@ -191,13 +190,22 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 	if now, err := s.config.Council.Get(ctx, exchangeOf(ctx).owner(), o.ID); err == nil { // it may be deleted by now
 		f.Name, f.State = now.Name, now.State
 	}
+	return f
+}
+
+// tellAdded says what came of adding to a session.
+func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
+	f := s.writeDown(r.Context(), o, added, tell)
+	if f.Transcription != nil {
+		w.Header().Set("Location", runPath(f.Transcription.Run))
+	}
 	status := http.StatusCreated
 	if added.Same != 0 {
 		status = http.StatusOK
 	}
 	raw, err := json.Marshal(f)
 	if err != nil {
-		refuse(w, s.problem(ctx, err))
+		refuse(w, s.problem(r.Context(), err))
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)
