@@ -85,7 +85,9 @@ func TestPiecesOfARecordingAreDiscarded(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	}
-	h.refused("what was discarded", question{path: uploadPath(s.ID)}, 404, "not_found")
+	var u api.CouncilUpload
+	h.get(question{path: uploadPath(s.ID)}, &u)
+	same(t, "what is left", u, api.CouncilUpload{ID: recorded})
 	h.holdsNothing(s.ID)
 }
 
@@ -128,7 +130,8 @@ func TestPieceOrEndOfARecordingThatIsWrongIsRefused(t *testing.T) {
 		"more, in chunks":           {with(sends(s.ID, 2, ""), func(q *question) { q.body = io.LimitReader(zeros{}, 1<<20+1) }), 413, "too_large"},
 		"made of too many":          {finishes(s.ID, 2), 409, "pieces"},
 		"made of none":              {finishes(s.ID, 0), 400, "invalid_request"},
-		"made of what is not there": {with(finishes(s.ID, 1), at(recorded, strings.Replace(recorded, "6f", "7f", 1))), 404, "not_found"},
+		"made of what is not there": {with(finishes(s.ID, 1), at(recorded, strings.Replace(recorded, "6f", "7f", 1))), 409, "pieces"},
+		"state of no UUID":          {with(question{path: uploadPath(s.ID)}, at(recorded, "hunter2")), 400, "invalid_request"},
 	} {
 		if a := h.refused(about, c.question, c.status, c.kind); strings.Contains(string(a.body), "hunter2") {
 			t.Errorf("%s: the answer repeats what was sent: %s", about, a.body)

@@ -60,6 +60,8 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("piece %d can't be taken: the first %d are here, and those between are missing", e.Number, e.Have)
 }
 
+var noUUID = &Invalid{Kind: Form, What: "the id of the recording", Problem: "is not a UUID in lower case"}
+
 // ErrTooMany says that as many recordings arrive in pieces as may.
 var ErrTooMany = errors.New("too many recordings are not finished")
 
@@ -69,7 +71,7 @@ var ErrTooMany = errors.New("too many recordings are not finished")
 func (s *Store) AddPiece(ctx context.Context, id string, p Piece) (d Delivery, err error) {
 	switch {
 	case !isDelivery(p.Delivery):
-		return d, &Invalid{Kind: Form, What: "the id of the recording", Problem: "is not a UUID in lower case"}
+		return d, noUUID
 	case len(p.Content) == 0:
 		return d, &Invalid{Kind: Empty, What: "the piece", Problem: "is empty"}
 	case len(p.Content) > MaxPiece:
@@ -301,20 +303,20 @@ func (s *Store) Deliveries(ctx context.Context, id string) ([]Delivery, error) {
 	return all, err
 }
 
-// Delivery says how far a recording has arrived, or which one was made of it. ErrNotFound if nothing of it is here.
+// Delivery says how far a recording has arrived, or which one was made of it: without pieces and entry nothing of it is here.
 func (s *Store) Delivery(ctx context.Context, id, delivery string) (d Delivery, err error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
 		return d, err
 	}
 	root, err := s.find(id)
-	if err == nil && isDelivery(delivery) {
-		d, err = (&held{Session: &m, root: root}).delivery(delivery)
+	if err != nil {
+		return d, err
 	}
-	if err == nil && d.Pieces == 0 && d.Entry == 0 {
-		err = fmt.Errorf("recording “%s” of session %s: %w", short(delivery), id, ErrNotFound)
+	if !isDelivery(delivery) {
+		return d, noUUID
 	}
-	return d, err
+	return (&held{Session: &m, root: root}).delivery(delivery)
 }
 
 // Discard removes the pieces of a recording that is not to be made. Where there are none, or where it is made, nothing changes.

@@ -78,8 +78,11 @@ func TestPieceThatIsOutOfPlaceIsRefused(t *testing.T) {
 			t.Errorf("a recording %s: %v", about, err)
 		}
 	}
-	if _, err := s.Assemble(ctx, id, another(1), 1, ""); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Assemble(ctx, id, another(1), 1, ""); !errors.As(err, new(*PieceError)) {
 		t.Errorf("a recording of nothing: %v", err)
+	}
+	if _, err := s.Delivery(ctx, id, "../.."); !errors.As(err, new(*Invalid)) {
+		t.Errorf("a delivery of no UUID: %v", err)
 	}
 	same(t, "files", names(tree(t, s.path(id))), []string{"audio/.pieces/" + pieceOf + "/000001", metadataFile})
 }
