@@ -81,7 +81,7 @@ func (h *house) council() council.Deps {
 		},
 		Transcribe: func(ctx context.Context, file, _ string, _ func(done, of int)) (session.Transcript, error) {
 			text, err := h.transcribe(ctx, file)
-			return session.Transcript{Text: text, By: "test"}, err
+			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err
 		},
 		Within: func(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
 			r, err := h.config.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})

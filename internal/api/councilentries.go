@@ -44,8 +44,15 @@ type CouncilAdded struct {
 
 // CouncilTranscript is what was heard in an entry, or typed in.
 type CouncilTranscript struct {
-	Entry CouncilEntry `json:"entry"`
-	Text  string       `json:"text"`
+	Entry  CouncilEntry    `json:"entry"`
+	Text   string          `json:"text"`
+	Spoken []CouncilSpoken `json:"spoken" doc:"The text in parts, with when each is said. Empty where the transcriber told no times."`
+}
+
+// CouncilSpoken is a part of a transcript.
+type CouncilSpoken struct {
+	Text    string  `json:"text"`
+	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
 }
 
 // CouncilResponse is what an oracle has answered.
@@ -272,7 +279,11 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, e := range o.Audio {
 		if err == nil && e.Sequence == in.Sequence {
-			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text}}, nil
+			f := CouncilTranscript{councilEntryForm(e, tell), text, []CouncilSpoken{}}
+			for _, part := range e.Spoken(text) {
+				f.Spoken = append(f.Spoken, CouncilSpoken{part.Text, part.Seconds})
+			}
+			return &of[CouncilTranscript]{f}, nil
 		}
 	}
 	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))

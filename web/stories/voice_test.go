@@ -7,6 +7,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -77,6 +80,14 @@ func TestVoiceComesToAnOracleThroughALostServerAndAReload(t *testing.T) {
 	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File), []byte("\x1aE\xdf\xa3")) {
 		t.Errorf("%d recordings were written down", len(heard))
 	}
+	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
+	p.do("going to the second sentence by the keyboard", chromedp.Focus("main [role=group] button"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
+	p.until("the sentence that is played", `document.querySelector("main [role=group] [aria-current]")?.innerText.startsWith("The rent")`)
+	if at := evaluate[float64](p, `document.querySelector("main audio").currentTime`); at < 0.5 {
+		t.Errorf("the second sentence plays from second %v; it is said from 0.5 on", at)
+	}
+	p.picture("council-heard")
+	p.do("silence", chromedp.Evaluate[chromedp.Void](`document.querySelector("main audio").pause()`))
 	p.checks("Skeptic")
 	p.press("Ask")
 	<-oracle.asked

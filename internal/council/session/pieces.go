@@ -60,7 +60,9 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("piece %d can't be taken: the first %d are here, and those between are missing", e.Number, e.Have)
 }
 
-var noUUID = &Invalid{Kind: Form, What: "the id of the recording", Problem: "is not a UUID in lower case"}
+func noUUID() error {
+	return &Invalid{Kind: Form, What: "the id of the recording", Problem: "is not a UUID in lower case"}
+}
 
 // ErrTooMany says that as many recordings arrive in pieces as may.
 var ErrTooMany = errors.New("too many recordings are not finished")
@@ -71,7 +73,7 @@ var ErrTooMany = errors.New("too many recordings are not finished")
 func (s *Store) AddPiece(ctx context.Context, id string, p Piece) (d Delivery, err error) {
 	switch {
 	case !isDelivery(p.Delivery):
-		return d, noUUID
+		return d, noUUID()
 	case len(p.Content) == 0:
 		return d, &Invalid{Kind: Empty, What: "the piece", Problem: "is empty"}
 	case len(p.Content) > MaxPiece:
@@ -314,7 +316,7 @@ func (s *Store) Delivery(ctx context.Context, id, delivery string) (d Delivery, 
 		return d, err
 	}
 	if !isDelivery(delivery) {
-		return d, noUUID
+		return d, noUUID()
 	}
 	return (&held{Session: &m, root: root}).delivery(delivery)
 }

@@ -41,7 +41,7 @@ export const council = {
   "council.entry.silent": ["Nothing is to be heard.", "Es ist nichts zu hören.", "Não se ouve nada."],
   "council.entry.by": ["written down by {by}", "niedergeschrieben von {by}", "transcrita por {by}"],
   "council.entry.doubt": ["Not to be trusted: {what}", "Nicht verlässlich: {what}", "Não é de fiar: {what}"],
-  "council.entry.place": ["Listen from about here", "Etwa ab hier anhören", "Ouvir a partir daqui"],
+  "council.entry.listen": ["Transcript; a press on a sentence plays it", "Transkript; ein Druck auf einen Satz spielt ihn ab", "Transcrição; premir uma frase reproduz a gravação a partir dela"],
   "council.transcribe": ["Write it down", "Niederschreiben", "Transcrever"],
   "council.transcribe.again": ["Try again", "Erneut versuchen", "Tentar de novo"],
   "council.record": ["Record", "Aufnehmen", "Gravar"],
