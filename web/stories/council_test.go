@@ -64,6 +64,8 @@ func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.Contains(told, "You compare the answers"):
 		says = []string{`{"agree":[{"text":"Both speak of the rent.","by":["Skeptic","Optimist"],"sources":["t1"]}],"differ":[{"text":"One doubts, the other hopes.","by":["Skeptic","Optimist"],"sources":[]}],"overlooked":[]}`}
+	case strings.Contains(told, "You review their answers"):
+		says = []string{`{"reviews":[{"answer":"A","rank":1,"strength":"It is short.","criticism":"It gives no reason."}]}`}
 	case strings.Contains(told, "You preside"):
 		says = []string{`{"sentences":[{"text":"The rent is high.","by":["Skeptic"],"minority":false}]}`}
 	case name == c.last:
@@ -108,6 +110,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.checks("Skeptic")
 	p.checks("Optimist")
 	p.press("More")
+	p.checks("They review each other")
 	p.chooses("select[name=chair]", evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
 	p.press("Ask")
 	p.until("an answer that is kept", `/1 answered/.test(document.querySelector("aside").innerText)`)
@@ -118,7 +121,13 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.sees("I am Optimist.")
 	p.sees("Both speak of the rent.")
 	p.sees("Pragmatist, in the chair")
+	p.press("Review")
+	p.sees("It gives no reason.")
 	p.picture("council-answers")
+	p.press("Optimist")
+	p.until("the answer that a point is from", `document.activeElement.ariaLabel === "Optimist" && document.activeElement.innerText.includes("I am Optimist.")`)
+	p.press("said 1")
+	p.until("what a point is about", `document.activeElement.innerText.includes("we should move the office.")`)
 	p.do("making it dark", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
 	p.picture("council-answers-dark")
 	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
