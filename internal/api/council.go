@@ -83,6 +83,7 @@ func (s *Server) councilRoutes() {
 	register(s, route{id: "listCouncilOracles", method: http.MethodGet, path: councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
 	register(s, route{id: "getCouncilOracle", method: http.MethodGet, path: councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
+	s.councilUploadRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
 }

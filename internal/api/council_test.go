@@ -81,7 +81,7 @@ func (h *house) council() council.Deps {
 		},
 		Transcribe: func(ctx context.Context, file, _ string, _ func(done, of int)) (session.Transcript, error) {
 			text, err := h.transcribe(ctx, file)
-			return session.Transcript{Text: text, By: "test"}, err
+			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err
 		},
 		Within: func(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
 			r, err := h.config.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})
@@ -282,6 +282,7 @@ func theirs(id string) []question {
 		{method: "POST", path: at + "/repair"}, {method: "POST", path: at + "/entries", body: map[string]any{"text": "mine"}},
 		{method: "POST", path: at + "/entries?name=a.ogg", body: "OggS", header: map[string]string{"Content-Type": "audio/ogg"}}, {path: at + "/entries/1/audio"},
 		{path: at + "/entries/1/transcript"}, {path: at + "/responses/1"}, {method: "POST", path: at + "/answers", body: asked}, {method: "POST", path: at + "/preview", body: asked},
+		{path: at + "/uploads"}, {path: at + "/uploads/" + recorded}, sends(id, 1, "OggS"), finishes(id, 1), {method: "DELETE", path: at + "/uploads/" + recorded},
 		{method: "POST", path: at + "/transcription", body: map[string]any{}}, {method: "POST", path: at + "/name", body: map[string]any{}}}
 }
 

@@ -44,8 +44,15 @@ type CouncilAdded struct {
 
 // CouncilTranscript is what was heard in an entry, or typed in.
 type CouncilTranscript struct {
-	Entry CouncilEntry `json:"entry"`
-	Text  string       `json:"text"`
+	Entry  CouncilEntry    `json:"entry"`
+	Text   string          `json:"text"`
+	Spoken []CouncilSpoken `json:"spoken" doc:"The text in parts, with when each is said. Empty where the transcriber told no times."`
+}
+
+// CouncilSpoken is a part of a transcript.
+type CouncilSpoken struct {
+	Text    string  `json:"text"`
+	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
 }
 
 // CouncilResponse is what an oracle has answered.
@@ -175,15 +182,14 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (ad
 	return added, err
 }
 
-// tellAdded has a recording written down, and says what came of it.
-func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
-	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
+// writeDown has a recording that was added written down, and says what came of it.
+func (s *Server) writeDown(ctx context.Context, o council.Opened, added session.Added, tell func(string) string) CouncilAdded {
+	ctx = context.WithoutCancel(ctx) // it is written down also for who does not wait for that
 	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, tell), Same: added.Same, Mended: told(o.Mended, tell)}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {
 			f.Transcription = &begun
-			w.Header().Set("Location", runPath(begun.Run))
 		} else { // it is added all the same
 			f.Waits = s.problem(ctx, err).Detail
 		}
@@ -191,13 +197,22 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 	if now, err := s.config.Council.Get(ctx, exchangeOf(ctx).owner(), o.ID); err == nil { // it may be deleted by now
 		f.Name, f.State = now.Name, now.State
 	}
+	return f
+}
+
+// tellAdded says what came of adding to a session.
+func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
+	f := s.writeDown(r.Context(), o, added, tell)
+	if f.Transcription != nil {
+		w.Header().Set("Location", runPath(f.Transcription.Run))
+	}
 	status := http.StatusCreated
 	if added.Same != 0 {
 		status = http.StatusOK
 	}
 	raw, err := json.Marshal(f)
 	if err != nil {
-		refuse(w, s.problem(ctx, err))
+		refuse(w, s.problem(r.Context(), err))
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)
@@ -264,7 +279,11 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, e := range o.Audio {
 		if err == nil && e.Sequence == in.Sequence {
-			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text}}, nil
+			f := CouncilTranscript{councilEntryForm(e, tell), text, []CouncilSpoken{}}
+			for _, part := range e.Spoken(text) {
+				f.Spoken = append(f.Spoken, CouncilSpoken{part.Text, part.Seconds})
+			}
+			return &of[CouncilTranscript]{f}, nil
 		}
 	}
 	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))

@@ -228,6 +228,7 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 		if h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said); said.Text != want {
 			t.Errorf("%s: %+v", seq, said)
 		}
+		same(t, "when it is said", said.Spoken, []api.CouncilSpoken{{Text: want, Seconds: 1.5}})
 	}
 	if h.get(question{path: at}, &s); s.State != session.Transcribed {
 		t.Errorf("%+v", s)

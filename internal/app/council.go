@@ -77,6 +77,9 @@ func transcribing(by func() *scribe.Scribe) func(ctx context.Context, file, lang
 		for _, f := range t.Flags {
 			kept.Flags = append(kept.Flags, session.Flag{Kind: f.Kind, Text: f.Text, Start: f.Start, End: f.End})
 		}
+		for _, at := range t.Times {
+			kept.Times = append(kept.Times, session.Time{At: at.At, Seconds: at.Seconds})
+		}
 		return kept, nil
 	}
 }

@@ -57,6 +57,32 @@ func (d *Desk) Add(ctx context.Context, owner journal.Owner, id, original string
 	return on(d, owner, func(s *session.Store) (session.Added, error) { return s.AddAudio(ctx, id, original, content) })
 }
 
+// AddPiece keeps a piece of a recording that arrives while it is made.
+func (d *Desk) AddPiece(ctx context.Context, owner journal.Owner, id string, p session.Piece) (session.Delivery, error) {
+	return on(d, owner, func(s *session.Store) (session.Delivery, error) { return s.AddPiece(ctx, id, p) })
+}
+
+// Deliveries are the recordings of a session that have not arrived whole.
+func (d *Desk) Deliveries(ctx context.Context, owner journal.Owner, id string) ([]session.Delivery, error) {
+	return on(d, owner, func(s *session.Store) ([]session.Delivery, error) { return s.Deliveries(ctx, id) })
+}
+
+// Delivery says how far one of them has arrived.
+func (d *Desk) Delivery(ctx context.Context, owner journal.Owner, id, delivery string) (session.Delivery, error) {
+	return on(d, owner, func(s *session.Store) (session.Delivery, error) { return s.Delivery(ctx, id, delivery) })
+}
+
+// Assemble makes a recording of its first pieces, once.
+func (d *Desk) Assemble(ctx context.Context, owner journal.Owner, id, delivery string, pieces int, original string) (session.Added, error) {
+	return on(d, owner, func(s *session.Store) (session.Added, error) { return s.Assemble(ctx, id, delivery, pieces, original) })
+}
+
+// Discard removes its pieces.
+func (d *Desk) Discard(ctx context.Context, owner journal.Owner, id, delivery string) error {
+	_, err := on(d, owner, func(s *session.Store) (struct{}, error) { return struct{}{}, s.Discard(ctx, id, delivery) })
+	return err
+}
+
 // Rename gives a session a name by hand, which no other replaces.
 func (d *Desk) Rename(ctx context.Context, owner journal.Owner, id, name string) (session.Session, error) {
 	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.Rename(ctx, id, name, session.ByPerson) })

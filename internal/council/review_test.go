@@ -60,6 +60,11 @@ func TestReviewersRankTheOthersAndTheTableIsShown(t *testing.T) {
 		return reviews(req)
 	}
 	answer, o := h.reviewed(h.process("one", h.journal))
+	sat, asked, err := (&council.Desk{}).Sat(must(json.Marshal(o))(t))
+	if err != nil || !asked || len(sat.Reviews) != 3 || sat.Reviews[0].By != "Ada" || sat.Reviews[0].Reviews[0].Oracle != "Bob" || sat.Reviews[0].Reviews[0].Rank != 1 || sat.Comparison == nil {
+		t.Errorf("for people it is %+v, %v", sat, err)
+	}
+	same(t, "ranks for people", sat.Ranks, o.Ranks)
 	same(t, "ranks", o.Ranks, []council.Rank{
 		{Oracle: "Ada", Mean: 1, By: map[string]int{"Bob": 1, "Cleo": 1}},
 		{Oracle: "Bob", Mean: 1.5, By: map[string]int{"Ada": 1, "Cleo": 2}},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"sibyl/internal/council/digest"
 	"sibyl/internal/journal"
 )
 
@@ -14,11 +16,24 @@ type Sat struct {
 	Oracles    []Seat
 	Answers    []Answer
 	Silent     []Silent
-	Comparison string // where the answers agree and differ; empty: they were not compared
-	Review     string // how the oracles ranked each other
-	Chair      string // what the chair made of the answers
-	ChairedBy  string
-	Skipped    []string // parts that were left out, with the reasons
+	Comparison *digest.Comparison // where the answers agree and differ; nil: they were not compared
+	Ranks      []Rank             // how the oracles ranked each other; none: they did not
+	Reviews    []Reviewed         // in the order of the answers
+	Chair      *Chair             // what the chair made of the answers; nil: nobody presided
+	Skipped    []string           // parts that were left out, with the reasons
+}
+
+// Reviewed is what an oracle says of the answers of others, the best first.
+type Reviewed struct {
+	By      string
+	Reviews []Review
+}
+
+// Chair is what the chair made of the answers. Unused are the oracles of whose answers nothing was taken up.
+type Chair struct {
+	Answer
+	Sentences []Sentence
+	Unused    []string
 }
 
 // Sat reads the outcome of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
@@ -30,18 +45,18 @@ func (d *Desk) Sat(outcome json.RawMessage) (s Sat, asked bool, err error) {
 	if o.Kind != KindAnswer && o.Kind != KindSitting {
 		return s, false, nil
 	}
-	s = Sat{Oracles: o.Oracles, Answers: o.Answers, Silent: o.Silent}
+	s = Sat{Oracles: o.Oracles, Answers: o.Answers, Silent: o.Silent, Comparison: o.Comparison, Ranks: o.Ranks}
 	if o.Answer != nil {
 		s.Answers = append(s.Answers, *o.Answer)
 	}
-	if o.Comparison != nil {
-		s.Comparison = o.Comparison.Markdown(o.Language)
+	for _, a := range o.Answers {
+		if all := slices.Clone(o.Reviews[a.Oracle.Name]); all != nil {
+			slices.SortStableFunc(all, func(a, b Review) int { return a.Rank - b.Rank })
+			s.Reviews = append(s.Reviews, Reviewed{a.Oracle.Name, all})
+		}
 	}
-	b := &strings.Builder{}
-	o.ranks(b)
-	s.Review = b.String()
 	if o.Chair != nil {
-		s.Chair, s.ChairedBy = o.Chair.Text+"\n\n"+o.doubted(), o.Chair.Oracle.Name
+		s.Chair = &Chair{*o.Chair, o.Sentences, unused(o.Answers, o.Sentences)}
 	}
 	for _, one := range o.Skipped {
 		s.Skipped = append(s.Skipped, one.String())

@@ -99,6 +99,7 @@ type TranscribeReceipt struct {
 	Language string         `json:"language,omitempty"`
 	Seconds  float64        `json:"seconds,omitempty"`
 	Flags    []session.Flag `json:"flags,omitempty"`
+	Times    []session.Time `json:"times,omitempty"`
 }
 
 func transcribeLeaf() bt.Leaf {
@@ -145,7 +146,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, modelFault(err)
 	}
-	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags}, nil
+	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags, t.Times}, nil
 }
 
 // TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
@@ -242,7 +243,7 @@ func (p *performing) transcript(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.SaveTranscript(ctx, asked.Session, session.Transcript{Sequence: asked.Sequence, Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds, Flags: t.Flags})
+	e, err := s.SaveTranscript(ctx, asked.Session, session.Transcript{Sequence: asked.Sequence, Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds, Flags: t.Flags, Times: t.Times})
 	return receiptOf(e, t.Text), folderFault(err)
 }
 

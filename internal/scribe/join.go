@@ -21,6 +21,7 @@ type draft struct {
 	units    []unit
 	silent   []Stretch // of the file
 	quiet    []Flag    // parts that were not sent
+	times    []Time
 }
 
 // silence is a part in which nobody speaks.
@@ -51,6 +52,7 @@ func (d *draft) add(p piece, said model.Transcript, silences []Stretch) {
 	if d.text.Len() > 0 {
 		d.text.WriteString(between(d.timed && begins-d.spoken >= paragraph))
 	}
+	d.times = append(d.times, timesOf(said, text, d.text.Len(), p.start)...)
 	d.text.WriteString(text)
 	d.spoken, d.timed = d.end, true
 	if n := len(said.Segments); n > 0 {
@@ -106,6 +108,25 @@ func flowing(text string) string {
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// within is how far behind the one before a segment is looked for, in bytes: what stands between is white space.
+const within = 100
+
+// timesOf finds the segments of a transcript in its text, which is laid out, and begins at a byte and a second of a whole.
+func timesOf(said model.Transcript, text string, begins int, start float64) (times []Time) {
+	at := 0
+	for _, s := range said.Segments {
+		part := flowing(s.Text)
+		found := strings.Index(text[at:min(len(text), at+len(part)+within)], part)
+		if part == "" || found < 0 {
+			continue
+		}
+		at += found
+		times = append(times, Time{begins + at, start + s.Start})
+		at += len(part)
+	}
+	return times
 }
 
 // flags are those of the parts that were not sent, and of what is doubtful in the others, by time.

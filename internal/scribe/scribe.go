@@ -85,6 +85,13 @@ type Transcript struct {
 	Text, Language, By string
 	Seconds            float64 // 0: not known
 	Flags              []Flag
+	Times              []Time // none: the transcriber told none
+}
+
+// Time says when a part of a transcript is said.
+type Time struct {
+	At      int     // where it begins in Text, in bytes
+	Seconds float64 // from the beginning of the file
 }
 
 // The kinds of flags.
@@ -189,7 +196,7 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64, progress
 		}
 		progress(i+1, len(pieces))
 	}
-	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: seconds, Flags: whole.flags()}
+	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: seconds, Flags: whole.flags(), Times: whole.times}
 	if t.Language == "" && t.Text != "" {
 		t.Language = j.language
 	}

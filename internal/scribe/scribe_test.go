@@ -170,6 +170,12 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 		{Kind: scribe.Silence, Start: 1200, End: 1800},
 		{Kind: scribe.Silence, Start: 3000, End: 3500},
 	}}
+	for _, one := range []struct {
+		begins  string
+		seconds float64
+	}{{"One.", 0}, {"Two.", 2.5}, {"Three,", 9}, {"Right", 600.5}, {"Was", 605}, {"After", 1800}, {"Later.", 2430}} {
+		want.Times = append(want.Times, scribe.Time{At: strings.Index(text, one.begins), Seconds: one.seconds})
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

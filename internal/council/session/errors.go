@@ -19,6 +19,7 @@ const (
 	Empty    Kind = "empty"     // there is nothing in it
 	TooLarge Kind = "too_large" // it is over a bound
 	NotAudio Kind = "not_audio" // it is neither audio nor text
+	Broken   Kind = "broken"    // it is not what was sent
 )
 
 // Invalid is something that was handed in and can't be taken: the file of a name, or the field.

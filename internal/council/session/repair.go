@@ -51,7 +51,7 @@ type repairing struct {
 }
 
 // Repair makes a session whole: files that metadata.json does not tell of are taken in, those that are missing are named, temporary files older than an
-// hour go, and a metadata.json that can't be read is kept aside and rebuilt. A healthy session stays as it is, to the byte.
+// hour and recordings that nobody has gone on with for a week go, and a metadata.json that can't be read is kept aside and rebuilt. A healthy session stays as it is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
@@ -182,6 +182,10 @@ func (r *repairing) leftovers() error {
 			r.found(Removed, path.Join(folder, name), "it was left by a write that a crash cut short")
 		}
 	}
+	r.store.clearDeliveries(r.root, r.ID, func(d Delivery) {
+		r.report.Changed = true
+		r.found(Removed, path.Join(audioFolder, deliveryFolder, d.ID), "nobody has gone on with this recording for a week")
+	})
 	return nil
 }
 

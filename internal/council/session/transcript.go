@@ -20,6 +20,7 @@ type Transcript struct {
 	Language string  // that was heard; "": not known
 	Seconds  float64 // how long it is; 0: not known
 	Flags    []Flag
+	Times    []Time // when its parts are said, in order; none: not known
 }
 
 // noEntry says that a session has no entry of a sequence.
@@ -46,7 +47,7 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		if err != nil {
 			return false, err
 		}
-		e.Status, e.Transcript, e.By, e.Heard, e.Flags, e.Error = Success, name, t.By, t.Language, t.Flags, ""
+		e.Status, e.Transcript, e.By, e.Heard, e.Flags, e.Times, e.Error = Success, name, t.By, t.Language, t.Flags, encodeTimes(t.Times), ""
 		e.Attempts++
 		if e.Seconds == nil && t.Seconds > 0 {
 			e.Seconds = &t.Seconds
@@ -63,7 +64,7 @@ func (h *held) claim(e *AudioEntry, t Transcript, saved *AudioEntry) bool {
 	if e.File == "" || e.By != "" || t.By == "" || checkFile(e.Transcript) != nil || !h.holds(transcriptFolder, e.Transcript, t.Text) {
 		return false
 	}
-	e.By, e.Heard, e.Flags = t.By, t.Language, t.Flags
+	e.By, e.Heard, e.Flags, e.Times = t.By, t.Language, t.Flags, encodeTimes(t.Times)
 	*saved = *e
 	return true
 }

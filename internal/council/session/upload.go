@@ -37,6 +37,7 @@ type upload struct {
 	checksum string
 	facts    Facts
 	at       time.Time
+	delivery string // whose pieces it was put together of; "": it came whole
 }
 
 func (u *upload) String() string {
@@ -210,12 +211,19 @@ func (u *upload) add(h *held) (added Added, changed bool, err error) {
 			return added, false, err
 		}
 		if same {
+			changed := u.delivery != ""
+			if changed {
+				h.Audio[i].Deliveries = append(h.Audio[i].Deliveries, u.delivery)
+			}
 			e := h.Audio[i]
-			return Added{Entry: e, Same: e.Sequence}, false, u.restore(h, e)
+			return Added{Entry: e, Same: e.Sequence}, changed, u.restore(h, e)
 		}
 	}
 	e := AudioEntry{
 		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum, Original: u.label, Silent: u.facts.Silent,
+	}
+	if u.delivery != "" {
+		e.Deliveries = []string{u.delivery}
 	}
 	if e.File, e.Sequence, err = u.orphan(h); err != nil {
 		return added, false, err

@@ -29,7 +29,7 @@ export const unreachable = 0;
 let signedOut: (() => void) | undefined;
 export const onSignedOut = (tell: () => void) => (signedOut = tell);
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What a request carries besides its address. A key lets a POST be sent again without being done twice. */
 export interface Sent {

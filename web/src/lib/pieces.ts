@@ -1,4 +1,4 @@
-/** A recording that this browser keeps until the server has it. */
+/** A recording that this browser keeps until the server has made one of it. */
 export interface Kept {
   id: string;
   /** Whose it is, and where it belongs. */
@@ -11,25 +11,32 @@ export interface Kept {
 }
 
 const name = "sibyl-recordings";
-const version = 1;
+const version = 2;
+
+/** How many bytes a piece has at most. */
+const mostPiece = 1 << 20;
 
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const asked = indexedDB.open(name, version);
-    asked.onupgradeneeded = () => {
-      asked.result.createObjectStore("recordings", { keyPath: "id" });
-      asked.result.createObjectStore("pieces", { keyPath: ["recording", "number"] });
+    asked.onupgradeneeded = ({ oldVersion }) => {
+      if (oldVersion < 1) {
+        asked.result.createObjectStore("recordings", { keyPath: "id" });
+        asked.result.createObjectStore("pieces", { keyPath: ["recording", "number"] });
+      }
+      asked.result.createObjectStore("sounds", { keyPath: ["recording", "number"] }); // that are in no piece yet
     };
     asked.onsuccess = () => resolve(asked.result);
     asked.onerror = () => reject(asked.error ?? new Error("IndexedDB"));
   });
 }
 
-type Stores = ("recordings" | "pieces")[];
+type Store = "recordings" | "pieces" | "sounds";
 
 /** Does something in one transaction, which is on the disk when the promise is kept. */
-async function within<T>(stores: Stores, mode: IDBTransactionMode, act: (t: IDBTransaction) => IDBRequest<T> | undefined): Promise<T | undefined> {
+async function within<T>(stores: Store[], mode: IDBTransactionMode, act: (t: IDBTransaction) => { result: T } | undefined): Promise<T | undefined> {
   const db = await open();
+  db.onversionchange = () => db.close();
   try {
     return await new Promise((resolve, reject) => {
       const t = db.transaction(stores, mode, { durability: "strict" });
@@ -42,31 +49,53 @@ async function within<T>(stores: Stores, mode: IDBTransactionMode, act: (t: IDBT
   }
 }
 
-/** All pieces of a recording. */
+/** All that is kept of a recording. */
 const of = (id: string) => IDBKeyRange.bound([id, 0], [id, Number.MAX_SAFE_INTEGER]);
 
 export const keepRecording = (one: Kept) => within(["recordings"], "readwrite", (t) => t.objectStore("recordings").put(one));
 
-export const keepPiece = (recording: string, number: number, data: Blob) => within(["pieces"], "readwrite", (t) => t.objectStore("pieces").put({ recording, number, data }));
+export const keepSound = (recording: string, number: number, data: Blob) => within(["sounds"], "readwrite", (t) => t.objectStore("sounds").put({ recording, number, data }));
 
-/** The recordings of a user in a session, oldest first. */
-export async function keptRecordings(user: string, session: string): Promise<Kept[]> {
+/** The recordings of a user, oldest first. */
+export async function keptRecordings(user: string): Promise<Kept[]> {
   const all = (await within(["recordings"], "readonly", (t) => t.objectStore("recordings").getAll() as IDBRequest<Kept[]>)) ?? [];
-  return all.filter((r) => r.user === user && r.session === session).sort((a, b) => a.at.localeCompare(b.at));
+  return all.filter((r) => r.user === user).sort((a, b) => a.at.localeCompare(b.at));
 }
 
-/** A recording as far as it was kept. */
-export async function whole(one: Kept): Promise<Blob> {
-  const pieces = (await within(["pieces"], "readonly", (t) => t.objectStore("pieces").getAll(of(one.id)) as IDBRequest<{ data: Blob }[]>)) ?? [];
-  return new Blob(
-    pieces.map((p) => p.data),
-    { type: one.type },
-  );
+/** Parts of a whole, each of so many bytes but the last. */
+export function parts(whole: Blob, most: number): Blob[] {
+  return Array.from({ length: Math.ceil(whole.size / most) }, (_, i) => whole.slice(i * most, (i + 1) * most));
+}
+
+/** Makes pieces of what was recorded since the last of them. A piece stays as it is. Gives how many there are. */
+export async function seal(id: string): Promise<number> {
+  const sealed = await within(["sounds", "pieces"], "readwrite", (t) => {
+    const pieces = t.objectStore("pieces");
+    const sounds = t.objectStore("sounds");
+    const count = pieces.count(of(id));
+    const all = sounds.getAll(of(id)) as IDBRequest<{ data: Blob }[]>;
+    const so = { result: 0 };
+    all.onsuccess = () => {
+      so.result = count.result;
+      for (const data of parts(new Blob(all.result.map((s) => s.data)), mostPiece)) pieces.put({ recording: id, number: so.result++, data });
+      sounds.delete(of(id));
+    };
+    return so;
+  });
+  return sealed ?? 0;
+}
+
+/** A piece of a recording; they are counted from 1 on. */
+export async function pieceOf(id: string, number: number): Promise<Blob> {
+  const found = await within(["pieces"], "readonly", (t) => t.objectStore("pieces").get([id, number - 1]) as IDBRequest<{ data: Blob } | undefined>);
+  if (!found) throw new Error("IndexedDB");
+  return found.data;
 }
 
 export const forget = (id: string) =>
-  within(["recordings", "pieces"], "readwrite", (t) => {
+  within(["recordings", "pieces", "sounds"], "readwrite", (t) => {
     t.objectStore("recordings").delete(id);
     t.objectStore("pieces").delete(of(id));
+    t.objectStore("sounds").delete(of(id));
     return undefined;
   });

@@ -1,11 +1,11 @@
 import { newKey } from "./api";
-import { keepPiece, keepRecording, type Kept } from "./pieces";
+import { keepRecording, keepSound, type Kept } from "./pieces";
 
 /** Why nothing is recorded: the microphone is refused, there is none, the page may not ask for it, or something else went wrong. */
 export type Hindrance = "refused" | "missing" | "insecure" | "broken";
 
-/** How much is recorded between two pieces, in ms: as much can be lost. */
-const piece = 1000;
+/** How much is recorded before it is kept, in ms: as much can be lost. */
+const slice = 1000;
 /** How often the level is looked at, in ms. */
 const look = 80;
 
@@ -20,6 +20,8 @@ export class Recorder {
   /** From 0 to 1. */
   level = $state(0);
   seconds = $state(0);
+  /** The id of what is being recorded. */
+  making = $state("");
   #recorder: MediaRecorder | undefined;
   #audio: AudioContext | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -31,6 +33,8 @@ export class Recorder {
   constructor(
     private readonly user: string,
     private readonly session: string,
+    /** Is told of each change of what is kept. */
+    private readonly told: (kept: Kept) => void,
   ) {}
 
   async start() {
@@ -49,20 +53,23 @@ export class Recorder {
     const type = kinds.find((k) => MediaRecorder.isTypeSupported(k)) ?? "";
     const recorder = new MediaRecorder(heard, type ? { mimeType: type } : {});
     const kept: Kept = { id: newKey(), user: this.user, session: this.session, at: new Date().toISOString(), type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""), ended: false };
-    this.#kept = kept;
+    [this.#kept, this.making] = [kept, kept.id];
     await keepRecording(kept);
     this.#hold(kept.id);
     this.#count = 0;
     recorder.ondataavailable = ({ data }) => {
       if (!data.size) return;
       const number = this.#count++;
-      this.#written = this.#written.then(() => keepPiece(kept.id, number, data)).catch((e) => this.#fail(e));
+      this.#written = this.#written
+        .then(() => keepSound(kept.id, number, data))
+        .then(() => this.told(kept))
+        .catch((e) => this.#fail(e));
     };
     recorder.onerror = () => this.#fail(new Error("MediaRecorder"));
     heard.getAudioTracks()[0]?.addEventListener("ended", () => this.#fail(new Error("—")));
     this.#recorder = recorder;
     this.#listen(heard);
-    recorder.start(piece);
+    recorder.start(slice);
     this.seconds = 0;
     this.state = "recording";
   }
@@ -99,10 +106,10 @@ export class Recorder {
     this.state = "recording";
   }
 
-  /** Ends the recording; it is kept whole. Gives it, or undefined if there is none. */
-  async stop(): Promise<Kept | undefined> {
+  /** Ends the recording; it is kept whole. */
+  async stop() {
     const [recorder, kept] = [this.#recorder, this.#kept];
-    if (!recorder || !kept) return undefined;
+    if (!recorder || !kept) return;
     this.state = "ending";
     if (recorder.state !== "inactive") {
       const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
@@ -112,9 +119,9 @@ export class Recorder {
     await this.#written;
     const ended = { ...kept, ended: true };
     await keepRecording(ended);
+    this.told(ended);
     this.#close();
     this.state = "idle";
-    return ended;
   }
 
   /** Lets the microphone go. What was recorded stays kept. */
@@ -127,7 +134,7 @@ export class Recorder {
     this.#recorder?.stream.getTracks().forEach((t) => t.stop());
     void this.#audio?.close();
     this.#release?.();
-    [this.#recorder, this.#audio, this.#release, this.#kept, this.level] = [undefined, undefined, undefined, undefined, 0];
+    [this.#recorder, this.#audio, this.#release, this.#kept, this.level, this.making] = [undefined, undefined, undefined, undefined, 0, ""];
   }
 
   /** It can't go on; what there is is kept. */

@@ -5,24 +5,57 @@ export function clock(seconds: number): string {
   return `${minutes}:${String(s % 60).padStart(2, "0")}`;
 }
 
-/** A part of a transcript, with about when it is said, as a share of the recording. */
+/** A part of a transcript, with when it begins, in seconds. */
 export interface Spoken {
+  text: string;
+  seconds: number;
+}
+
+/** A sentence of a transcript, with from when to when it is said, in seconds. */
+export interface Sentence {
   text: string;
   from: number;
   to: number;
 }
 
 /**
- * The sentences of a transcript, with when they are said if all is said at the same pace: transcripts have no times. Whatever is long goes in parts.
+ * The sentences of a transcript. `spoken` are its parts with their times; without any all is taken to be said at the same pace, in so many seconds.
+ * Within a part the pace is taken to be the same, too.
  */
-export function sentences(text: string): Spoken[] {
-  const all = text.match(/[^.!?…\n]+[.!?…]*[\s]*|[.!?…\s]+/g) ?? [];
+export function sentences(text: string, lasting: number, spoken: readonly Spoken[] = []): Sentence[] {
+  const marks: [at: number, seconds: number][] = [];
+  let begun = 0;
+  for (const part of spoken) {
+    marks.push([begun, part.seconds]);
+    begun += part.text.length;
+  }
+  if (!marks.length) marks.push([0, 0]);
+  marks.push([text.length, Math.max(lasting, marks.at(-1)![1])]);
+  let next = 1;
+  const when = (at: number) => {
+    while (next < marks.length - 1 && marks[next]![0] <= at) next++;
+    const [[a, from], [b, to]] = [marks[next - 1]!, marks[next]!];
+    return b > a ? from + ((at - a) / (b - a)) * (to - from) : from;
+  };
   let at = 0;
-  return all.map((part) => {
-    const from = at / text.length;
+  const all = (text.match(/[^.!?…\n]+[.!?…]*[\s]*|[.!?…\s]+/g) ?? []).map((part) => {
+    const from = when(at);
     at += part.length;
-    return { text: part, from, to: at / text.length };
+    return { text: part, from, to: 0 };
   });
+  all.forEach((one, i) => (one.to = all[i + 1]?.from ?? marks.at(-1)![1]));
+  return all;
+}
+
+/** The place of the sentence that is said at a second; -1: none is. */
+export function sentenceAt(all: readonly Sentence[], seconds: number): number {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (all[middle]!.to > seconds) high = middle;
+    else low = middle + 1;
+  }
+  return low < all.length && all[low]!.from <= seconds ? low : -1;
 }
 
 /** Waits longer after each failure, in ms. */

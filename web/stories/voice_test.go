@@ -1,0 +1,100 @@
+package stories
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+// voice is what the microphone of the browser hears: a WAV of tones that swell and fade as syllables do.
+func voice() []byte {
+	const rate, seconds = 16_000, 4
+	samples := make([]int16, rate*seconds)
+	for i := range samples {
+		at := float64(i) / rate
+		syllable := math.Pow(math.Sin(math.Pi*4*at), 2)
+		samples[i] = int16(12_000 * syllable * (math.Sin(2*math.Pi*140*at) + 0.5*math.Sin(2*math.Pi*700*at)) / 1.5)
+	}
+	b := &bytes.Buffer{}
+	size := uint32(2 * len(samples))
+	_, _ = b.WriteString("RIFF")
+	_ = binary.Write(b, binary.LittleEndian, 36+size)
+	_, _ = b.WriteString("WAVEfmt ")
+	_ = binary.Write(b, binary.LittleEndian, struct {
+		Size             uint32
+		Format, Channels uint16
+		Rate, Bytes      uint32
+		Block, Bits      uint16
+	}{16, 1, 1, rate, 2 * rate, 2, 16})
+	_, _ = b.WriteString("data")
+	_ = binary.Write(b, binary.LittleEndian, size)
+	_ = binary.Write(b, binary.LittleEndian, samples)
+	return b.Bytes()
+}
+
+// listens plays whisper.cpp's server, and gives the settings that name it.
+func listens(t testing.TB) (*modeltest.WhisperServer, string) {
+	said := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in May. The rent is 3000 euros.", Language: "en", Seconds: 2, Segments: []model.Segment{
+		{Start: 0, End: 0.4, Text: "We should move the office in May."}, {Start: 0.5, End: 2, Text: "The rent is 3000 euros."}}}}
+	s := modeltest.NewWhisperServer(t, said)
+	return s, "transcription: {server: '" + s.BaseURL + "', formats: [webm]}\n"
+}
+
+// arrived waits until so many pieces of a recording have come to the server.
+func (p *tab) arrived(pieces int) {
+	p.Helper()
+	p.until(fmt.Sprintf("%d pieces on the server", pieces), fmt.Sprintf(`fetch("/api/council/sessions/" + location.hash.split("/")[2] + "/uploads").then((r) => r.json()).then((all) => all.uploads[0]?.pieces >= %d, () => false)`, pieces))
+}
+
+// What is said goes to the server while it is said. The server dies in the middle of it and comes back, the page is loaded anew, and the oracle answers all of it.
+func TestVoiceComesToAnOracleThroughALostServerAndAReload(t *testing.T) {
+	whisper, hears := listens(t)
+	oracle, answers := plays(t, "You say that the **rent** is high, ", "and you do not say why.")
+	h := open(t, hears+answers)
+	p := h.visit(900)
+	p.forgive("net::ERR_CONNECTION_REFUSED")
+	p.forgive("Failed to load resource")
+	p.convenes("A first thought.")
+	p.press("Record")
+	p.arrived(1)
+	h.stop()
+	p.sees("The recording is kept in this browser")
+	p.picture("council-away")
+	h.start()
+	p.arrived(2)
+	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
+	p.reload()
+	p.sees("was interrupted")
+	p.picture("council-interrupted")
+	p.press("Add it")
+	p.sees("We should move the office in May.")
+	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
+	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File), []byte("\x1aE\xdf\xa3")) {
+		t.Errorf("%d recordings were written down", len(heard))
+	}
+	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
+	p.do("going to the second sentence by the keyboard", chromedp.Focus("main [role=group] button"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
+	p.until("the sentence that is played", `document.querySelector("main [role=group] [aria-current]")?.innerText.startsWith("The rent")`)
+	if at := evaluate[float64](p, `document.querySelector("main audio").currentTime`); at < 0.5 {
+		t.Errorf("the second sentence plays from second %v; it is said from 0.5 on", at)
+	}
+	p.picture("council-heard")
+	p.do("silence", chromedp.Evaluate[chromedp.Void](`document.querySelector("main audio").pause()`))
+	p.checks("Skeptic")
+	p.press("Ask")
+	<-oracle.asked
+	p.until("the first half of the answer", `document.querySelector("article .markdown strong")?.innerText === "rent"`)
+	close(oracle.proceed)
+	p.sees("and you do not say why.")
+	if kept := evaluate[int](p, p.keptPieces()); kept != 0 {
+		t.Errorf("%d pieces are kept though the server has the recording", kept)
+	}
+}
