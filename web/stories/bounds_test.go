@@ -8,37 +8,41 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Of a long conversation the page shows the last part, fetches what is looked at, and takes what comes before when it is asked for.
-func TestLongConversationIsShownInParts(t *testing.T) {
+// Of a long conversation the page shows the last part, fetches what comes near, and lets go of what is far away again.
+func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
+	const many = 1000
 	h := open(t, "")
-	const many = 60
+	session := h.longSession(many)
 	p := h.visit(1000)
-	p.forgive("429") // it asks for much at once, and goes on when it may
-	session := ""
-	for from := 0; from < many; from += 50 { // in parts, each within patience
-		session = evaluate[string](p, `(async () => {
-			let session = `+quoted(session)+`;
-			const ask = (i) => fetch("/api/chat", { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" },
-				body: JSON.stringify({ message: "what is on my list? " + i, ...(session ? { conversation_id: session } : {}) }) });
-			for (let i = `+strconv.Itoa(from)+`; i < `+strconv.Itoa(min(many, from+50))+`; i++) {
-				let r = await ask(i);
-				for (; r.status === 429; r = await ask(i)) await new Promise((done) => setTimeout(done, 200));
-				if (!r.ok) throw new Error(await r.text());
-				session = (await r.json()).conversation_id;
-			}
-			return session;
-		})()`)
-	}
 	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+session+"'; undefined"))
-	last := "what is on my list? " + strconv.Itoa(many-1)
-	p.sees(last)
-	p.until("the last answer", `[...document.querySelectorAll("main ol > li")].at(-1).querySelector(".markdown")`)
-	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "performance.now() - performance.getEntriesByName('asked')[0].startTime"))
-	if shown, rendered := evaluate[int](p, `document.querySelectorAll("main ol > li").length`), evaluate[int](p, `document.querySelectorAll("main ol > li .markdown").length`); shown != 50 || rendered > 30 {
-		t.Errorf("%d exchanges are in the page, %d of them with their answers", shown, rendered)
+	p.until("the last answer", `[...document.querySelectorAll("main ol > li")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+	p.sees(asksOfLease(many))
+	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
+	const whole = `document.querySelectorAll("main ol > li .markdown").length`
+	if n := evaluate[int](p, whole); n > 20 {
+		t.Errorf("%d exchanges are whole of those that are near", n)
 	}
 	p.press("Earlier messages")
-	p.sees("what is on my list? " + strconv.Itoa(max(0, many-100)) + "\n")
+	for first := many; first > 1; { // to the first one that is shown, until nothing comes before it
+		before := first
+		p.until("what was said before", `(() => {
+			const at = Number(document.querySelector("main ol > li .question").textContent.match(/lease (\d+)/)[1]);
+			if (at > 1) document.querySelector("main .scroll").scrollTop = 0;
+			return (globalThis.firstAt = at) < `+strconv.Itoa(before)+`;
+		})()`)
+		first = evaluate[int](p, "firstAt")
+	}
+	p.until("the first answer", `[...document.querySelectorAll("main ol > li")][0].querySelector(".markdown")`)
+	p.picture("first-of-a-thousand")
+	p.until("the others to be light", whole+" <= 30")
+	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
+		t.Errorf("%d exchanges are %d elements", rows, elements)
+	}
+	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
+		t.Errorf("%d requests were sent", requests)
+	}
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main .scroll").scrollTop = 1e9`))
+	p.until("the last answer again", `[...document.querySelectorAll("main ol > li")].at(-1).querySelector(".markdown")`)
 }
 
 // An answer of 100 KB arrives without holding the page up.

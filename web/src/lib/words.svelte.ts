@@ -40,11 +40,24 @@ export function sayOr(key: string, text: string): string {
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 
-export const number = (n: number) => new Intl.NumberFormat(variant()).format(n);
+/** What forms something, made once for each variant: to make one takes long. */
+function once<T>(make: (variant: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const of = variant();
+    if (!made.has(of)) made.set(of, make(of));
+    return made.get(of)!;
+  };
+}
+
+const numbers = once((of) => new Intl.NumberFormat(of));
+const hours = once((of) => new Intl.DateTimeFormat(of, { timeStyle: "short" }));
+const days = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));
+
+export const number = (n: number) => numbers().format(n);
 
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {
   const time = new Date(at);
-  const today = time.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(variant(), today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(time);
+  return (time.toDateString() === new Date().toDateString() ? hours() : days()).format(time);
 }
