@@ -27,9 +27,12 @@ export function speak(chosen: Language) {
   keep("language", chosen);
 }
 
-/** Words in the language of the page, with values in their braces. */
+/** Marks that turn the direction of all that comes after them. */
+const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Words in the language of the page, with values in their braces. No value turns the words around it. */
 export function say(key: Key, values: Record<string, string | number> = {}): string {
-  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? "").replace(turning, ""));
 }
 
 /** Words of a key that is made at run time, or the text itself where there are none. */
