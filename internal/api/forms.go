@@ -50,6 +50,11 @@ type RunWithResult struct {
 	Result *Result `json:"result,omitempty" doc:"Once it has ended."`
 }
 
+// Results are runs with what came of them.
+type Results struct {
+	Runs []RunWithResult `json:"runs" doc:"In the order in which they were asked for."`
+}
+
 // Result is what came of a run: in its assistant's own form, and as it reaches people.
 type Result struct {
 	Outcome  json.RawMessage   `json:"outcome" doc:"In the form of the assistant."`

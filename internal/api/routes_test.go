@@ -359,3 +359,36 @@ func TestWhoAsksIsToldWithFoldersByName(t *testing.T) {
 		t.Errorf("who may only read is %+v", nobody)
 	}
 }
+
+func TestResultsOfSeveralRunsAreThoseOfTheirOwnerThatCanBeRead(t *testing.T) {
+	h := newHouse(t).open()
+	var runs []string
+	for _, words := range []string{"Tea?", "Milk?"} {
+		b := h.begin("", words)
+		h.ended("", b.Run)
+		runs = append(runs, b.Run)
+	}
+	eves := h.begin(evesToken, "Whose tea?")
+	h.ended(evesToken, eves.Run)
+	conforms := h.described()
+	of := func(ids ...string) (told []string) {
+		var all api.Results
+		conforms("told", "Results", h.get(question{path: "/api/results?html=true&run=" + strings.Join(ids, ",")}, &all))
+		for _, r := range all.Runs {
+			if r.Result == nil || r.Result.HTML == nil || !strings.Contains(r.Result.HTML.Answer, "<li>ada: ADA</li>") {
+				t.Errorf("of %s it gives %+v", r.ID, r.Result)
+			}
+			told = append(told, r.ID)
+		}
+		return told
+	}
+	if told := of(runs[1], runs[0]); !slices.Equal(told, []string{runs[1], runs[0]}) {
+		t.Errorf("of %s it tells of %s", runs, told)
+	}
+	if told := of(eves.Run, runs[0], "nothing"); !slices.Equal(told, runs[:1]) {
+		t.Errorf("beside the run of another, and none, it tells of %s", told)
+	}
+	h.refused("of none", question{path: "/api/results"}, 400, "invalid_request")
+	h.refused("of too many", question{path: "/api/results?run=" + strings.Repeat("a,", 20) + "a"}, 400, "invalid_request")
+	h.refused("of what is no id", question{path: "/api/results?run=a%20b"}, 400, "invalid_request")
+}

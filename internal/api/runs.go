@@ -53,6 +53,7 @@ func (s *Server) runRoutes() {
 		problems: append(writes, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)}, s.beginRun)
 	register(s, route{id: "listRuns", method: http.MethodGet, path: all, tag: tag, summary: "The runs, the latest first"}, s.runs)
 	register(s, route{id: "getRun", method: http.MethodGet, path: one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
+	register(s, route{id: "listResults", method: http.MethodGet, path: "/api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
 	register(s, route{id: "cancelRun", method: http.MethodPost, path: one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted,
 		problems: writes}, s.cancel)
 	register(s, route{id: "resumeRun", method: http.MethodPost, path: one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted,
@@ -177,10 +178,37 @@ func (s *Server) run(ctx context.Context, in *struct {
 		return nil, err
 	}
 	f, err := s.withResult(ctx, r)
-	if in.HTML && f.Result != nil {
+	f.mark(in.Markup)
+	return &of[RunWithResult]{f}, err
+}
+
+// results leaves out what can't be read, so that it hides nothing else; asked for by itself it says why.
+func (s *Server) results(ctx context.Context, in *struct {
+	Runs []string `query:"run" required:"true" nullable:"false" minItems:"1" maxItems:"20" doc:"Their ids. What is not there, or can't be read, is left out."`
+	Markup
+}) (*of[Results], error) {
+	if err := filtered(in.Runs...); err != nil {
+		return nil, err
+	}
+	all := Results{Runs: []RunWithResult{}}
+	for _, id := range in.Runs {
+		r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
+		if err != nil {
+			continue
+		}
+		if f, err := s.withResult(ctx, r); err == nil {
+			f.mark(in.Markup)
+			all.Runs = append(all.Runs, f)
+		}
+	}
+	return &of[Results]{all}, ctx.Err()
+}
+
+// mark adds the texts of a result as they are wanted.
+func (f *RunWithResult) mark(m Markup) {
+	if m.HTML && f.Result != nil {
 		f.Result.HTML = &ResultHTML{render.HTML(f.Result.Answer), render.HTML(f.Result.Footer)}
 	}
-	return &of[RunWithResult]{f}, err
 }
 
 // withResult is a run with what came of it, if it has ended and this build has its assistant.

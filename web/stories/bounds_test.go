@@ -1,55 +1,131 @@
 package stories
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
-// Of a long conversation the page shows the last part, fetches what is looked at, and takes what comes before when it is asked for.
-func TestLongConversationIsShownInParts(t *testing.T) {
+// Of a long conversation the page shows the last part, fetches what comes near, and lets go of what is far away again.
+func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
+	const many = 1000
 	h := open(t, "")
-	const many = 60
+	session := h.longSession(many, time.Minute)
 	p := h.visit(1000)
-	p.forgive("429") // it asks for much at once, and goes on when it may
-	session := ""
-	for from := 0; from < many; from += 50 { // in parts, each within patience
-		session = evaluate[string](p, `(async () => {
-			let session = `+quoted(session)+`;
-			const ask = (i) => fetch("/api/chat", { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" },
-				body: JSON.stringify({ message: "what is on my list? " + i, ...(session ? { conversation_id: session } : {}) }) });
-			for (let i = `+strconv.Itoa(from)+`; i < `+strconv.Itoa(min(many, from+50))+`; i++) {
-				let r = await ask(i);
-				for (; r.status === 429; r = await ask(i)) await new Promise((done) => setTimeout(done, 200));
-				if (!r.ok) throw new Error(await r.text());
-				session = (await r.json()).conversation_id;
-			}
-			return session;
-		})()`)
-	}
 	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+session+"'; undefined"))
-	last := "what is on my list? " + strconv.Itoa(many-1)
-	p.sees(last)
-	p.until("the last answer", `[...document.querySelectorAll("main ol > li")].at(-1).querySelector(".markdown")`)
-	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "performance.now() - performance.getEntriesByName('asked')[0].startTime"))
-	if shown, rendered := evaluate[int](p, `document.querySelectorAll("main ol > li").length`), evaluate[int](p, `document.querySelectorAll("main ol > li .markdown").length`); shown != 50 || rendered > 30 {
-		t.Errorf("%d exchanges are in the page, %d of them with their answers", shown, rendered)
+	p.until("the last answer", `[...document.querySelectorAll("main ol > li")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+	p.sees(asksOfLease(many))
+	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
+	const whole = `document.querySelectorAll("main ol > li .markdown").length`
+	if n := evaluate[int](p, whole); n > 20 {
+		t.Errorf("%d exchanges are whole of those that are near", n)
 	}
 	p.press("Earlier messages")
-	p.sees("what is on my list? " + strconv.Itoa(max(0, many-100)) + "\n")
+	for first := many; first > 1; { // to the first one that is shown, until nothing comes before it
+		before := first
+		p.until("what was said before", `(() => {
+			const at = Number(document.querySelector("main ol > li .question").textContent.match(/lease (\d+)/)[1]);
+			if (at > 1) document.querySelector("main .scroll").scrollTop = 0;
+			return (globalThis.firstAt = at) < `+strconv.Itoa(before)+`;
+		})()`)
+		first = evaluate[int](p, "firstAt")
+	}
+	p.until("the first answer", `[...document.querySelectorAll("main ol > li")][0].querySelector(".markdown")`)
+	p.picture("first-of-a-thousand")
+	p.until("the others to be light", whole+" <= 30")
+	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
+		t.Errorf("%d exchanges are %d elements", rows, elements)
+	}
+	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
+		t.Errorf("%d requests were sent", requests)
+	}
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main .scroll").scrollTop = 1e9`))
+	p.until("the last answer again", `[...document.querySelectorAll("main ol > li")].at(-1).querySelector(".markdown")`)
 }
 
-// An answer of 100 KB arrives without holding the page up.
+// heap is how much memory the page's own objects take once nothing is left of what it let go of.
+func (p *tab) heap() int {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	_, err := chromedp.Call(ctx, heapprofiler.CollectGarbage, cdp.Empty{})
+	used, failed := chromedp.Call(ctx, runtime.GetHeapUsage, cdp.Empty{})
+	if err = errors.Join(err, failed); err != nil {
+		p.fail("looking at the heap", err)
+	}
+	return int(used.UsedSize)
+}
+
+// most is by how many bytes the heap may grow where nothing is kept: far less than what goes through the page.
+const most = 3 << 20
+
+// An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
 	p := open(t, settings).visit(1000)
-	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => { globalThis.longest = 0; let before = performance.now(); const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); }; requestAnimationFrame(look); })()`))
+	before := p.heap()
+	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
+		globalThis.longest = 0; let before = performance.now();
+		const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); };
+		requestAnimationFrame(look);
+		globalThis.mostLaid = 0;
+		new MutationObserver((all) => { mostLaid = Math.max(mostLaid, all.flatMap((m) => [...m.addedNodes]).reduce((sum, n) => sum + n.textContent.length, 0)); }).observe(document.body, { childList: true, subtree: true });
+	})()`))
 	p.says("Tell me something about leases in general.")
-	p.sees("The end.")
-	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]")`)
+	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
 	t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
+	if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
+		t.Errorf("%d characters were laid out at once", laid)
+	}
+	p.turnsTo("#/operation")
+	p.sees("None of your runs is open.")
+	now := p.heap()
+	t.Logf("the heap grew from %d to %d bytes", before, now)
+	if now-before > most {
+		t.Errorf("the heap grew from %d to %d bytes", before, now)
+	}
+}
+
+// Of runs that are not shown nothing is kept, however many the event stream tells of.
+func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
+	const few, many, mostOfOne = 50, 300, 800
+	h := open(t, "")
+	p := h.visit(1000)
+	p.turnsTo("#/operation")
+	p.sees("None of your runs is open.")
+	p.hears(few)
+	before := p.heap()
+	p.hears(many)
+	now := p.heap()
+	t.Logf("the heap grew from %d to %d bytes", before, now)
+	if now-before > many*mostOfOne {
+		t.Errorf("after %d runs the heap grew from %d to %d bytes", many, before, now)
+	}
+}
+
+// hears waits until the event stream has told of so many more runs, to their ends.
+func (p *tab) hears(runs int) {
+	p.Helper()
+	ended := func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.ended
+	}
+	wanted := ended() + runs
+	p.longSession(runs, time.Millisecond)
+	for until := time.Now().Add(patience); ended() < wanted; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			p.Fatalf("the stream told of %d ends, not of %d", ended(), wanted)
+		}
+	}
 }

@@ -137,14 +137,14 @@ func inJSON(v any) string {
 }
 
 func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
-	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams", "kind": "number", "description": "The number of beams differs."}}
+	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams", "kind": "number", "description": "The number of beams differs. " + hostile}}
 	model := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
 		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."),
-		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named.", "pair": 1}}, nil),
-		asks("When were they set?"), modeltest.Stream("They were set on 4 March 2021 by Ada Miller."), finds(70, nil, nil),
+		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named. " + hostile, "pair": 1}}, nil),
+		asks("When were they set? "+hostile), modeltest.Stream("They were set on 4 March 2021 by Ada Miller. "+hostile), finds(70, nil, nil),
 		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(90, nil, clash),
 		asks("You said “40 beams” and “60 beams”: which holds?", 1, 3), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
-		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n<script>alert(1)</script>"))
+		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n"+hostile))
 	model.Models = []modeltest.OllamaModel{{Name: "played"}}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
 	p := h.visit(1400)
@@ -165,6 +165,11 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	})()`)
 	p.press("Contradicts answer 3")
 	p.until("the other answer to have the keyboard", `document.activeElement.id === "answer-3"`)
+	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
+	for _, place := range []string{"li .question", "li .answer", "li .clash", ".markdown", "main section li"} {
+		p.shows(place)
+	}
+	p.harmless("inquiry-of-a-model")
 
 	h.sibyl("user", "add", "guest", "--scope", "read")
 	guest := h.tab(360)

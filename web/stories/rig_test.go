@@ -180,6 +180,7 @@ type tab struct {
 	mu       sync.Mutex
 	problems []string
 	forgiven []string // parts of problems that a story brings about
+	ended    int      // runs whose end the event stream told
 }
 
 // visit opens a tab of some width that is signed in. When the story ends it fails if the page asked any other host, broke a policy or complained.
@@ -226,6 +227,12 @@ func (p *tab) watch(event any) {
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
 			p.note(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *network.EventEventSourceMessageReceived:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if e.EventName == "end" {
+			p.ended++
 		}
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" && "http://"+u.Host != p.origin {

@@ -13,7 +13,7 @@ export interface LiveRun {
 }
 
 /** Lines of a run that are kept; the first of them go. */
-const mostLines = 200;
+const mostLines = 20;
 
 /** All runs that go on, by their ids, and the connection that tells of them. */
 class Live {

@@ -5,13 +5,14 @@ import { merged } from "./merged";
 type Row = Form<"Run">;
 
 /** How many runs of a session are fetched at once. */
-const page = 50;
+const page = 40;
 
 /** The runs of a session, oldest first: those that are fetched, and where earlier ones begin. */
 export class Talk {
-  rows = $state<Row[]>([]);
+  rows = $state.raw<readonly Row[]>([]);
   /** Where the runs before the first one are found; "" if there are none. */
   earlier = $state("");
+  #fetching: Promise<void> | undefined;
   constructor(readonly session: string) {}
 
   /** Fetches the last runs. */
@@ -23,9 +24,15 @@ export class Talk {
     if (told !== live.opened) this.lookAgain();
   }
 
-  async loadEarlier() {
+  /** Fetches those before the first one; what is asked for twice is fetched once. */
+  loadEarlier(): Promise<void> {
+    return (this.#fetching ??= this.#fetchEarlier().finally(() => (this.#fetching = undefined)));
+  }
+
+  async #fetchEarlier() {
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page, after: this.earlier });
-    this.rows = [...runs.filter((r) => !r.companion).reverse(), ...this.rows];
+    const there = new Set(this.rows.map((r) => r.id));
+    this.rows = [...runs.filter((r) => !r.companion && !there.has(r.id)).reverse(), ...this.rows];
     this.earlier = next ?? "";
   }
 
@@ -50,7 +57,7 @@ export class Talk {
     const at = this.rows.findIndex((r) => r.id === row.id);
     if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
     else if (at < 0) this.rows = [...this.rows, row];
-    else if (row.records >= this.rows[at]!.records) this.rows[at] = row; // what was asked for before may come after what was told since
+    else if (row.records >= this.rows[at]!.records) this.rows = this.rows.with(at, row); // what was asked for before may come after what was told since
   }
 }
 

@@ -28,9 +28,12 @@ export function speak(chosen: Language) {
   keep("language", chosen);
 }
 
-/** Words in the language of the page, with values in their braces. */
+/** Marks that turn the direction of all that comes after them. */
+const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Words in the language of the page, with values in their braces. No value turns the words around it. */
 export function say(key: Key, values: Record<string, string | number> = {}): string {
-  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? "").replace(turning, ""));
 }
 
 /** Words of a key that is made at run time, or the text itself where there are none. */
@@ -41,7 +44,21 @@ export function sayOr(key: string, text: string): string {
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 
-export const number = (n: number) => new Intl.NumberFormat(variant()).format(n);
+/** What forms something, made once for each variant: to make one takes long. */
+function once<T>(make: (variant: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const of = variant();
+    if (!made.has(of)) made.set(of, make(of));
+    return made.get(of)!;
+  };
+}
+
+const numbers = once((of) => new Intl.NumberFormat(of));
+const hours = once((of) => new Intl.DateTimeFormat(of, { timeStyle: "short" }));
+const days = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));
+
+export const number = (n: number) => numbers().format(n);
 
 /** An amount of money: with two digits that count, or the cents. A currency that the browser does not know stands behind it. */
 export function money(amount: number, currency: string): string {
@@ -59,6 +76,5 @@ export const teller = new Teller(say, sayOr, (n) => number(n));
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {
   const time = new Date(at);
-  const today = time.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(variant(), today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(time);
+  return (time.toDateString() === new Date().toDateString() ? hours() : days()).format(time);
 }

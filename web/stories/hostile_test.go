@@ -1,0 +1,239 @@
+package stories
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+// hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.
+var hostileTexts = []string{
+	begins + `"ran='img'">`,
+	"\u202egnp.exe\u2066\u200f",
+	`<script>ran='script'</script>`,
+	`<svg onload="ran='svg'"><a xlink:href="javascript:ran='xlink'">svg</a></svg>`,
+	`[press](javascript:ran='link') <javascript:ran='auto'> [data](data:text/html,<script>ran='data'</script>)`,
+	`![beacon](http://evil.example/p.png) <iframe src="http://evil.example/"></iframe> <link rel=stylesheet href=http://evil.example/s.css>`,
+	"**`_[| a |\\n|---|\\n``` ~~~ > # </details></main>{@html ran}",
+}
+
+// begins is how a hostile text begins: so much of it is shown wherever there is room for a title.
+const begins = "<img src=x onerror="
+
+// hostile is all of it in one line, and hostileTitle what no line has room for.
+var hostile, hostileTitle = strings.Join(hostileTexts, " "), strings.Join(hostileTexts[:6], " ") + strings.Repeat("W", 10_000)
+
+// hostileLong has a megabyte without a blank, or nearly so: a model may say no more.
+var hostileLong = hostile + "\n\n" + strings.Repeat("W", 1_000_000)
+
+// hostileFile is the name of a file.
+const hostileFile = begins + "1>.md"
+
+// hostileModel is a model that says what is hostile, in every form that is asked of it, and reads a file before it answers. Who is told to
+// wait waits for good.
+func hostileModel(t testing.TB) (settings string) {
+	t.Helper()
+	s := modeltest.NewOpenAIServer(t)
+	s.Models = []string{"hostile"}
+	s.Play(func(r modeltest.OpenAIRequest) modeltest.Answer {
+		said := ""
+		for _, m := range r.Messages {
+			said += m.Role + ": " + m.Content + "\n"
+		}
+		switch {
+		case strings.Contains(said, "You compare the answers"):
+			return modeltest.Stream(inJSON(map[string]any{"agree": []any{map[string]any{"text": hostile, "by": []string{"Skeptic", "Optimist"}, "sources": []string{"t1"}}}, "differ": []any{}, "overlooked": []any{}}))
+		case strings.Contains(said, "You preside"):
+			return modeltest.Stream(inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": []string{"Skeptic"}, "minority": false}}}))
+		case strings.Contains(said, "oracle of a council"):
+			return modeltest.Stream(hostile)
+		case strings.Contains(said, "Wait for it."):
+			return modeltest.Answer{Break: modeltest.Hang}
+		case len(r.Tools) > 0 && !strings.Contains(said, "tool: "):
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_1", Name: "code_read", Arguments: inJSON(map[string]string{"path": hostileFile})}}}
+		}
+		return modeltest.Stream(hostileLong, "\n\n| a |\n|---|\n| <b>"+sure)
+	})
+	return "model: played:hostile\nproviders:\n  played: {base_url: '" + s.BaseURL + "'}\n"
+}
+
+// harmless fails if something of a hostile text ran, became more than text, or is wider than the page, and if the page does no longer what it is asked to.
+func (p *tab) harmless(place string) {
+	p.Helper()
+	p.picture("hostile-" + place)
+	for _, wrong := range evaluate[[]string](p, `(() => {
+		const wrong = [], about = (e) => e.outerHTML.slice(0, 200);
+		if (typeof ran !== "undefined") wrong.push("it ran: " + ran);
+		if (document.title !== "Sibyl") wrong.push("the title is " + document.title);
+		for (const e of document.querySelectorAll("main :is(img, script, iframe, object, embed, link, style, base, meta, [onload], [onerror], [onclick], [style*=url])")) wrong.push("an element: " + about(e));
+		for (const a of document.querySelectorAll("a[href]")) {
+			if (!["http:", "https:", "blob:"].includes(a.protocol)) wrong.push("a link: " + about(a));
+			else if (a.origin !== location.origin && !a.relList.contains("noopener")) wrong.push("a link that tells of the page: " + about(a));
+		}
+		const turns = /[\u202a-\u202e\u2066-\u2069]/, texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+		for (let t; (t = texts.nextNode()); ) {
+			const of = getComputedStyle(t.parentElement);
+			if (turns.test(t.data) && of.display === "inline" && !/isolate|plaintext/.test(of.unicodeBidi)) wrong.push("it turns what stands beside it: " + about(t.parentElement));
+		}
+		// What sticks out may do so in what is made to scroll or to be cut.
+		const holds = (e) => e.matches("pre, table, nav, [role=listbox]") || ["hidden", "clip"].includes(getComputedStyle(e).overflowX);
+		for (const e of document.querySelectorAll("body *")) {
+			if (e.matches(".skip, .unseen, .unseen *, head *") || !e.checkVisibility()) continue;
+			const r = e.getBoundingClientRect();
+			if (!r.width || r.right <= innerWidth + 1 && r.left >= -1) continue;
+			let box = e.parentElement;
+			while (box !== document.body && !holds(box)) box = box.parentElement;
+			if (box === document.body) wrong.push("from " + Math.round(r.left) + " to " + Math.round(r.right) + " px: " + about(e));
+		}
+		return wrong.slice(0, 5);
+	})()`) {
+		p.Errorf("%s: %s", place, wrong)
+	}
+	p.press("Language, colours, account")
+	p.press("Close")
+}
+
+// shows waits until a hostile text stands in an element, as text.
+func (p *tab) shows(selector string) {
+	p.Helper()
+	p.until("hostile text in "+selector, `[...document.querySelectorAll(`+quoted(selector)+`)].some((e) => e.textContent.includes(`+quoted(begins)+`))`)
+}
+
+// posts sends JSON from the page, and gives a field of what comes back.
+func (p *tab) posts(method, path string, body map[string]any, field string) string {
+	p.Helper()
+	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: `+quoted(method)+`, headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(inJSON(body))+` })
+		.then(async (r) => { const text = await r.text(); if (!r.ok) throw new Error(r.status + " " + text); return String(JSON.parse(text)[`+quoted(field)+`] ?? ""); })`)
+}
+
+// hostileHouse is one in which everything that people and models can name or say is hostile.
+func hostileHouse(t *testing.T) (h *house, trees string) {
+	t.Helper()
+	oracles := t.TempDir()
+	trees = t.TempDir()
+	write := func(folder, name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"Skeptic", "Optimist"} {
+		write(oracles, name+".md", "# "+name+" "+hostile[:120]+"\n\nYou are an oracle of a council.\n\n{{CONTEXT}}\n")
+	}
+	c := exec.Command(program, "tree", "show", "oracle", "--xml")
+	c.Env = []string{"HOME=" + t.TempDir()}
+	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(hostileTexts[0])+`" `, 1)
+	write(trees, "oracle.xml", named)
+	h = open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
+	for _, folder := range []string{"code", "notes"} {
+		write(filepath.Join(h.dir, folder), hostileFile, "# "+hostile+"\n\nThe lease was signed on 4 March 2021 by Ada Miller. "+hostile+"\n\n"+strings.Repeat("W", 100_000)+"\n")
+	}
+	return h, trees
+}
+
+func TestHostileTextIsTextInEveryView(t *testing.T) {
+	h, trees := hostileHouse(t)
+	h.sibyl("task", "add", hostile[:200], "--description", hostileTitle[:1000])
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	p := h.visit(360)
+	run := p.posts("POST", "/api/ask", map[string]any{"question": hostileTitle, "options": map[string]any{"code": "code", "vault": "notes", "material": strings.Repeat("W", 100_000)}}, "id")
+	session := evaluate[string](p, `fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => r.session_id)`)
+	p.posts("POST", "/api/runs", map[string]any{"assistant": "oracle", "words": hostile + " Wait for it.", "session": session}, "run")
+	council := p.posts("POST", "/api/council/sessions", map[string]any{"name": hostile[:200]}, "session_id")
+	said := "/api/council/sessions/" + council
+	p.posts("POST", said+"/entries", map[string]any{"text": hostileTitle}, "state")
+	p.posts("POST", said+"/answers", map[string]any{"oracles": []string{"Skeptic", "Optimist"}, "review": true, "chair": "Skeptic"}, "id")
+	inquiry := p.posts("POST", "/api/inquiries", map[string]any{"hypothesis": "The lease was signed. " + hostile, "witness": "notes", "detective": "offline:rules", "limit": 5}, "id")
+
+	for _, place := range []struct {
+		name, at string
+		look     func()
+	}{
+		{"question-and-answer", "#/session/" + session, func() {
+			p.shows(".question")
+			p.until("the answer", `document.querySelector(".markdown table")`)
+			p.shows(".markdown")
+		}},
+		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
+		{"list", "", func() { p.press("Close"); p.press("☰ Conversations"); p.shows("aside .title") }},
+		{"why-steps", "#/why/" + run, func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
+		{"why-receipt", "", func() {
+			row(p, "Turn")
+			p.press("What was sent, and what came back")
+			p.until("all parts", `(() => { const all = [...document.querySelectorAll(".part")]; all.forEach((e) => (e.open = true)); return all.length; })()`)
+			p.shows(".part pre")
+		}},
+		{"why-tree", "#/why/" + run + "/tree", func() { p.shows(".outline") }},
+		{"why-sources", "#/why/" + run + "/sources", func() { p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`) }},
+		{"why-left", "#/why/" + run + "/left", func() { p.until("what left", `document.querySelector("#why-panel li")`) }},
+		{"tasks", "#/tasks", func() { p.press("☰ Task list"); p.shows("aside .title") }},
+		{"task-history", "", func() {
+			p.do("opening it", chromedp.Evaluate[chromedp.Void](`document.querySelector("aside .task").click()`))
+			p.shows("dialog[open]")
+			p.harmlessDialog("task-history")
+		}},
+		{"council", "#/council/" + council, func() {
+			p.shows("main li .words")
+			p.shows("article section")
+			p.until("review and chair", `document.querySelectorAll("article").length && document.body.textContent.includes("in the chair")`)
+		}},
+		{"inquiries", "#/inquiries", func() { p.shows("main li, main td, main a") }},
+		{"inquiry", "#/inquiries/" + inquiry, func() {
+			p.shows("h1")
+			p.sees("Audit")
+			p.shows("li .answer")
+			p.until("all details", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length; })()`)
+			p.shows("cite")
+		}},
+		{"operation", "#/operation", func() { p.shows("main") }},
+	} {
+		if place.at != "" {
+			p.turnsTo(place.at)
+		}
+		place.look()
+		p.harmless(place.name)
+	}
+	p.until("the way to stop the run that waits", `(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
+	p.sees("None of your runs is open.")
+
+	evidence := evaluate[string](p, `fetch("/api/inquiries/`+inquiry+`/export?format=html").then((r) => r.text())`)
+	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, evidence) }))
+	defer exported.Close()
+	q := h.tab(360)
+	q.house = &house{TB: t, dir: h.dir, origin: exported.URL, said: h.said}
+	q.forgive("favicon.ico")
+	q.do("opening the evidence page", chromedp.Navigate(exported.URL))
+	q.shows("body")
+	q.picture("hostile-evidence")
+	if wrong := evaluate[string](q, `typeof ran !== "undefined" || document.querySelector("img, iframe, link, [onload], a[href^=javascript], a[href^=data]") ? document.body.innerHTML.slice(0, 2000) : document.documentElement.scrollWidth > 360 ? document.documentElement.scrollWidth + " px wide" : ""`); wrong != "" {
+		t.Errorf("the evidence page is %s", wrong)
+	}
+
+	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil { // it would have kept the inquiry from beginning
+		t.Fatal(err)
+	}
+	ops := h.tab(360)
+	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.press("Operation")
+	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
+	ops.harmless("server")
+}
+
+// harmlessDialog looks at a dialog that is open, and closes it.
+func (p *tab) harmlessDialog(place string) {
+	p.Helper()
+	p.picture("hostile-" + place + "-dialog")
+	if over := evaluate[int](p, `Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`); over > 0 {
+		p.Errorf("%s: the dialog is %d px too wide", place, over)
+	}
+	p.press("Close")
+}

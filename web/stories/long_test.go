@@ -1,0 +1,70 @@
+package stories
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/store/sqlite"
+)
+
+// writers is how many write at once, so that what they write is committed together.
+const writers = 32
+
+// longSession is a session of so many exchanges, one each so often, each as the last one was but for its number. They are written past the
+// assistants, who would take long.
+func (h *house) longSession(many int, every time.Duration) (session string) {
+	h.Helper()
+	h.sibyl("ask", "--in", h.dir+"/code", asksOfLease(many))
+	store := must(sqlite.Open(h.Context(), filepath.Join(h.dir, "data", "sibyl.db")))
+	defer func() { _ = store.Close() }()
+	last := must(store.Runs(h.Context(), "local", journal.Filter{}))[0]
+	last = must(store.Run(h.Context(), last.Owner, last.ID))
+	records := must(store.Records(h.Context(), last.Owner, last.ID, 0))
+	var start run.StartRecord
+	if err := json.Unmarshal(records[0].Data, &start); err != nil {
+		h.Fatal(err)
+	}
+	blobs := [][]byte{must(store.Blob(h.Context(), last.Owner, start.Tree))}
+	for _, text := range start.Texts {
+		blobs = append(blobs, must(store.Blob(h.Context(), last.Owner, text.Blob)))
+	}
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for n := 1 + w; n < many; n += writers {
+				if err := before(h.TB, store, last, records, blobs, n, every*time.Duration(n-many)); err != nil {
+					h.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writing.Wait()
+	return last.Session
+}
+
+// asksOfLease is what is asked in an exchange of a long session.
+func asksOfLease(n int) string { return fmt.Sprintf("How is lease %d acquired?", n) }
+
+// before writes run n of a session as the last one was, so much later.
+func before(t testing.TB, store journal.Store, r journal.Run, records []journal.Record, blobs [][]byte, n int, later time.Duration) error {
+	numbered := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(r.Title), []byte(asksOfLease(n))) }
+	end := journal.End{Status: r.Status, At: r.EndedAt.Add(later), Reason: r.Reason, Summary: numbered(r.Summary)}
+	of := journal.Run{ID: fmt.Sprintf("%s%04d", r.ID[:len(r.ID)-4], n), Session: r.Session, Owner: r.Owner, Assistant: r.Assistant, Title: asksOfLease(n), Status: journal.Running,
+		StartedAt: r.StartedAt.Add(later), LeaseHolder: "story", LeaseUntil: time.Now().Add(5 * time.Second)}
+	all := make([]journal.Record, len(records))
+	for i, one := range records {
+		all[i] = journal.Record{Seq: one.Seq, At: one.At.Add(later), Kind: one.Kind, Data: numbered(one.Data)}
+	}
+	if err := store.Begin(t.Context(), journal.Beginning{Run: of, Blobs: blobs, Records: all[:1]}); err != nil {
+		return err
+	}
+	return store.Append(t.Context(), of.Owner, of.ID, all[1:], &end)
+}
