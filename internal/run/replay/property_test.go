@@ -195,7 +195,8 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 
 func told(found *replay.Result) string { return strings.Join(tell(found), "\n") }
 
-// decided is what a run asked for and withdrew, when, and what it came to.
+// decided is what a run asked for and withdrew, when, and what it came to. Effects are numbered as they were asked for: what is withdrawn in the very
+// step that asks for it takes a number of the run, and nobody ever hears of it.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end := wait(t, live)
@@ -205,7 +206,12 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 		t.Fatal(err)
 	}
 	var all []string
+	asked := uint64(0)
 	for _, s := range steps {
+		for i := range s.Start {
+			asked++
+			s.Start[i].Op = asked
+		}
 		if len(s.Start)+len(s.Cancel) > 0 || s.Status != "RUNNING" {
 			var at run.TimeRecord // a completion has the same field
 			if err := json.Unmarshal(recs[s.Record].Data, &at); err != nil {
