@@ -212,7 +212,7 @@ func (h *house) handler() http.Handler {
 func (h *house) listen(handler http.Handler) *house {
 	h.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = api.HTTPServer(handler, slog.New(slog.NewJSONHandler(h.log, nil)))
+	server.Config = api.HTTPServer(answering.counted(handler), slog.New(slog.NewJSONHandler(h.log, nil)))
 	server.Start()
 	h.url, h.addr = server.URL, server.Listener.Addr().String()
 	h.Cleanup(func() {
