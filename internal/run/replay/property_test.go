@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
@@ -131,7 +132,7 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live, err := w.engine(&broken{Store: store, at: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(), spec(body))
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(), spec(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
