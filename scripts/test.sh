@@ -18,11 +18,11 @@ sh scripts/mcp.sh
 
 # Tests wait about as long as they compute, so twice as many packages as there are cores are tested at once.
 atonce=$((2 * $(getconf _NPROCESSORS_ONLN)))
-# A package that is tested for data races is not tested without that as well.
+# A package that is tested for data races is not tested without that as well, except for the oracle: it is tested for races in a short form, since that
+# takes four times as long.
 raced=
 if command -v gcc >/dev/null 2>&1; then
-	raced=$(go list ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/oracle ./internal/taskchat ./internal/mcp \
-		./internal/tool/mcpclient)
+	raced=$(go list ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient)
 fi
 # The longest begin first, and what scripts/mcp.sh has run is not run again.
 longest=$(go list ./cmd/sibyl ./web/stories)
@@ -32,6 +32,7 @@ go test -p "$atonce" $longest $others
 if [ -n "$raced" ]; then
 	# shellcheck disable=SC2086
 	CGO_ENABLED=1 go test -race -p "$atonce" $raced
+	CGO_ENABLED=1 go test -race -short ./internal/oracle
 fi
 # What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write.
 holds() {
