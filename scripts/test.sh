@@ -1,7 +1,7 @@
 #!/bin/sh
 # Passes all tests on a machine that has Go, Node 20.19 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg,
 # pocketsphinx and chromium are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are
-# tested for data races as well.
+# tested for data races as well. What go vet finds beyond what go test looks for is left to scripts/lint.sh.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,17 +11,39 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 go mod tidy -diff
-go vet ./...
 sh scripts/audio.sh
 sh scripts/client.sh
 sh scripts/web.sh
 sh scripts/mcp.sh
-go test ./...
-# What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write.
-for store in sqlite postgres; do
-	SIBYL_TEST_STORE=$store go test ./internal/run ./internal/taskchat
-	SIBYL_TEST_STORE=$store go test -run Crash ./internal/oracle
-done
+
+# Tests wait about as long as they compute, so twice as many packages as there are cores are tested at once.
+atonce=$((2 * $(getconf _NPROCESSORS_ONLN)))
+# A package that is tested for data races is not tested without that as well, except for the oracle: it is tested for races in a short form, since that
+# takes four times as long.
+raced=
 if command -v gcc >/dev/null 2>&1; then
-	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/oracle ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
+	raced=$(go list ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient)
 fi
+# The longest begin first, and what scripts/mcp.sh has run is not run again.
+longest=$(go list ./cmd/sibyl ./web/stories)
+others=$(go list ./... | grep -vxF -e "$longest" -e "$raced" -e "$(go list ./internal/mcp/conformance)")
+# shellcheck disable=SC2086 # each is a word of its own
+go test -p "$atonce" $longest $others
+if [ -n "$raced" ]; then
+	# shellcheck disable=SC2086
+	CGO_ENABLED=1 go test -race -p "$atonce" $raced
+	CGO_ENABLED=1 go test -race -short ./internal/oracle
+fi
+# What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write.
+holds() {
+	SIBYL_TEST_STORE=$1 go test ./internal/run ./internal/taskchat && SIBYL_TEST_STORE=$1 go test -run Crash ./internal/oracle
+}
+holds sqlite &
+sqlite=$!
+holds postgres &
+postgres=$!
+failed=
+for store in $sqlite $postgres; do
+	wait "$store" || failed=1
+done
+[ -z "$failed" ]

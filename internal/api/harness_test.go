@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -34,7 +33,6 @@ import (
 	"sibyl/internal/task/tasktest"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/user"
-	"sibyl/internal/user/usertest"
 	"sibyl/trees"
 )
 
@@ -212,7 +210,7 @@ func (h *house) handler() http.Handler {
 func (h *house) listen(handler http.Handler) *house {
 	h.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = api.HTTPServer(handler, slog.New(slog.NewJSONHandler(h.log, nil)))
+	server.Config = api.HTTPServer(answering.counted(handler), slog.New(slog.NewJSONHandler(h.log, nil)))
 	server.Start()
 	h.url, h.addr = server.URL, server.Listener.Addr().String()
 	h.Cleanup(func() {
@@ -441,211 +439,4 @@ func (h *house) operations() (all []operation) {
 		h.Fatalf("the description has %d routes", len(all))
 	}
 	return all
-}
-
-// people are the users of the house, in memory. They can't be looked up while something is broken.
-type people struct {
-	*usertest.Memory
-	broken error
-}
-
-func newPeople(t testing.TB) *people {
-	p := &people{Memory: usertest.NewMemory()}
-	p.add(t, "ada", user.Bearer, user.Write, adasToken)
-	p.add(t, "eve", user.Bearer, user.Write, evesToken)
-	p.add(t, "ada", user.Bearer, user.Read, adasReader)
-	p.add(t, "ops", user.Bearer, user.Operate, operators)
-	p.add(t, "ada", user.Cookie, user.Write, adasCookie)
-	p.add(t, "ada", user.SignIn, user.Write, adasOnce)
-	return p
-}
-
-// add adds a token of a user, who is made with the first.
-func (p *people) add(t testing.TB, name string, kind user.Kind, scope user.Scope, secret string) {
-	t.Helper()
-	year := func(n int) time.Time { return time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC) }
-	token := user.Token{ID: strings.TrimPrefix(secret, user.Prefix), User: name, Kind: kind, Scope: scope, CreatedAt: year(2020), ExpiresAt: year(2099)}
-	err := p.AddUser(t.Context(), user.User{Name: name, Scope: scope, CreatedAt: year(2020)}, token, user.HashOf(secret))
-	if errors.Is(err, user.ErrExists) {
-		err = p.AddToken(t.Context(), token, user.HashOf(secret))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (p *people) Token(ctx context.Context, hash user.Hash) (user.Token, error) {
-	if p.broken != nil {
-		return user.Token{}, p.broken
-	}
-	return p.Memory.Token(ctx, hash)
-}
-
-// lines is a log in memory, and tells of what happens in its house.
-type lines struct {
-	mu   sync.Mutex
-	all  bytes.Buffer
-	next chan struct{} // is closed when something happens; nil: nobody waits
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	defer l.tell()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(b)
-}
-
-// tell wakes who waits for something to happen.
-func (l *lines) tell() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.next != nil {
-		close(l.next)
-		l.next = nil
-	}
-}
-
-// news is closed when something happens after this: a line, a step in a folder of the Council, whatever else tells of itself.
-func (l *lines) news() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.next == nil {
-		l.next = make(chan struct{})
-	}
-	return l.next
-}
-
-// until waits until something is so. Whatever makes it so tells of itself.
-func (l *lines) until(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	late := time.NewTimer(deadline)
-	defer late.Stop()
-	for {
-		news := l.news()
-		if is() {
-			return
-		}
-		select {
-		case <-news:
-		case <-late.C:
-			t.Fatalf("it was waited for in vain that %s; the log:\n%s", what, l.text())
-		}
-	}
-}
-
-func (l *lines) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.String()
-}
-
-// waitFor waits until the log has a text; the line of a request is written after its answer.
-func (l *lines) waitFor(t testing.TB, text string) (found string) {
-	t.Helper()
-	l.until(t, "a line has "+text, func() bool {
-		for line := range strings.Lines(l.text()) {
-			if strings.Contains(line, text) {
-				found = line
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
-var errDown = errors.New("the disk is gone")
-
-// faulty is a store that fails while it is told to.
-type faulty struct {
-	journal.Store
-	counting func() // is called when runs were listed; nil: nothing is
-
-	mu  sync.Mutex
-	err error
-}
-
-func (f *faulty) fail(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.err = err
-}
-
-func (f *faulty) failing() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
-}
-
-func (f *faulty) Begin(ctx context.Context, b journal.Beginning) error {
-	if err := f.failing(); err != nil {
-		return err
-	}
-	return f.Store.Begin(ctx, b)
-}
-
-func (f *faulty) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if err := f.failing(); err != nil {
-		return err
-	}
-	return f.Store.Append(ctx, o, id, recs, end)
-}
-
-func (f *faulty) Release(ctx context.Context, o journal.Owner, id, holder string, rest time.Time) error {
-	if err := f.failing(); err != nil {
-		return err
-	}
-	return f.Store.Release(ctx, o, id, holder, rest)
-}
-
-func (f *faulty) Runs(ctx context.Context, o journal.Owner, filter journal.Filter) ([]journal.Run, error) {
-	if err := f.failing(); err != nil {
-		return nil, err
-	}
-	all, err := f.Store.Runs(ctx, o, filter)
-	if f.counting != nil {
-		f.counting()
-	}
-	return all, err
-}
-
-func (f *faulty) RenameSession(ctx context.Context, o journal.Owner, id, title string) error {
-	if err := f.failing(); err != nil {
-		return err
-	}
-	return f.Store.RenameSession(ctx, o, id, title)
-}
-
-// strict is a store that takes ids as a database does: text that it could not keep is an error, and this one tells the test.
-type strict struct {
-	journal.Store
-	t *testing.T
-}
-
-func (s strict) plain(texts ...string) {
-	for _, text := range texts {
-		if !journal.Plain(text) || len(text) > 64 {
-			s.t.Errorf("the store is asked for %.100q", text)
-		}
-	}
-}
-
-func (s strict) Session(ctx context.Context, o journal.Owner, id string) (journal.Session, error) {
-	s.plain(id)
-	return s.Store.Session(ctx, o, id)
-}
-
-func (s strict) Sessions(ctx context.Context, o journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
-	s.plain(f.Assistant, f.After.ID)
-	return s.Store.Sessions(ctx, o, f)
-}
-
-func (s strict) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	s.plain(id)
-	return s.Store.Run(ctx, o, id)
-}
-
-func (s strict) Runs(ctx context.Context, o journal.Owner, f journal.Filter) ([]journal.Run, error) {
-	s.plain(f.Session, f.Assistant, f.After.ID)
-	return s.Store.Runs(ctx, o, f)
 }

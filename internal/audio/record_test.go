@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"sibyl/internal/childtest"
 )
 
 // microphone is a recorder that is a script, whose last argument is the file.
@@ -21,16 +25,13 @@ func microphone(t *testing.T, lines string) Recorder {
 	}}
 }
 
-// sounding are lines that write the head of a WAV file that says it holds two gigabytes, and then a second of sound. When all of it is there, they
-// say so.
+// sounding are lines that write the head of a WAV file that says it holds two gigabytes, and then a second of sound.
 func sounding(t *testing.T) string {
 	t.Helper()
 	head := wavHead(16000, 1, 16, 1, 0x7fffff00)
 	b := write(t, append(head, make([]byte, 32000)...))
-	return "cat '" + b + "' > \"$file\"; echo yes > \"$here/sounds.new\"; mv \"$here/sounds.new\" \"$here/sounds\"\n"
+	return "cat '" + b + "' > \"$file\"\n"
 }
-
-func heardBy(r Recorder) string { return filepath.Join(filepath.Dir(r.program), "sounds") }
 
 // recording starts a recording, and gives its end.
 func recording(ctx context.Context, r Recorder, file string, most time.Duration) <-chan error {
@@ -60,11 +61,12 @@ func whole(t *testing.T, file string) {
 }
 
 func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
-	r := microphone(t, "trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+sounding(t)+"while :; do sleep 0.01; done\n")
+	child := childtest.New(t)
+	r := microphone(t, child.Open+"trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+sounding(t)+child.Tell+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "-a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := recording(ctx, r, file, time.Hour)
-	await(t, heardBy(r))
+	child.Told(t)
 	cancel()
 	if err := result(t, done); err != nil {
 		t.Fatal(err)
@@ -86,18 +88,19 @@ func TestRecordingEndsAtItsLongest(t *testing.T) {
 }
 
 func TestRecorderThatDoesNotEndIsKilledAndItsFileMended(t *testing.T) {
-	r := microphone(t, "trap '' INT TERM\nsleep 1000 &\necho $! > \"$here/pid\"\n"+sounding(t)+"wait; wait\n")
+	child := childtest.New(t)
+	r := microphone(t, child.Open+"trap '' INT TERM\nsleep 1000 &\n"+sounding(t)+child.Tell+"wait; wait\n")
 	r.grace = 20 * time.Millisecond
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := recording(ctx, r, file, time.Hour)
-	await(t, heardBy(r))
+	child.Told(t)
 	cancel()
 	if err := result(t, done); err != nil {
 		t.Fatal(err)
 	}
 	whole(t, file)
-	gone(t, atoi(t, await(t, filepath.Join(filepath.Dir(r.program), "pid"))))
+	child.Ended(t)
 }
 
 func TestRecorderThatFailsAtOnceSaysWhy(t *testing.T) {
@@ -126,11 +129,12 @@ func TestRecordingThatBreaksOffIsKept(t *testing.T) {
 }
 
 func TestRecordingThatHeardNothingLeavesNoFile(t *testing.T) {
-	r := microphone(t, "trap 'exit 0' INT\necho yes > \"$here/sounds\"\nwhile :; do sleep 0.01; done\n")
+	child := childtest.New(t)
+	r := microphone(t, child.Open+"trap 'exit 0' INT\n"+child.Tell+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := recording(ctx, r, file, time.Hour)
-	await(t, heardBy(r))
+	child.Told(t)
 	cancel()
 	refused(t, result(t, done), Empty, "microphone recorded nothing")
 	only(t, filepath.Dir(file))
@@ -197,12 +201,16 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 	}}
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
+	changes := changesIn(t, filepath.Dir(file))
 	done := recording(ctx, r, file, time.Hour)
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if info, err := os.Stat(file); err == nil && info.Size() > 8000 {
-			break
-		}
-		if time.Now().After(end) {
+	late := time.After(patience)
+	for size := int64(0); size <= 8000; {
+		select {
+		case <-changes:
+			if info, err := os.Stat(file); err == nil {
+				size = info.Size()
+			}
+		case <-late:
 			t.Fatal("nothing is written while it records")
 		}
 	}
@@ -214,4 +222,18 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 	if err != nil || info.Seconds == nil || *info.Seconds < 0.2 || info.Silent == nil || *info.Silent {
 		t.Errorf("it is %+v, %v", info, err)
 	}
+}
+
+// changesIn tells of changes in a folder.
+func changesIn(t *testing.T, folder string) <-chan fsnotify.Event {
+	t.Helper()
+	watcher, err := fsnotify.NewWatcher()
+	if err == nil {
+		err = watcher.Add(folder)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = watcher.Close() })
+	return watcher.Events
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"sibyl/internal/childtest"
 )
 
 // only fails if a folder holds anything but these names.
@@ -123,13 +123,14 @@ func TestHoursOfSilenceInAFewBytesAreNotWrittenOut(t *testing.T) {
 
 // A program that hangs, and one that it started, end with the context.
 func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
-	program := script(t, "sleep 1000 & echo $! > \"$here/pid.new\"; mv \"$here/pid.new\" \"$here/pid\"; trap '' INT TERM; wait; wait\n")
+	child := childtest.New(t)
+	program := script(t, child.Open+"sleep 1000 &\ntrap '' INT TERM\n"+child.Tell+"wait; wait\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	folder := t.TempDir()
 	mp3 := spoken(t, "a", "-f", "mp3")
 	go func() { done <- Tools{FFmpeg: program}.Convert(ctx, mp3, filepath.Join(folder, "out.wav")) }()
-	pid := atoi(t, await(t, filepath.Join(filepath.Dir(program), "pid")))
+	child.Told(t)
 	cancel()
 	select {
 	case err := <-done:
@@ -139,48 +140,11 @@ func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the conversion goes on")
 	}
-	gone(t, pid)
+	child.Ended(t)
 	only(t, folder)
 }
 
 const patience = time.Minute
-
-// await waits for a file, and returns what is in it.
-func await(t *testing.T, file string) string {
-	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
-			return strings.TrimSpace(string(b))
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s did not come within %v", file, patience)
-		}
-	}
-}
-
-func atoi(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// gone waits until a process has ended. One that nobody waited for is a zombie, which has.
-func gone(t *testing.T, pid int) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		process, missing := os.FindProcess(pid)
-		if missing != nil || errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) || err == nil && strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("process %d goes on", pid)
-		}
-	}
-}
 
 // talk is a WAV file of words with pauses: a tone for two seconds, and silence for one, ten times.
 func talk(t *testing.T, args ...string) string {

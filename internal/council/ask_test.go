@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/service"
@@ -380,7 +381,7 @@ func TestRunThatIsResumedKeepsItsPromptThoughItsOracleIsDeletedAndMoreWasSaid(t 
 	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
 		h := newHouse(t)
 		h.says("Hm.")
-		dying := &crashing{Store: h.journal, at: 1}
+		dying := &journaltest.Mortal{Store: h.journal, At: 1, Free: 1}
 		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
 		_, _ = r.Wait(t.Context())
 		first := len(h.requests(council.Purpose))

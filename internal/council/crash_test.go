@@ -3,90 +3,27 @@ package council_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 )
-
-var errCrash = errors.New("the process is gone")
-
-// crashing is a journal whose process dies at a write, counted from 1: before it took effect, or after. The beginning of the first run is none. From
-// then on nothing that this process does arrives.
-type crashing struct {
-	journal.Store
-	at    int // 0: it lives
-	after bool
-
-	mu     sync.Mutex
-	begun  bool
-	writes int
-	dead   bool
-}
-
-func (c *crashing) write(do func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return errCrash
-	}
-	c.writes++
-	if c.writes != c.at {
-		return do()
-	}
-	c.dead = true
-	if c.after {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return errCrash
-}
-
-func (c *crashing) first() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	was := c.begun
-	c.begun = true
-	return !was
-}
-
-func (c *crashing) Begin(ctx context.Context, b journal.Beginning) error {
-	if c.first() {
-		return c.Store.Begin(ctx, b)
-	}
-	return c.write(func() error { return c.Store.Begin(ctx, b) })
-}
-
-func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	return c.write(func() error { return c.Store.Append(ctx, who, id, recs, end) })
-}
-
-func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string, rest time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return errCrash
-	}
-	return c.Store.Release(ctx, who, id, holder, rest)
-}
 
 // survives begins a run in a process that dies at a write, and takes it up in one that lives. It gives what came of it, and how often the first
 // process wrote.
 func (h *house) survives(name string, o council.Options, at int, after bool) (council.Outcome, int) {
 	h.Helper()
-	dying := &crashing{Store: h.journal, at: at, after: after}
+	dying := &journaltest.Mortal{Store: h.journal, At: at, After: after, Free: 1}
 	dead := h.process("dead", dying)
 	r := dead.begin(name, o)
-	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.dead {
-		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.writes, err)
+	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.Dead() {
+		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.Writes(), err)
 	}
 	dead.leave()
 	p := h.process("survivor", h.journal)
@@ -95,7 +32,7 @@ func (h *house) survives(name string, o council.Options, at int, after bool) (co
 		same(h, "status", res.Status, journal.Done)
 	}
 	res := must(p.service.Result(h.Context(), ada, r.ID))(h)
-	return outcomeOf(h, res.Outcome), dying.writes
+	return outcomeOf(h, res.Outcome), dying.Writes()
 }
 
 // leave has a process that is dead let go of all that it drives.

@@ -3,59 +3,18 @@ package inquiry_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
-
-var errCrash = errors.New("the process is gone")
-
-// crashing is a journal whose process dies at a write, counted from 1: before it took effect, or after. The beginning of the run is none. From then on
-// nothing that this process does arrives.
-type crashing struct {
-	journal.Store
-	at    int // 0: it lives
-	after bool
-
-	mu     sync.Mutex
-	writes int
-	dead   bool
-}
-
-func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return errCrash
-	}
-	if c.writes++; c.writes != c.at {
-		return c.Store.Append(ctx, who, id, recs, end)
-	}
-	c.dead = true
-	if c.after {
-		if err := c.Store.Append(ctx, who, id, recs, end); err != nil {
-			return err
-		}
-	}
-	return errCrash
-}
-
-func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string, rest time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return errCrash
-	}
-	return c.Store.Release(ctx, who, id, holder, rest)
-}
 
 // leave has a process that is dead let go of all that it drives.
 func (p *process) leave() {
@@ -67,14 +26,14 @@ func (p *process) leave() {
 // dies begins an inquiry in a process that dies at a write. It gives the run, and how often the process wrote.
 func (h *house) dies(at int, after bool) (id string, writes int) {
 	h.Helper()
-	dying := &crashing{Store: h.journal, at: at, after: after}
+	dying := &journaltest.Mortal{Store: h.journal, At: at, After: after, Free: math.MaxInt}
 	dead := h.process("dead", dying)
 	r := dead.begin(bridge, options())
-	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.dead {
-		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.writes, err)
+	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.Dead() {
+		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.Writes(), err)
 	}
 	dead.leave()
-	return r.ID, dying.writes
+	return r.ID, dying.Writes()
 }
 
 // resumed has a run that was interrupted come to its end, and gives its session.

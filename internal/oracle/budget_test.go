@@ -90,9 +90,9 @@ func TestBudgetOfSecondsCountsASlowModel(t *testing.T) {
 func TestHoursInWhichNobodyDrivesARunAreNotItsSeconds(t *testing.T) {
 	h := setUp(t, reading(1), reading(2), reading(2), modeltest.Say("All is read. "+enough()))
 	h.maxTime = 10 * time.Second
-	dying := &crashing{Store: h.store, at: 6}
+	dying := mortal(h.store, 6, false)
 	a := h.crashAndResume(auth, dying)
-	same(t, "the process died", dying.dead, true)
+	same(t, "the process died", dying.Dead(), true)
 	same(t, "what ran out", a.Budget, (*agent.Spent)(nil))
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "budget notices", notices(a, agent.NoticeBudgetWarning), []agent.Notice(nil))

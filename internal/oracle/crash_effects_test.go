@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -188,9 +189,9 @@ type endured struct {
 }
 
 // play has the run survive the death of these processes, and checks what must hold of any run that did.
-func (e *everything) play(begin func(*run.Engine) *run.Live, notes []string, stores ...*crashing) endured {
+func (e *everything) play(begin func(*run.Engine) *run.Live, notes []string, stores ...*journaltest.Mortal) endured {
 	e.t.Helper()
-	p := endured{answer: timeless(e.survive(begin, stores...)), performed: map[string]int{}, appends: stores[0].appends}
+	p := endured{answer: timeless(e.survive(begin, stores...)), performed: map[string]int{}, appends: stores[0].Writes()}
 	found, err := replay.Run(e.t.Context(), e.newEngine(e.store, "replays", nil), owner, e.last.ID, replay.Options{PastFirst: true})
 	if err != nil {
 		e.t.Fatalf("replaying: %v", err)
@@ -302,7 +303,7 @@ func (e *everything) shadowed(of string) func(*run.Engine) *run.Live {
 func calmly(t *testing.T) endured {
 	t.Helper()
 	e := everyEffect(t)
-	p := e.play(e.begin, []string{`{"path":"caching.md"}`}, &crashing{Store: e.store})
+	p := e.play(e.begin, []string{`{"path":"caching.md"}`}, mortal(e.store, 0, false))
 	same(t, "stop reason", p.answer.StopReason, oracle.StopNeedsUser)
 	kinds := map[string]int{}
 	for _, kind := range []string{agent.EffectTurn, agent.EffectCall, agent.EffectNotes, oracle.EffectClassify} {
@@ -334,9 +335,9 @@ func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
 				t.Parallel()
 				e := everyEffect(t)
-				dying := &crashing{Store: e.store, at: at, after: after}
+				dying := mortal(e.store, at, after)
 				got := e.play(e.begin, []string{`{"path":"caching.md"}`}, dying)
-				same(t, "the process died", dying.dead, true)
+				same(t, "the process died", dying.Dead(), true)
 				e.like(calm, got, 1)
 			})
 		}
@@ -348,14 +349,17 @@ func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
 	t.Parallel()
 	calm := calmly(t)
 	stride := 29 // coprime to the number of appends, so that each comes first and second
-	if os.Getenv("SIBYL_LONG") != "" {
+	switch {
+	case os.Getenv("SIBYL_LONG") != "":
 		stride = 1
+	case testing.Short():
+		stride *= 6
 	}
 	pairs := 0
 	for pair := 0; pair < calm.appends*calm.appends; pair += stride {
 		first, second := pair/calm.appends+1, pair%calm.appends+1
 		e := everyEffect(t)
-		got := e.play(e.begin, []string{`{"path":"caching.md"}`}, &crashing{Store: e.store, at: first}, &crashing{Store: e.store, at: second, after: true})
+		got := e.play(e.begin, []string{`{"path":"caching.md"}`}, mortal(e.store, first, false), mortal(e.store, second, true))
 		e.like(calm, got, 2)
 		if pairs++; t.Failed() {
 			t.Fatalf("after crashes at %d and %d", first, second)
@@ -374,14 +378,14 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 		return e
 	}
 	e := shadow(t)
-	calm := e.play(e.shadowed("its run"), nil, &crashing{Store: e.store})
+	calm := e.play(e.shadowed("its run"), nil, mortal(e.store, 0, false))
 	same(t, "stop reason", calm.answer.StopReason, oracle.StopSatisfied)
 	for at := 1; at <= calm.appends; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
 				t.Parallel()
 				e := shadow(t)
-				got := e.play(e.shadowed("its run"), nil, &crashing{Store: e.store, at: at, after: after})
+				got := e.play(e.shadowed("its run"), nil, mortal(e.store, at, after))
 				e.like(calm, got, 1)
 			})
 		}
@@ -404,11 +408,11 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			e := everyEffect(t)
-			dying := &crashing{Store: e.store}
+			dying := mortal(e.store, 0, false)
 			which, part, _ := strings.Cut(at, " ")
 			die := func(said string, piece int) {
 				if said == part && piece == 2 {
-					dying.die()
+					dying.Die()
 				}
 			}
 			if which == "first" {
@@ -417,7 +421,7 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 				e.second.said = die
 			}
 			got := e.play(e.begin, []string{`{"path":"caching.md"}`}, dying)
-			same(t, "the process died", dying.dead, true)
+			same(t, "the process died", dying.Dead(), true)
 			e.like(calm, got, 1)
 			for step := 1; step <= 9; step++ {
 				if n := strings.Count(e.shown, fmt.Sprintf("This is step %d.", step)); n > 1 {
@@ -436,11 +440,11 @@ func TestCrashWhileTheClassifierAnswersAsksItAgain(t *testing.T) {
 	for _, word := range []string{"Doubtful", "Which folder"} {
 		t.Run(word, func(t *testing.T) {
 			e := everyEffect(t)
-			dying := &crashing{Store: e.store}
+			dying := mortal(e.store, 0, false)
 			verdict := e.classifier
 			e.classifier = func(ctx context.Context, text string) ([]oracle.Score, error) {
 				if strings.Contains(text, word) {
-					dying.die()
+					dying.Die()
 				}
 				return verdict(ctx, text)
 			}

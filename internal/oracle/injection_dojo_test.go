@@ -208,7 +208,10 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 		t.Fatalf("%d tasks", n)
 	}
 	t.Run("tasks", func(t *testing.T) {
-		for _, k := range tasks() {
+		for i, k := range tasks() {
+			if testing.Short() && i%5 > 0 {
+				continue
+			}
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
 				guarded.add(k.tells(t, "guarded", k.try(t, "")))

@@ -126,16 +126,16 @@ func TestHitOfAnEarlierExchangeMayBeOpened(t *testing.T) {
 func TestCrashAtEveryAppendAfterAYesMakesTheCallOnce(t *testing.T) {
 	answers := slices.Repeat([]modeltest.Turn{modeltest.Say("Written. " + enough())}, 3)
 	calm := waits(t, answers...)
-	whole := &crashing{Store: calm.store}
+	whole := mortal(calm.store, 0, false)
 	want := timeless(calm.crashAndResume("yes", whole))
 	same(t, "stop reason", want.StopReason, oracle.StopSatisfied)
-	for at := 1; at <= whole.appends; at++ {
+	for at := 1; at <= whole.Writes(); at++ {
 		for _, after := range []bool{false, true} {
 			h := waits(t, answers...)
-			dying := &crashing{Store: h.store, at: at, after: after}
+			dying := mortal(h.store, at, after)
 			what := fmt.Sprintf("append %d written %v: ", at, after)
 			same(t, what+"answer", timeless(h.crashAndResume("yes", dying)), want)
-			same(t, what+"the process died", dying.dead, true)
+			same(t, what+"the process died", dying.Dead(), true)
 			same(t, what+"tools that were reached", h.world.called(), []string{"web_fetch", "vault_write"})
 		}
 	}

@@ -225,7 +225,7 @@ func TestTitleIsOneShortLine(t *testing.T) {
 
 func TestResumedRunHasTheSurroundingsItBeganWith(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), modeltest.Say("It is so (a.go:3). "+enough()))
-	dying := &crashing{Store: h.store, at: 2}
+	dying := mortal(h.store, 2, false)
 	h.env.WindowTokens = 77
 	var seen []oracle.Env
 	h.opened = func(env oracle.Env) { seen = append(seen, env) }

@@ -10,6 +10,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -112,19 +113,19 @@ func TestShadowWritesNothingAcrossAnyCrash(t *testing.T) {
 		})
 		h.script = modeltest.Script(t, turn, turn, turn, turn)
 		h.model = h.script
-		dying := &crashing{Store: h.store, at: at}
+		dying := mortal(h.store, at, false)
 		live, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), h.shadowOf())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := live.Wait(t.Context()); err != nil && !errors.Is(err, errCrash) {
+		if _, err := live.Wait(t.Context()); err != nil && !errors.Is(err, journaltest.ErrDead) {
 			t.Fatal(err)
 		}
 		if at == 0 {
-			calm = dying.appends
+			calm = dying.Writes()
 			continue
 		}
-		same(t, fmt.Sprintf("the process died at append %d", at), dying.dead, true)
+		same(t, fmt.Sprintf("the process died at append %d", at), dying.Dead(), true)
 		if live, err = h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, live.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -95,12 +95,12 @@ func TestResumedLongConversationAsksForTheSame(t *testing.T) {
 		t.Run(fmt.Sprintf("notes %v", notes), func(t *testing.T) {
 			t.Parallel()
 			h := longest(t, notes, 330)
-			h.survive(h.begin300, &crashing{Store: h.store})
+			h.survive(h.begin300, mortal(h.store, 0, false))
 			calm := h.script.Requests()
 			h = longest(t, notes, 330)
-			dying := &crashing{Store: h.store, at: crashAt}
+			dying := mortal(h.store, crashAt, false)
 			a := h.survive(h.begin300, dying)
-			same(t, "the process died", dying.dead, true)
+			same(t, "the process died", dying.Dead(), true)
 			same(t, "turns", a.Turns, 300)
 			resumed := slices.CompactFunc(h.script.Requests(), func(a, b model.Request) bool { return reflect.DeepEqual(a, b) }) // asked for again
 			same(t, "requests", len(resumed), len(calm))

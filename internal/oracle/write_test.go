@@ -117,10 +117,10 @@ func TestWriteThatMayHaveHappenedBeforeACrashIsToldAndNotRepeated(t *testing.T) 
 			h := setUp(t,
 				modeltest.SayAndCall(needTurn("write the note"), "vault_write", `{"path":"a.md"}`),
 				modeltest.Say("I am not sure that it is saved. "+partial("a look at the note")))
-			dying := &crashing{Store: h.store}
+			dying := mortal(h.store, 0, false)
 			spec := h.world.tools["vault_write"].Spec()
 			f := fake{world: h.world, spec: spec, do: func(tool.Call) (tool.Result, error) {
-				dying.die()
+				dying.Die()
 				return wrote, nil
 			}}
 			h.world.put(&f)

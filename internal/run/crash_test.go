@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -32,7 +33,7 @@ func survive(t *testing.T, w *world, store journal.Store, first, second death) (
 		id = crash(t, w, store, longTree, 0, false)
 	}
 	if second.at > 0 {
-		dying := w.engine(&broken{Store: store, at: second.at, after: second.after}, "dies too")
+		dying := w.engine(&journaltest.Mortal{Store: store, At: second.at, After: second.after}, "dies too")
 		if live, err := dying.Resume(t.Context(), ada, id); err == nil {
 			if _, err := live.Wait(t.Context()); err != nil {
 				deaths++
@@ -104,9 +105,9 @@ func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
 
 func TestCrashMatrixCoversEveryWriteOfItsRun(t *testing.T) {
 	w := newWorld(t)
-	counting := &broken{Store: newStore(t)}
+	counting := &journaltest.Mortal{Store: newStore(t)}
 	wait(t, start(t, w.engine(counting, "one"), longTree))
-	same(t, "writes of the run", counting.writes, writesOf)
+	same(t, "writes of the run", counting.Writes(), writesOf)
 }
 
 // A run of this tree that dies at its third write, after it took effect, has marked the write and not performed it; at

@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -113,10 +114,10 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		w := newWorld(t)
 		store := newStore(t)
 		defer w.holds("a", false)()
-		live := start(t, w.engine(&broken{Store: store, at: 4}, "one"), `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
+		live := start(t, w.engine(&journaltest.Mortal{Store: store, At: 4}, "one"), `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
 		synctest.Wait()
 		live.Cancel("the first request") // the stop is recorded, the end is not
-		stopsShort(t, live, errDown)
+		stopsShort(t, live, journaltest.ErrDead)
 		pass(lease)
 		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second request"); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -49,7 +50,7 @@ func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-lost:
-		return errDown
+		return journaltest.ErrDead
 	}
 }
 
@@ -230,7 +231,7 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 		seen, failed := make(chan []string), make(chan error)
 		go func() { seen <- follow(t, two, live.ID, 0) }()
 		pass(time.Second)
-		store.change(func() { store.fails = errDown })
+		store.change(func() { store.fails = journaltest.ErrDead })
 		release()
 		wait(t, live)
 		pass(9 * time.Second)
@@ -247,10 +248,10 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 			failed <- last
 		}()
 		pass(time.Second)
-		store.change(func() { store.fails = errDown })
+		store.change(func() { store.fails = journaltest.ErrDead })
 		again()
 		began := time.Now()
-		if err := <-failed; !errors.Is(err, errDown) || time.Since(began) < 10*time.Second || time.Since(began) > 12*time.Second {
+		if err := <-failed; !errors.Is(err, journaltest.ErrDead) || time.Since(began) < 10*time.Second || time.Since(began) > 12*time.Second {
 			t.Errorf("the watch ends after %s with %v", time.Since(began), err)
 		}
 		wait(t, live)

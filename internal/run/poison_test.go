@@ -23,11 +23,11 @@ import (
 type perishing struct{ journal.Store }
 
 func (p perishing) Records(context.Context, journal.Owner, string, int64) ([]journal.Record, error) {
-	return nil, errDown
+	return nil, journaltest.ErrDead
 }
 
 func (p perishing) Release(context.Context, journal.Owner, string, string, time.Time) error {
-	return errDown
+	return journaltest.ErrDead
 }
 
 // poisoned is a run that as many processes as that took up in vain, after a crash before its receipt.
@@ -35,7 +35,7 @@ func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Ke
 	t.Helper()
 	k := journal.Key{Owner: ada, Run: crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)}
 	for i := range times {
-		if _, err := w.engine(perishing{store}, fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err, errDown) {
+		if _, err := w.engine(perishing{store}, fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err, journaltest.ErrDead) {
 			t.Fatalf("take-up %d: %v", i+1, err)
 		}
 		pass(lease)
@@ -93,7 +93,7 @@ func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		k := poisoned(t, w, store, 3)
-		if _, err := w.engine(perishing{store}, "perishes too").Force(t.Context(), ada, k.Run); !errors.Is(err, errDown) {
+		if _, err := w.engine(perishing{store}, "perishes too").Force(t.Context(), ada, k.Run); !errors.Is(err, journaltest.ErrDead) {
 			t.Fatal(err)
 		}
 		pass(lease)

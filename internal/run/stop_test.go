@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -313,11 +314,11 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 				store := newStore(t)
 				release := w.holds("b", false)
 				defer release()
-				live := start(t, w.engine(&broken{Store: store, at: c.death.at, after: c.death.after}, "one"), `<Do what="r:a w:b" got="{got}"/>`)
+				live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"), `<Do what="r:a w:b" got="{got}"/>`)
 				synctest.Wait()
 				time.AfterFunc(time.Second, release)
 				live.Cancel("enough")
-				stopsShort(t, live, errDown)
+				stopsShort(t, live, journaltest.ErrDead)
 				pass(lease)
 				looks, find := 0, w.found
 				w.found = func(ctx context.Context, job run.Job) (any, bool, error) { looks++; return find(ctx, job) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -195,11 +196,11 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 		body := `<Do what="r:a" got="{got}"/>`
 		k := journal.Key{Owner: ada, Run: crash(t, w, store, body, 2, false)} // the second write would be the receipt
 		for i := range 5 {
-			live, err := w.engine(&broken{Store: store, at: 2}, "dies too").TakeUp(t.Context(), k)
+			live, err := w.engine(&journaltest.Mortal{Store: store, At: 2}, "dies too").TakeUp(t.Context(), k)
 			if err != nil {
 				t.Fatalf("take-up %d: %v", i+1, err)
 			}
-			stopsShort(t, live, errDown)
+			stopsShort(t, live, journaltest.ErrDead)
 			pass(lease)
 		}
 		if _, err := w.engine(store, "careful").TakeUp(t.Context(), k); !errors.Is(err, run.ErrSetAside) {

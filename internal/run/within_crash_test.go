@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -39,10 +40,10 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						w := newWorld(t)
 						store := newStore(t)
-						dying := &broken{Store: store, at: at, after: after}
+						dying := &journaltest.Mortal{Store: store, At: at, After: after}
 						live, err := w.parents(dying, "dead", writing).Start(t.Context(), spec(oneChild))
 						if err == nil {
-							stopsShort(t, live, errDown)
+							stopsShort(t, live, journaltest.ErrDead)
 						}
 						pass(lease)
 						id := parentOf(t, store)
@@ -93,9 +94,9 @@ func times(all []string, one string) (n int) {
 
 func TestCrashMatrixCoversEveryWriteOfAParentAndItsChild(t *testing.T) {
 	w := newWorld(t)
-	counting := &broken{Store: newStore(t)}
+	counting := &journaltest.Mortal{Store: newStore(t)}
 	waitSoon(t, "the parent", start(t, w.parents(counting, "one", writing), oneChild))
-	same(t, "writes", counting.writes, writesWithin)
+	same(t, "writes", counting.Writes(), writesWithin)
 }
 
 func TestProcessThatDrainsLeavesParentAndChildAndOthersFinishBoth(t *testing.T) {
@@ -233,7 +234,7 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 				w := newWorld(t)
 				store := newStore(t)
 				defer w.holds("a", false)()
-				dying := &broken{Store: store}
+				dying := &journaltest.Mortal{Store: store}
 				e := w.parents(dying, "one", nil)
 				first := true
 				slowly := func(ctx context.Context, v *run.View) error {
@@ -250,7 +251,7 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 				live := start(t, e, oneChild)
 				synctest.Wait()
 				if c.crash {
-					dying.die()
+					dying.Die()
 					pass(lease)
 					w.opened = slowly
 					live = resume(t, w.parents(store, "two", nil), live.ID)
@@ -303,16 +304,16 @@ func TestRunThatIsBeingRecordedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 }
 
 func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T) {
-	for name, leave := range map[string]func(t *testing.T, w *world, e *run.Engine, dying *broken){
-		"its process died":  func(_ *testing.T, _ *world, _ *run.Engine, dying *broken) { dying.die(); pass(lease) },
-		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *broken) { drained(t, e) },
+	for name, leave := range map[string]func(t *testing.T, w *world, e *run.Engine, dying *journaltest.Mortal){
+		"its process died":  func(_ *testing.T, _ *world, _ *run.Engine, dying *journaltest.Mortal) { dying.Die(); pass(lease) },
+		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *journaltest.Mortal) { drained(t, e) },
 		"it waits to begin": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				store := newStore(t)
-				dying := &broken{Store: store}
+				dying := &journaltest.Mortal{Store: store}
 				e := w.parents(dying, "one", nil, func(c *run.Config) { c.MostRuns = 1 })
 				release := w.holds("a", false)
 				defer release()
@@ -385,14 +386,14 @@ func TestNodesWithRoomForOneFinishTheParentsAndChildrenOfAProcessThatDied(t *tes
 		store := newStore(t)
 		release := w.holds("a", false)
 		defer release()
-		dying := &broken{Store: store}
+		dying := &journaltest.Mortal{Store: store}
 		dead := w.parents(dying, "dead", nil)
 		var parents []string
 		for range 3 {
 			parents = append(parents, start(t, dead, twoChildren).ID)
 		}
 		synctest.Wait()
-		dying.die()
+		dying.Die()
 		w.mu.Lock()
 		w.takes("a", time.Second)
 		w.mu.Unlock()

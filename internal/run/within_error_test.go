@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
@@ -158,7 +159,7 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 				_, err := within(t, e, func(ctx context.Context) (run.Spec, error) {
 					s, err := childSpec(ctx)
 					if asked++; asked > 2 {
-						return s, fmt.Errorf("it is tried again and again: %w", errDown)
+						return s, fmt.Errorf("it is tried again and again: %w", journaltest.ErrDead)
 					}
 					c.change(&s)
 					return s, err
@@ -204,7 +205,7 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 				store := newStore(t)
 				body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
 				spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
-				if _, err := within(t, w.engine(&broken{Store: store, at: 3}, "dead"), spec); !errors.Is(err, errDown) {
+				if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err, journaltest.ErrDead) {
 					t.Fatalf("the process died with %v", err)
 				}
 				pass(lease)
@@ -298,8 +299,8 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 					w := newWorld(t)
 					store := newStore(t)
 					if c.writes > 0 {
-						_, err := within(t, w.engine(&broken{Store: store, at: c.writes + 1}, "dead"), childSpec)
-						if c.writes < 3 && !errors.Is(err, errDown) {
+						_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"), childSpec)
+						if c.writes < 3 && !errors.Is(err, journaltest.ErrDead) {
 							t.Fatalf("the process died with %v", err)
 						}
 						pass(lease)
@@ -369,7 +370,7 @@ type worn struct {
 
 func (w worn) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
 	if w.times("run") >= w.most {
-		return journal.Run{}, fmt.Errorf("asked %d times: %w", w.most, errDown)
+		return journal.Run{}, fmt.Errorf("asked %d times: %w", w.most, journaltest.ErrDead)
 	}
 	return w.counting.Run(ctx, o, id)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/node"
 	"sibyl/internal/node/nodetest"
 	"sibyl/internal/run"
@@ -250,10 +251,10 @@ func inBoth(t *testing.T, body string, try func(t *testing.T, at where)) {
 // apart has e drive a parent, and another process its child: the process of both died, and these took them up.
 func apart(t *testing.T, w *world, store journal.Store, e *run.Engine, body string) *run.Live {
 	t.Helper()
-	dying := &broken{Store: store}
+	dying := &journaltest.Mortal{Store: store}
 	dead := start(t, w.parents(dying, "dead", nil), body)
 	synctest.Wait()
-	dying.die()
+	dying.Die()
 	pass(lease)
 	resume(t, w.parents(store, "two", nil), childOf(dead.ID, 1))
 	return resume(t, e, dead.ID)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/childtest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
 )
@@ -133,10 +134,13 @@ func TestCommandThatTakesTooLongIsEndedAndNotRepeated(t *testing.T) {
 	}
 }
 
+// patience is how long is waited for what must happen.
+const patience = 10 * time.Second
+
 // The script's child holds a pipe open, and would go on for an hour.
 func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "begun")
-	c := shell(t, `sleep 3600 & echo $! >"`+pipe+`.part"; mv "`+pipe+`.part" "`+pipe+`"; wait`, nil)
+	child := childtest.New(t)
+	c := shell(t, child.Open+"sleep 3600 &\n"+child.Tell+"wait", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
@@ -144,7 +148,7 @@ func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
 		_, err := c.Transcribe(ctx, note())
 		done <- err
 	}()
-	child := awaitFile(t, pipe)
+	child.Told(t)
 	cancel()
 	select {
 	case err := <-done:
@@ -154,17 +158,17 @@ func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("waited in vain for the call to return")
 	}
-	awaitEnd(t, child)
+	child.Ended(t)
 }
 
 func TestCommandThatLeavesAChildBehindHasTranscribed(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "begun")
-	c := shell(t, `sleep 3600 & echo $! >"`+pipe+`"; echo done`, nil)
+	child := childtest.New(t)
+	c := shell(t, child.Open+"sleep 3600 &\necho done", nil)
 	got, err := c.Transcribe(t.Context(), note())
 	if err != nil || got.Text != "done" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	awaitEnd(t, awaitFile(t, pipe))
+	child.Ended(t)
 }
 
 func TestOutputIsTakenAsATranscript(t *testing.T) {

@@ -360,92 +360,14 @@ func same[T any](t *testing.T, what string, got, want T) {
 // pass lets time go by in a synctest bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// errDown is what a store says that is no longer there.
-var errDown = errors.New("the disk is gone")
-
-// broken is a store whose process dies at a write, counted from 1: before it took effect, or after. From then on it
-// refuses everything.
-type broken struct {
-	journal.Store
-	mu     sync.Mutex
-	at     int
-	after  bool
-	writes int
-	down   bool
-}
-
-func (b *broken) write(do func() error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.writes++
-	if b.down {
-		return errDown
-	}
-	if b.writes != b.at {
-		return do()
-	}
-	b.down = true
-	if b.after {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return errDown
-}
-
-func (b *broken) isDown() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.down {
-		return errDown
-	}
-	return nil
-}
-
-func (b *broken) Begin(ctx context.Context, beginning journal.Beginning) error {
-	return b.write(func() error { return b.Store.Begin(ctx, beginning) })
-}
-
-func (b *broken) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	return b.write(func() error { return b.Store.Append(ctx, o, id, recs, end) })
-}
-
-func (b *broken) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	if err := b.isDown(); err != nil {
-		return journal.Run{}, err
-	}
-	return b.Store.Run(ctx, o, id)
-}
-
-func (b *broken) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
-	if err := b.isDown(); err != nil {
-		return nil, err
-	}
-	return b.Store.Records(ctx, o, id, from)
-}
-
-func (b *broken) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
-	if err := b.isDown(); err != nil {
-		return err
-	}
-	return b.Store.Acquire(ctx, o, id, holder, now, until)
-}
-
-func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string, rest time.Time) error {
-	if err := b.isDown(); err != nil {
-		return err
-	}
-	return b.Store.Release(ctx, o, id, holder, rest)
-}
-
 // crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out
 // when it returns.
 func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
 	t.Helper()
-	live, err := w.engine(&broken{Store: store, at: at, after: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
 	if err == nil && at > 0 {
-		if _, err := live.Wait(t.Context()); !errors.Is(err, errDown) {
-			t.Errorf("the run stopped with %v; want %v", err, errDown)
+		if _, err := live.Wait(t.Context()); !errors.Is(err, journaltest.ErrDead) {
+			t.Errorf("the run stopped with %v; want %v", err, journaltest.ErrDead)
 		}
 	} else if err == nil {
 		wait(t, live)

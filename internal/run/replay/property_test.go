@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
@@ -131,7 +132,7 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live, err := w.engine(&broken{Store: store, at: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(), spec(body))
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(), spec(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -195,7 +196,8 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 
 func told(found *replay.Result) string { return strings.Join(tell(found), "\n") }
 
-// decided is what a run asked for and withdrew, when, and what it came to.
+// decided is what a run asked for and withdrew, when, and what it came to. Effects are numbered as they were asked for: what is withdrawn in the very
+// step that asks for it takes a number of the run, and nobody ever hears of it.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end := wait(t, live)
@@ -205,7 +207,12 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 		t.Fatal(err)
 	}
 	var all []string
+	asked := uint64(0)
 	for _, s := range steps {
+		for i := range s.Start {
+			asked++
+			s.Start[i].Op = asked
+		}
 		if len(s.Start)+len(s.Cancel) > 0 || s.Status != "RUNNING" {
 			var at run.TimeRecord // a completion has the same field
 			if err := json.Unmarshal(recs[s.Record].Data, &at); err != nil {

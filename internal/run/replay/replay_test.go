@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
@@ -183,12 +184,12 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 }
 
 func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
-	whole := &broken{}
+	whole := &journaltest.Mortal{}
 	synctest.Test(t, func(t *testing.T) {
 		whole.Store = newStore(t)
 		wait(t, start(t, newWorld(t).engine(whole, "lives"), longTree))
 	})
-	for at := 2; at <= whole.writes; at++ {
+	for at := 2; at <= whole.Writes(); at++ {
 		for _, after := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
