@@ -27,10 +27,11 @@ import (
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
 const patience = 60 * time.Second
 
-// program is the built program, and browser the Chromium that all stories share.
+// program is the built program, browser the Chromium that all stories share, and spare its tabs.
 var (
 	program string
 	browser func() context.Context
+	spare   *pages
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +66,9 @@ func prepared(run func() int) (int, error) {
 	opened, end := chromedp.NewContext(allocated)
 	defer end()
 	browser = func() context.Context { return opened }
+	pages, close := openPages()
+	defer close()
+	spare = pages
 	if err := chromedp.Do(opened); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
@@ -192,18 +196,19 @@ func (h *house) signIn(user string) string {
 	return h.origin + "/#" + strings.TrimSpace(h.sibyl("user", "sign-in", user))
 }
 
-// tab opens an empty tab.
+// tab gives an empty tab that no other story or user has.
 func (h *house) tab(width int64) *tab {
 	h.Helper()
 	p := &tab{house: h}
-	var closed context.CancelFunc
-	p.Context, closed = chromedp.NewContext(browser(), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
-	h.Cleanup(closed)
-	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
-		h.Fatal(err)
-	}
-	p.do("opening a tab", chromedp.EmulateViewport(width, 900))
+	one := spare.take(h, p.watch)
+	p.Context = one.Context
 	h.Cleanup(p.blameless)
+	h.Cleanup(func() {
+		if err := spare.giveBack(one, h.origin); err != nil {
+			h.Error(err)
+		}
+	})
+	p.do("making the tab so wide", chromedp.EmulateViewport(width, 900))
 	return p
 }
 
