@@ -22,6 +22,7 @@ for store in sqlite postgres; do
 	SIBYL_TEST_STORE=$store go test ./internal/run ./internal/taskchat
 	SIBYL_TEST_STORE=$store go test -run Crash ./internal/oracle
 done
+SIBYL_TEST_STORE=postgres go test ./web/stories # the main flow of each view of the page; the others run on SQLite above
 if command -v gcc >/dev/null 2>&1; then
 	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/oracle ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
 fi

@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/app/teststore"
 )
 
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
@@ -35,7 +37,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := prepared(m.Run)
+	code, err := prepared(teststore.Main(m).Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -95,8 +97,15 @@ type house struct {
 	said        *safeBuffer
 }
 
-// open starts a server; settings are lines of its configuration beside where it listens and its folders.
+// open starts a server; settings are lines of its configuration beside where it listens and its folders. Other stories run beside this one.
 func open(t testing.TB, settings string) *house {
+	t.Helper()
+	beside(t)
+	return openAlone(t, settings)
+}
+
+// openAlone is open for a story that measures: none runs beside it.
+func openAlone(t testing.TB, settings string) *house {
 	t.Helper()
 	h := &house{TB: t, dir: t.TempDir(), said: &safeBuffer{}}
 	listen := freePort(t)
@@ -114,6 +123,7 @@ func open(t testing.TB, settings string) *house {
 	write("notes/house.md", "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n")
 	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen, filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
 	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir, "config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
+	h.env = append(h.env, storing(t)...)
 	h.sibyl("user", "add", "local")
 	h.start()
 	t.Cleanup(h.stop)

@@ -118,3 +118,15 @@ func (p *page) hear(event any) {
 		p.watcher(event)
 	}
 }
+
+// besides are the stories that others run beside.
+var besides sync.Map
+
+// beside lets other stories run at the same time: most of what one does is to wait for the browser.
+func beside(t testing.TB) {
+	if story, ok := t.(*testing.T); ok {
+		if _, already := besides.LoadOrStore(story, true); !already {
+			story.Parallel()
+		}
+	}
+}
