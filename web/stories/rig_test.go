@@ -33,7 +33,7 @@ const patience = 60 * time.Second
 var (
 	program string
 	browser func() context.Context
-	spare   *pages
+	spare   *panes
 )
 
 func TestMain(m *testing.M) {
@@ -68,9 +68,9 @@ func prepared(run func() int) (int, error) {
 	opened, end := chromedp.NewContext(allocated)
 	defer end()
 	browser = func() context.Context { return opened }
-	pages, close := openPages()
+	panes, close := openPanes()
 	defer close()
-	spare = pages
+	spare = panes
 	if err := chromedp.Do(opened); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
@@ -187,6 +187,7 @@ func (h *house) stop() {
 type tab struct {
 	*house
 	context.Context
+	width    int64
 	mu       sync.Mutex
 	problems []string
 	forgiven []string // parts of problems that a story brings about
@@ -209,7 +210,7 @@ func (h *house) signIn(user string) string {
 // tab gives an empty tab that no other story or user has.
 func (h *house) tab(width int64) *tab {
 	h.Helper()
-	p := &tab{house: h}
+	p := &tab{house: h, width: width}
 	one := spare.take(h, p.watch)
 	p.Context = one.Context
 	h.Cleanup(p.blameless)

@@ -15,30 +15,30 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pages are tabs of the browser that no story uses. Each has a browser context of its own, so that two in one story are two browsers to the server. To open
+// panes are tabs of the browser that no story uses. Each has a browser context of its own, so that two in one story are two browsers to the server. To open
 // one costs four times as much as to load the page in it, and what a story leaves in one is cleared.
-type pages struct {
+type panes struct {
 	mu   sync.Mutex
-	free []*page
+	free []*pane
 	ends []context.CancelFunc
 	// away is a place of the site, not of the origin, that tabs stand at between stories: from there the browser needs no new process.
 	away string
 }
 
-// page is a tab of the browser, with who is told what happens in it.
-type page struct {
+// pane is a tab of the browser, with who is told what happens in it.
+type pane struct {
 	context.Context
 	mu      sync.Mutex
 	watcher func(any)
 }
 
-// openPages gives no pages yet, and what closes all that come to be.
-func openPages() (p *pages, end func()) {
+// openPanes gives no panes yet, and what closes all that come to be.
+func openPanes() (p *panes, end func()) {
 	blank := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprint(w, `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Away</title>`)
 	}))
-	p = &pages{away: blank.URL}
+	p = &panes{away: blank.URL}
 	return p, func() {
 		for _, end := range p.ends {
 			end()
@@ -48,10 +48,10 @@ func openPages() (p *pages, end func()) {
 }
 
 // take gives a tab that tells watcher what happens in it until it is given back.
-func (s *pages) take(t testing.TB, watcher func(any)) *page {
+func (s *panes) take(t testing.TB, watcher func(any)) *pane {
 	t.Helper()
 	s.mu.Lock()
-	var p *page
+	var p *pane
 	if n := len(s.free); n > 0 {
 		p, s.free = s.free[n-1], s.free[:n-1]
 	}
@@ -64,9 +64,9 @@ func (s *pages) take(t testing.TB, watcher func(any)) *page {
 }
 
 // fresh opens a tab.
-func (s *pages) fresh(t testing.TB) *page {
+func (s *panes) fresh(t testing.TB) *pane {
 	t.Helper()
-	p := &page{}
+	p := &pane{}
 	var end context.CancelFunc
 	p.Context, end = chromedp.NewContext(browser(), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
 	s.mu.Lock()
@@ -82,7 +82,7 @@ func (s *pages) fresh(t testing.TB) *page {
 }
 
 // giveBack leaves the place of a story and what it left in the browser, and lets another story have the tab.
-func (s *pages) giveBack(p *page, origin string) error {
+func (s *panes) giveBack(p *pane, origin string) error {
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[int]("0")) // whatever happened before has been told
@@ -105,13 +105,13 @@ func (s *pages) giveBack(p *page, origin string) error {
 	return nil
 }
 
-func (p *page) tells(watcher func(any)) {
+func (p *pane) tells(watcher func(any)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.watcher = watcher
 }
 
-func (p *page) hear(event any) {
+func (p *pane) hear(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watcher != nil {
