@@ -139,3 +139,43 @@ func TestOperationLooksAsItShould(t *testing.T) {
 	p.until("the tree", `(() => { const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks")); one?.click(); one?.scrollIntoView(); return one; })()`)
 	p.looks("operation-tree")
 }
+
+// What another machine makes otherwise, its letters, is let pass; a layout that is broken is not.
+func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
+	if *update {
+		t.Skip("there is nothing to compare with while the sketches are written")
+	}
+	p := open(t, "").visit(900)
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("Sources")
+	p.sees("cited and read")
+	kept := p.kept("conversations-sources")
+	p.turns("light")
+	for _, one := range []struct {
+		what, style string
+		noticed     bool
+	}{
+		{"nothing", "", false},
+		{"letters with serifs", ":root { font-family: 'DejaVu Serif', serif !important }", false},
+		{"wider letters", ":root { letter-spacing: 0.3px }", false},
+		{"letters without antialiasing", ":root { -webkit-font-smoothing: none; text-rendering: geometricPrecision; font-weight: 500 }", false},
+		{"a list that is wider", ".two { grid-template-columns: 26rem minmax(0, 1fr) !important }", true},
+		{"columns below each other", ".two { grid-template-columns: minmax(0, 1fr) !important }", true},
+		{"no style of the list", "aside * { all: revert !important }", true},
+		{"the conversation on the other side", ".two { direction: rtl }", true},
+	} {
+		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
+		for at, width := range widths()[1:] {
+			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
+			places, noticed := otherwise(sub(kept, onSheet(0, at+1)), sketchOf(p.shown()))
+			if noticed != one.noticed {
+				t.Errorf("%s at %d pixels: noticed is %t, in %d places", one.what, width, noticed, len(places))
+			}
+		}
+	}
+	p.turns("dark")
+	if _, noticed := otherwise(sub(kept, onSheet(0, len(widths())-1)), sketchOf(p.shown())); !noticed {
+		t.Error("darkness is not noticed")
+	}
+}

@@ -34,14 +34,12 @@ func (p *tab) looks(name string) {
 	sheet := image.NewPaletted(sheetSize(), greys())
 	for row, colours := range []string{"light", "dark"} {
 		p.turns(colours)
-		left := 0
-		for _, width := range widths() {
+		for at, width := range widths() {
 			what := fmt.Sprintf("%s-%s-%d", name, colours, width)
 			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 			p.fits()
-			place := image.Rect(0, 0, width/reduced, high/reduced).Add(image.Pt(left, row*high/reduced))
+			place := onSheet(row, at)
 			draw.Draw(sheet, place, p.resembles(name, what, sub(kept, place)), image.Point{}, draw.Src)
-			left += width / reduced
 			if width == widths()[0] && colours == "light" {
 				p.axe(what, withoutColours)
 			}
@@ -61,13 +59,17 @@ func (p *tab) turns(colours string) {
 	p.do("changing colours", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = `+quoted(colours)+`; undefined`))
 }
 
-// sheetSize is that of a picture with the sketches of a view: the widths beside each other, dark below light.
-func sheetSize() image.Rectangle {
-	all := 0
-	for _, width := range widths() {
-		all += width / reduced
+// onSheet is the place of a sketch in a picture with those of a view: the widths beside each other, dark below light.
+func onSheet(row, column int) image.Rectangle {
+	left := 0
+	for _, width := range widths()[:column] {
+		left += width / reduced
 	}
-	return image.Rect(0, 0, all, 2*high/reduced)
+	return image.Rect(0, 0, widths()[column]/reduced, high/reduced).Add(image.Pt(left, row*high/reduced))
+}
+
+func sheetSize() image.Rectangle {
+	return image.Rectangle{Max: onSheet(1, len(widths())-1).Max}
 }
 
 func keptAt(name string) string { return filepath.Join("testdata", "pictures", name+".png") }

@@ -10,22 +10,23 @@ import (
 	"testing"
 )
 
-// A sketch is a picture reduced until it shows where something is, and no letters: each of its points is the mean grey of a square of the picture, in 16 steps.
+// A sketch is a picture reduced until it shows where something is, and no letters: each of its points is the mean grey of a square of the picture, in 64 steps.
 // Another machine's fonts give nearly the same one, a column that moved does not.
 type sketch = image.Paletted
 
 const (
-	reduced = 10  // the side of a square that is one point of a sketch, in pixels
-	cell    = 3   // the side of what is compared at once, in points
-	leeway  = 12  // how much darker or lighter than all that is kept around it a cell may be, of 255
-	most    = .03 // the share of cells that may be otherwise
+	step    = 4    // between two greys
+	reduced = 10   // the side of a square that is one point of a sketch, in pixels
+	cell    = 3    // the side of what is compared at once, in points
+	leeway  = 5    // how much darker or lighter than all that is kept around it a cell may be, of 255
+	most    = .015 // the share of cells that may be otherwise
 )
 
 // greys are those of a sketch.
 func greys() color.Palette {
-	all := make(color.Palette, 16)
+	all := make(color.Palette, 64)
 	for i := range all {
-		all[i] = color.Gray{Y: uint8(i * 17)}
+		all[i] = color.Gray{Y: uint8(i * step)}
 	}
 	return all
 }
@@ -45,7 +46,7 @@ func sketchOf(picture image.Image) *sketch {
 					sum += 299*int(row[i]) + 587*int(row[i+1]) + 114*int(row[i+2])
 				}
 			}
-			s.SetColorIndex(x, y, uint8((sum/(1000*reduced*reduced)+8)/17))
+			s.SetColorIndex(x, y, uint8(sum/(1000*reduced*reduced)/step))
 		}
 	}
 	return s
@@ -59,7 +60,7 @@ func tones(s *sketch) (wide int, all []float64) {
 			sum := 0
 			for dy := range cell {
 				for dx := range cell {
-					sum += 17 * int(s.ColorIndexAt(s.Rect.Min.X+x*cell+dx, s.Rect.Min.Y+y*cell+dy))
+					sum += step * int(s.ColorIndexAt(s.Rect.Min.X+x*cell+dx, s.Rect.Min.Y+y*cell+dy))
 				}
 			}
 			all = append(all, float64(sum)/(cell*cell))
