@@ -47,3 +47,4 @@ for store in $sqlite $postgres; do
 	wait "$store" || failed=1
 done
 [ -z "$failed" ]
+SIBYL_TEST_STORE=postgres go test ./web/stories # the main flow of each view of the page; the others run on SQLite above

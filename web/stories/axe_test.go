@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"testing"
 
 	"github.com/chromedp/chromedp"
 )
@@ -13,12 +12,26 @@ import (
 // accessible has axe-core look at what a tab shows, and fails for each serious thing that it finds.
 func (p *tab) accessible(view string) {
 	p.Helper()
-	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
-	if err != nil {
-		p.Fatalf("%v: sh scripts/web.sh fetches it", err)
+	p.axe(view, "")
+}
+
+// Parts of what axe-core looks at. To find which colours stand on which costs most.
+const (
+	coloursAlone   = `runOnly: ["color-contrast"]`
+	withoutColours = `rules: { "color-contrast": { enabled: false } }`
+)
+
+// axe is accessible with options of axe-core.
+func (p *tab) axe(view, options string) {
+	p.Helper()
+	if !evaluate[bool](p, "!!globalThis.axe") {
+		axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+		if err != nil {
+			p.Fatalf("%v: sh scripts/web.sh fetches it", err)
+		}
+		p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
 	}
-	p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
-	p.do("starting axe-core", chromedp.Evaluate[chromedp.Void](`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"] }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
+	p.do("starting axe-core", chromedp.Evaluate[chromedp.Void](`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"], `+options+` }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
 	p.until("axe-core", "globalThis.found !== undefined")
 	var found []struct {
 		ID, Impact, Help string
@@ -41,27 +54,8 @@ func (p *tab) accessible(view string) {
 func (p *tab) both(view string) {
 	p.Helper()
 	for _, colours := range []string{"light", "dark"} {
-		p.do("changing colours", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = `+quoted(colours)+`; undefined`))
+		p.turns(colours)
 		p.picture(view + "-" + colours)
 		p.accessible(view + ", " + colours)
 	}
-}
-
-func TestConversationsAreAccessible(t *testing.T) {
-	h := open(t, "")
-	p := h.visit(1400)
-	p.both("empty")
-	p.says("How is a lease acquired?")
-	p.sees("lease.go:")
-	p.press("Sources")
-	p.sees("cited and read")
-	p.both("answer")
-	p.press("Why")
-	p.until("the explanation", `document.querySelector("dl, ol")`)
-	p.both("why")
-	out := h.tab(360)
-	out.forgive("401")
-	out.do("opening", chromedp.Navigate(h.origin+"/"))
-	out.sees("You are signed out")
-	out.both("signed-out-360")
 }

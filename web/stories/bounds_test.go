@@ -64,15 +64,15 @@ func (p *tab) heap() int {
 	return int(used.UsedSize)
 }
 
-// most is by how many bytes the heap may grow where nothing is kept: far less than what goes through the page.
-const most = 3 << 20
+// mostHeap is by how many bytes the heap may grow where nothing is kept: far less than what goes through the page.
+const mostHeap = 3 << 20
 
 // An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
-	p := open(t, settings).visit(1000)
+	p := openAlone(t, settings).visit(1000)
 	before := p.heap()
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
 		globalThis.longest = 0; let before = performance.now();
@@ -91,7 +91,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	p.sees("None of your runs is open.")
 	now := p.heap()
 	t.Logf("the heap grew from %d to %d bytes", before, now)
-	if now-before > most {
+	if now-before > mostHeap {
 		t.Errorf("the heap grew from %d to %d bytes", before, now)
 	}
 }

@@ -13,6 +13,7 @@ import (
 )
 
 func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
+	eachStore(t)
 	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []modeltest.OllamaModel{{Name: "played"}}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))

@@ -50,8 +50,8 @@ func posts(p *tab, path, body, property string) string {
 	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(body)+` }).then((r) => r.json()).then((r) => String(r.`+property+` ?? JSON.stringify(r)))`)
 }
 
-// ended waits for the end of a run.
-func (p *tab) ended(run string) {
+// over waits for the end of a run.
+func (p *tab) over(run string) {
 	p.Helper()
 	p.until("the end of run "+run, `(fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { window.state = r.status; }), !["running", undefined].includes(window.state))`)
 	p.do("forgetting it", chromedp.Evaluate[chromedp.Void](`window.state = undefined`))
@@ -86,7 +86,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	council := posts(p, "/api/council/sessions", `{}`, "session_id")
 	posts(p, "/api/council/sessions/"+council+"/entries", `{"text":"I think that we should move the office."}`, "kind")
 	sitting := posts(p, "/api/council/sessions/"+council+"/answers", `{"oracles":["skeptic","optimist"]}`, "id")
-	p.ended(sitting)
+	p.over(sitting)
 	sent(p, sitting, "Answers compared by", "compare", "what was said", "Skeptic")
 	p.picture("prompt-council")
 	member := evaluate[string](p, `fetch("/api/runs").then((r) => r.json()).then(({ runs }) => runs.find((r) => r.assistant === "council.member").id)`)
@@ -94,7 +94,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.picture("prompt-oracle")
 
 	inquiry := posts(p, "/api/inquiries", `{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
-	p.ended(inquiry)
+	p.over(inquiry)
 	sent(p, inquiry, "Question 1:", "detective", "breadth", "the hypothesis")
 	p.picture("prompt-inquiry")
 	sent(p, inquiry, "After 1 of", "analyse", "pair 1")

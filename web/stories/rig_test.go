@@ -22,19 +22,22 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/app/teststore"
 )
 
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
 const patience = 60 * time.Second
 
-// program is the built program, and browser the Chromium that all stories share.
+// program is the built program, browser the Chromium that all stories share, and spare its tabs.
 var (
 	program string
 	browser func() context.Context
+	spare   *panes
 )
 
 func TestMain(m *testing.M) {
-	code, err := prepared(m.Run)
+	code, err := prepared(teststore.Main(m).Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -69,6 +72,9 @@ func prepared(run func() int) (int, error) {
 	opened, end := chromedp.NewContext(allocated)
 	defer end()
 	browser = func() context.Context { return opened }
+	panes, close := openPanes()
+	defer close()
+	spare = panes
 	if err := chromedp.Do(opened); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
@@ -95,8 +101,15 @@ type house struct {
 	said        *safeBuffer
 }
 
-// open starts a server; settings are lines of its configuration beside where it listens and its folders.
+// open starts a server; settings are lines of its configuration beside where it listens and its folders. Other stories run beside this one.
 func open(t testing.TB, settings string) *house {
+	t.Helper()
+	beside(t)
+	return openAlone(t, settings)
+}
+
+// openAlone is open for a story that measures: none runs beside it.
+func openAlone(t testing.TB, settings string) *house {
 	t.Helper()
 	h := &house{TB: t, dir: t.TempDir(), said: &safeBuffer{}}
 	listen := freePort(t)
@@ -114,6 +127,7 @@ func open(t testing.TB, settings string) *house {
 	write("notes/house.md", "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n")
 	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen, filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
 	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir, "config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
+	h.env = append(h.env, storing(t)...)
 	h.sibyl("user", "add", "local")
 	h.start()
 	t.Cleanup(h.stop)
@@ -177,6 +191,7 @@ func (h *house) stop() {
 type tab struct {
 	*house
 	context.Context
+	width    int64
 	mu       sync.Mutex
 	problems []string
 	forgiven []string // parts of problems that a story brings about
@@ -197,18 +212,19 @@ func (h *house) signIn(user string) string {
 	return h.origin + "/#" + strings.TrimSpace(h.sibyl("user", "sign-in", user))
 }
 
-// tab opens an empty tab.
+// tab gives an empty tab that no other story or user has.
 func (h *house) tab(width int64) *tab {
 	h.Helper()
-	p := &tab{house: h}
-	var closed context.CancelFunc
-	p.Context, closed = chromedp.NewContext(browser(), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
-	h.Cleanup(closed)
-	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
-		h.Fatal(err)
-	}
-	p.do("opening a tab", chromedp.EmulateViewport(width, 900))
+	p := &tab{house: h, width: width}
+	one := spare.take(h, p.watch)
+	p.Context = one.Context
 	h.Cleanup(p.blameless)
+	h.Cleanup(func() {
+		if err := spare.giveBack(one, h.origin); err != nil {
+			h.Error(err)
+		}
+	})
+	p.do("making the tab so wide", chromedp.EmulateViewport(width, 900))
 	return p
 }
 

@@ -39,6 +39,7 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 
 // What a model says is seen while it says it, also after a reload in the middle of it.
 func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
+	eachStore(t)
 	m, settings := plays(t, "The **first** half, ", "and the second half."+sure)
 	p := open(t, settings).visit(1000)
 	p.says("Tell me something about leases in general.")
@@ -143,12 +144,15 @@ func TestLostConnectionComesBack(t *testing.T) {
 	p.sees("Acquire takes the lease")
 }
 
+// Who is revoked is told so, also without doing anything: the stream is refused when it is opened again.
 func TestWhoIsRevokedIsSignedOut(t *testing.T) {
 	h := open(t, "")
 	p := h.visit(1000)
 	p.forgive("401")
+	p.forgive("net::ERR_")
+	h.stop()
 	h.sibyl("user", "revoke", "local")
-	p.says("How is a lease acquired?")
+	h.start()
 	p.sees("You are signed out")
 	if strings.Contains(evaluate[string](p, "location.href"), "sibyl_") {
 		t.Error("the secret is still in the address")

@@ -186,6 +186,7 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 }
 
 func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
+	eachStore(t)
 	p := open(t, "").visit(1400)
 	asked(p, "How is a lease acquired?")
 	p.press("Compare")

@@ -1,4 +1,4 @@
-import type { Form } from "./api";
+import { get, type Form } from "./api";
 import { Stream, type Link } from "./stream";
 import { teller } from "./words.svelte";
 
@@ -21,7 +21,11 @@ class Live {
   runs = $state<Record<string, LiveRun>>({});
   /** How often the stream was opened. What ended before it was open is not told: who fetched something by then looks again. */
   opened = 0;
-  readonly stream = new Stream((link) => (this.link = link));
+  readonly stream = new Stream(
+    (link) => (this.link = link),
+    undefined,
+    () => void get("/api/me").catch(() => undefined), // who was signed out meanwhile is told so by a request
+  );
 
   constructor() {
     this.stream.hear({

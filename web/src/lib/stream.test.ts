@@ -26,9 +26,10 @@ class Source {
 function opened() {
   Source.all = [];
   const links: string[] = [];
-  const stream = new Stream((link) => links.push(link), (address) => new Source(address) as unknown as EventSource);
+  const refused = vi.fn();
+  const stream = new Stream((link) => links.push(link), (address) => new Source(address) as unknown as EventSource, refused);
   stream.start();
-  return { stream, links, last: () => Source.all.at(-1)! };
+  return { stream, links, refused, last: () => Source.all.at(-1)! };
 }
 
 test("a stream that the browser gave up goes on after the last event that was seen", () => {
@@ -48,6 +49,17 @@ test("a stream that the browser gave up goes on after the last event that was se
   last().tell("end", { run: "r2" });
   expect(seen).toEqual(["r1", "r2"]);
   expect(links).toEqual(["connecting", "open", "lost", "connecting"]);
+  vi.useRealTimers();
+});
+
+test("an answer that is no stream is told of, and a connection that breaks is not", () => {
+  vi.useFakeTimers();
+  const { refused, last } = opened();
+  last().onerror?.();
+  expect(refused).not.toHaveBeenCalled();
+  last().readyState = 2;
+  last().onerror?.();
+  expect(refused).toHaveBeenCalledOnce();
   vi.useRealTimers();
 });
 

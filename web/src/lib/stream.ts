@@ -25,6 +25,8 @@ export class Stream {
   constructor(
     private readonly changed: (link: Link) => void,
     private readonly open: (address: string) => EventSource = (address) => new EventSource(address),
+    /** Is told when the answer was no stream: a browser says nothing of why. */
+    private readonly refused: () => void = () => {},
   ) {}
 
   start() {
@@ -38,7 +40,9 @@ export class Stream {
     };
     source.onerror = () => {
       this.changed("lost");
-      if (source.readyState === 2) this.#later(); // the browser gave up: the answer was no stream
+      if (source.readyState !== 2) return; // the browser tries again by itself
+      this.#later();
+      this.refused();
     };
     for (const name of names) source.addEventListener(name, (e) => this.#take(name, e as MessageEvent<string>));
   }

@@ -1,0 +1,181 @@
+package stories
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The stories of this file look at every view and dialog: see looks.
+
+func TestConversationsLookAsTheyShould(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(900)
+	p.looks("conversations-empty")
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("Sources")
+	p.sees("cited and read")
+	p.looks("conversations-sources")
+	p.press("Language, colours, account")
+	p.looks("menu")
+	p.press("Close")
+	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is in place of the conversation
+	p.press("Close")
+	p.press("☰ Conversations")
+	p.looks("conversations-list")
+	p.press("Actions for “How is a lease acquired?”")
+	p.press("Rename")
+	p.looks("conversations-rename")
+	p.press("Cancel")
+	p.press("Actions for “How is a lease acquired?”")
+	p.press("Delete")
+	p.looks("conversations-delete")
+	p.press("Cancel")
+	p.turnsTo("#/nowhere")
+	p.sees("There is nothing at this address.")
+	p.looks("nowhere")
+	p.forgive("401")
+	p.press("Language, colours, account")
+	p.press("Sign out")
+	p.sees("You are signed out")
+	p.looks("signed-out")
+}
+
+func TestWhyLooksAsItShould(t *testing.T) {
+	p := open(t, "").visit(900)
+	asked(p, "How is a lease acquired?")
+	p.sees("In short")
+	p.looks("why-steps")
+	row(p, "Turn")
+	p.press("What was sent, and what came back")
+	p.until("the parts of the prompt", `document.querySelector(".part summary")`)
+	p.looks("why-receipt")
+	p.press("Tree")
+	p.until("nodes that act", `document.querySelector(".outline li.acts")`)
+	p.looks("why-tree")
+	p.press("Sources")
+	p.sees("cited and read")
+	p.looks("why-sources")
+	p.press("What left")
+	p.sees("Nothing left this machine.")
+	p.looks("why-left")
+	p.press("Compare")
+	p.press("Take this run’s tree")
+	p.press("Compare this run")
+	p.sees("This tree decides the same in all")
+	p.looks("why-compare")
+}
+
+func TestTasksLookAsTheyShould(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(900)
+	p.press("Tasks")
+	p.sees("Nothing to do.")
+	p.looks("tasks-empty")
+	for _, title := range []string{"Call John", "Buy milk", "Paint the fence, but not the gate, which is to be oiled first and then left to dry over the weekend"} {
+		h.sibyl("task", "add", title)
+	}
+	p.says("delete Call John")
+	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 1")`)
+	p.until("the list", taskTitles+`.includes("Buy milk")`)
+	p.looks("tasks-card")
+	p.do("a narrow screen", chromedp.EmulateViewport(360, high))
+	p.press("☰ Task list")
+	p.do("opening the history of a task", chromedp.Evaluate[chromedp.Void](`(() => { const task = document.querySelector("aside .task"); task.focus(); task.click(); })()`))
+	p.sees("History of “Call John”")
+	p.looks("tasks-history")
+}
+
+func TestCouncilLooksAsItShould(t *testing.T) {
+	p := open(t, "").visit(900)
+	p.turnsTo("#/council")
+	p.sees("No sessions yet.")
+	p.looks("council-empty")
+	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
+	p.checks("Skeptic")
+	p.press("Ask")
+	p.sees("Key sentences")
+	p.looks("council-answers")
+	p.press("Rename")
+	p.looks("council-rename")
+	p.press("Cancel")
+	p.press("Delete")
+	p.looks("council-delete")
+}
+
+func TestInquiriesLookAsTheyShould(t *testing.T) {
+	p := open(t, "").visit(900)
+	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"), []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.press("Inquiries")
+	p.sees("No inquiries yet.")
+	p.looks("inquiries-empty")
+	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.sees("Audit")
+	p.looks("inquiry-board")
+	p.press("Where it stands")
+	p.press("As a table")
+	p.do("the chart", chromedp.ScrollIntoView("table"))
+	p.looks("inquiry-table")
+	p.press("← All inquiries")
+	p.sees("score")
+	p.looks("inquiries")
+}
+
+func TestOperationLooksAsItShould(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("user", "add", "ops", "--scope", "operate")
+	p := h.tab(900)
+	p.do("opening the page", chromedp.Navigate(h.signIn("ops")), chromedp.WaitVisible("textarea"))
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("Operation")
+	p.sees("The last hour of this node")
+	p.looks("operation-server")
+	p.until("the tree", `(() => { const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks")); one?.click(); one?.scrollIntoView(); return one; })()`)
+	p.looks("operation-tree")
+}
+
+// What another machine makes otherwise, its letters, is let pass; a layout that is broken is not.
+func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
+	if *update {
+		t.Skip("there is nothing to compare with while the sketches are written")
+	}
+	p := open(t, "").visit(900)
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	p.press("Sources")
+	p.sees("cited and read")
+	kept := p.kept("conversations-sources")
+	p.turns("light")
+	for _, one := range []struct {
+		what, style string
+		noticed     bool
+	}{
+		{"nothing", "", false},
+		{"letters with serifs", ":root { font-family: 'DejaVu Serif', serif !important }", false},
+		{"wider letters", ":root { letter-spacing: 0.3px }", false},
+		{"letters without antialiasing", ":root { -webkit-font-smoothing: none; text-rendering: geometricPrecision; font-weight: 500 }", false},
+		{"a list that is wider", ".two { grid-template-columns: 26rem minmax(0, 1fr) !important }", true},
+		{"columns below each other", ".two { grid-template-columns: minmax(0, 1fr) !important }", true},
+		{"no style of the list", "aside * { all: revert !important }", true},
+		{"the conversation on the other side", ".two { direction: rtl }", true},
+	} {
+		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
+		for at, width := range widths()[1:] {
+			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
+			places, noticed := otherwise(sub(kept, onSheet(0, at+1)), sketchOf(p.shown()))
+			if noticed != one.noticed {
+				t.Errorf("%s at %d pixels: noticed is %t, in %d places", one.what, width, noticed, len(places))
+			}
+		}
+	}
+	p.turns("dark")
+	if _, noticed := otherwise(sub(kept, onSheet(0, len(widths())-1)), sketchOf(p.shown())); !noticed {
+		t.Error("darkness is not noticed")
+	}
+}
