@@ -29,7 +29,7 @@ const (
 	pairBonus    = 0.1 // for words that are neighbours in the question and here
 	pairApart    = 30  // bytes
 	inPathShare  = 0.45
-	fileBonus    = 0.7 // for the best file, beside the worst
+	fileBonus    = 0.5 // for the best file, beside the worst
 	mentionBonus = 0.5 // for a definition that the question names
 	callerBonus  = 1.0 // for one that uses it, where its users are asked for
 	callee       = 0.2 // what is left of itself then
@@ -38,7 +38,7 @@ const (
 
 	looseRank   = 0.6 // lines outside all definitions
 	typeRank    = 0.8 // holds the words of all that is in it
-	memberRank  = 0.8 // a constant of a group, a field, a method of an interface, where no value is asked for: others do what it promises
+	promiseRank = 0.8 // a method of an interface: others do what it promises
 	holderRank  = 0.8 // a constant, variable or field, where no value is asked for
 	changesRank = 0.3 // a list of changes
 	testBonus   = 1.25
@@ -245,13 +245,10 @@ func (s *lookup) prior(u *unit) float64 {
 		if d.isValue() {
 			f *= valueBonus
 		}
-	default:
-		if d.member {
-			f *= memberRank
-		}
-		if d.isValue() {
-			f *= holderRank
-		}
+	case d.isValue():
+		f *= holderRank
+	case d.member:
+		f *= promiseRank
 	}
 	if u.def != nil && u.def.kind == "type" {
 		f *= typeRank
