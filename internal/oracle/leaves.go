@@ -134,8 +134,22 @@ type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"`  // the conversation wants notes
-	Unsure     bool          `json:"unsure,omitempty"` // of the class: it is less probable than all others together
+	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Later      []tool.Source `json:"later,omitempty"`  // sources to be searched where the others have nothing
+}
+
+// From which probability on a class is sure. A change is wished for beyond doubt before nothing is looked up.
+const (
+	sureClass  = 0.5
+	sureChange = 0.9
+)
+
+func isUnsure(c classify.Classification) bool {
+	sure := sureClass
+	if c.QueryType == classify.Action {
+		sure = sureChange
+	}
+	return c.Probabilities[c.QueryType] < sure
 }
 
 func (s TurnSituation) encode() json.RawMessage {
@@ -168,7 +182,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: i.Class.Probabilities[i.Class.QueryType] < 0.5, Later: i.Later}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class), Later: i.Later}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

@@ -127,8 +127,7 @@ const (
 
 func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
-		return say("I can't write notes without a model; nothing changed.",
-			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
+		return say(noWriting, sig("partial_answer", 0.9, field("missing", writer)))
 	}
 	if o.material != "" {
 		return o.ofMaterial()
@@ -158,6 +157,12 @@ func (o offline) turn() model.Response {
 	}
 	return o.nothing()
 }
+
+// What is said where a change may be wished for, and what lacks for it.
+const (
+	noWriting = "I can't write notes without a model; nothing changed."
+	writer    = "a language model that can carry out the request"
+)
 
 // searchable says whether anything that is offered can be searched.
 func (o offline) searchable() bool {
@@ -193,9 +198,7 @@ func (o offline) searches() (calls []model.ToolCall) {
 				slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name && !foundNothingWithin(s) }) {
 				continue
 			}
-			calls = append(calls, o.call(len(calls), spec.Name, struct {
-				Query string `json:"query"`
-			}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+			calls = append(calls, o.call(len(calls), spec.Name, query{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 		}
 		if calls != nil {
 			break

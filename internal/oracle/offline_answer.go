@@ -19,6 +19,9 @@ func (o offline) answer(quotes []quote) model.Response {
 	quotes = quotes[:min(len(quotes), mostQuotes)]
 	b := &strings.Builder{}
 	lacking := o.lacking(quotes)
+	if o.sit.Class == string(classify.Action) {
+		b.WriteString(noWriting + "\n\n")
+	}
 	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {
 		b.WriteString(line + "\n\n")
 	}
@@ -42,6 +45,9 @@ func (o offline) answer(quotes []quote) model.Response {
 	b.WriteString(strings.TrimPrefix(o.failures(), " "))
 	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes), string(tool.Web)) {
 		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
+	}
+	if o.sit.Class == string(classify.Action) {
+		return say(b.String(), sig("partial_answer", 0.5, field("missing", writer)))
 	}
 	if lacking != "" {
 		return say(b.String(), sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking)))

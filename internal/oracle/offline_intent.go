@@ -21,8 +21,14 @@ const (
 	historyTool    = "code_history"
 	outlineTool    = "code_outline"
 	referencesTool = "code_references"
+	searchTool     = "code_search"
 	mapTool        = "repo_map"
 )
+
+// query are the arguments of a search.
+type query struct {
+	Query string `json:"query"`
+}
 
 // classes are the closed classes of words by which a question's form is known, in English, German and Portuguese.
 var classes = sync.OnceValue(func() map[string]map[string]bool {
@@ -247,9 +253,13 @@ func (o offline) place() (model.Response, bool) {
 		if o.sit.Final {
 			return model.Response{}, false
 		}
-		return o.propose([]model.ToolCall{o.call(0, outlineTool, struct {
+		calls := []model.ToolCall{o.call(0, outlineTool, struct {
 			Path string `json:"path"`
-		}{p.path})}, "looking at "+p.path), true
+		}{p.path})}
+		if len(rest) == 0 && p.start == 0 && o.kindsAsked() == nil && o.offers(searchTool) {
+			calls = append(calls, o.call(1, searchTool, query{strings.TrimSpace(o.sit.Question)}))
+		}
+		return o.propose(calls, "looking at "+p.path), true
 	}
 	data, ok := first[outlined](o, outlineTool)
 	if !ok {
@@ -261,7 +271,29 @@ func (o offline) place() (model.Response, bool) {
 	if len(rest) > 0 {
 		return o.searchWithin(data.Path)
 	}
-	return say(data.text(o.kindsAsked()), sig("context_sufficient", 0.7, field("sources_found", "1"), list("source_types", []string{string(tool.Code)}))), true
+	if calls := o.readWithin(data.Path); calls != nil {
+		return o.propose(calls, "reading in "+data.Path), true
+	}
+	return say(data.text(o.kindsAsked(), o.shownWithin(data.Path)), sig("context_sufficient", 0.7, field("sources_found", "1"), list("source_types", []string{string(tool.Code)}))), true
+}
+
+// isWithin says whether a file is what a path names, or lies below it.
+func isWithin(file, at string) bool {
+	return at == "." || file == at || strings.HasPrefix(file, strings.TrimSuffix(at, "/")+"/")
+}
+
+// readWithin opens the best places of a file or folder that a search found; nil where some were opened, or no turn is left.
+func (o offline) readWithin(at string) []model.ToolCall {
+	hits := slices.DeleteFunc(o.hits(), func(h hit) bool { return !isWithin(h.Path, at) || h.source != tool.Code })
+	if o.sit.Final || o.opened() || len(hits) == 0 {
+		return nil
+	}
+	return o.callAll(hits[:min(len(hits), mostDefinitions)]).ToolCalls
+}
+
+// shownWithin are the passages of a file or folder that were read, in the order of the search.
+func (o offline) shownWithin(at string) []quote {
+	return slices.DeleteFunc(o.quotes(), func(q quote) bool { return !isWithin(q.path, at) || q.source != tool.Code })
 }
 
 // linesOf opens lines that the question names, and shows them.
@@ -282,11 +314,10 @@ func (o offline) linesOf(path string, p namedPlace) (model.Response, bool) {
 
 // searchWithin searches a file for the words of the question, before all files are searched.
 func (o offline) searchWithin(path string) (model.Response, bool) {
-	const name = "code_search"
-	if o.sit.Final || len(o.asked(name)) > 0 || !o.offers(name) {
+	if o.sit.Final || len(o.asked(searchTool)) > 0 || !o.offers(searchTool) {
 		return model.Response{}, false
 	}
-	return o.propose([]model.ToolCall{o.call(0, name, struct {
+	return o.propose([]model.ToolCall{o.call(0, searchTool, struct {
 		Query string `json:"query"`
 		Path  string `json:"path"`
 	}{strings.TrimSpace(o.sit.Question), path})}, "searching "+path), true

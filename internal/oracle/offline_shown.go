@@ -147,8 +147,8 @@ type outlined struct {
 	Files        []string `json:"files"`
 }
 
-// text shows the declarations of some kinds; all but fields, where kinds is nil or none is of them.
-func (d outlined) text(kinds map[string]bool) string {
+// text shows the declarations of some kinds; all but fields, where kinds is nil or none is of them. Passages stand before them.
+func (d outlined) text(kinds map[string]bool, read []quote) string {
 	b := &strings.Builder{}
 	wanted := slices.DeleteFunc(slices.Clone(d.Declarations), func(p place) bool { return !kinds[p.Kind] })
 	if len(wanted) == 0 {
@@ -158,6 +158,9 @@ func (d outlined) text(kinds map[string]bool) string {
 		fmt.Fprintf(b, "**%s/** has %s: %s\n", d.Path, agent.Counted(len(d.Files), "file or folder"), strings.Join(d.Files, ", "))
 	} else {
 		fmt.Fprintf(b, "**%s** has %s and %s:\n", d.Path, agent.Counted(d.Total, "line"), agent.Counted(len(wanted), "declaration"))
+	}
+	for _, q := range read {
+		q.show(b)
 	}
 	if len(d.Doc) > 0 && kinds == nil {
 		q := quote{path: d.DocPath, from: d.Start, to: d.End, lines: d.Doc}
@@ -172,6 +175,14 @@ func (d outlined) text(kinds map[string]bool) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// show writes a passage, with its place before it; a long one in two parts.
+func (q quote) show(b *strings.Builder) {
+	if q.head != nil {
+		b.WriteString("\n`" + q.head.cite() + "`:\n\n" + q.head.fenced() + "\n\n…\n")
+	}
+	b.WriteString("\n`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
 }
 
 // mapped is what repo_map gives.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -74,6 +75,12 @@ type indexed struct {
 
 	watch *watch // nil: the system tells nothing
 
+	ctx      context.Context // until it is closed
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
+	renewing atomic.Bool
+	looking  sync.Mutex // held by the one that walks over the root
+
 	mu         sync.Mutex
 	generation uint64
 	known      *memory // of that generation, or newer
@@ -88,11 +95,15 @@ const (
 
 // UseIndex has searches go by an index, which is built behind them. It is called before the root's tools are. Close closes the index as well.
 func (r *Root) UseIndex(use IndexUse) {
-	r.indexed = &indexed{index: use.Index, private: use.Private, root: r}
+	x := &indexed{index: use.Index, private: use.Private, root: r}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
 	if use.Folder != "" {
-		r.indexed.watch = newWatch(use.Folder)
+		x.watch = newWatch(use.Folder)
 	}
-	r.indexed.build = newBuilder(r.indexed)
+	x.build = newBuilder(x)
+	if r.indexed = x; x.watch != nil {
+		x.renew() // so that the first search need not look
+	}
 }
 
 // BuildIndex brings the index up to date, however small the root is. It fails where another process does so.
@@ -102,6 +113,8 @@ func (x *indexed) close() error {
 	if x == nil {
 		return nil
 	}
+	x.cancel()
+	x.work.Wait()
 	x.build.close()
 	x.watch.close()
 	return x.index.Close()

@@ -163,6 +163,41 @@ func heldPaths(t *testing.T, r *Root) (paths []string) {
 	return paths
 }
 
+func TestAProcessThatStaysHasLookedBeforeItIsAsked(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system tells of no changes")
+	}
+	dir, store := t.TempDir(), t.TempDir()
+	for name, text := range mixedFiles() {
+		write(t, filepath.Join(dir, name), text)
+	}
+	aged(t, dir)
+	first := built(t, indexedRoot(t, dir, store))
+	r, err := Open(dir)
+	must(t, err)
+	t.Cleanup(func() { _ = r.Close() }) // it was only read
+	r.UseIndex(IndexUse{Index: first.indexed.index, Folder: dir})
+	x := r.indexed
+	last := func() *survey {
+		x.work.Wait()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.last
+	}
+	looked := last()
+	if looked == nil {
+		t.Fatal("nothing was looked at")
+	}
+	ask := func() { data[SearchData](t, r, "code_search", SearchArgs{Query: "idle connection"}) }
+	if ask(); last() != looked {
+		t.Error("the first search looked again")
+	}
+	looked.began = looked.began.Add(-trustedFor * 2 / 3)
+	if ask(); last() == looked {
+		t.Error("what will not hold for long was not renewed")
+	}
+}
+
 func TestWhatChangedSinceIsFoundAsItIs(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string){
 		"nothing": func(*testing.T, string) {},

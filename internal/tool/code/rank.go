@@ -71,7 +71,7 @@ func (s *lookup) bestFiles() []tally {
 		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOfFile(f) * s.hintFactor(f.path)
 		s.top = max(s.top, f.score)
 	}
-	return foremost(s.tallies, candidates)
+	return foremost(s.tallies, max(candidates, s.limit))
 }
 
 // foremost gives the best of the tallies, at most so many. Of equal scores those come first that did before.

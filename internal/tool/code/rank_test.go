@@ -359,7 +359,30 @@ func TestAListOfChangesIsNoManual(t *testing.T) {
 func TestWordsOfAPathCountForWhatIsInIt(t *testing.T) {
 	text := "package %s\n\n// post sends a parcel.\nfunc post%s() {\n\tstep()\n}\n"
 	r, _ := tree(t, map[string]string{"a/post.go": fmt.Sprintf(text, "a", "Now"), "balloon/post.go": fmt.Sprintf(text, "balloon", "All")})
-	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.6 {
+	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.65 {
 		t.Errorf("without the word in its path it counts %.2f", share)
+	}
+}
+
+func TestPassagesBesideEachOtherAreShownAsOne(t *testing.T) {
+	apart := strings.Repeat("\nfunc step() {}\n", 3)
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\n// How long a parcel by balloon may take.\nconst parcelBalloonTime = 3\n\n// What a parcel by balloon costs.\nconst parcelBalloonCost = 4\n" +
+		apart + "\n// What a parcel by balloon weighs.\nconst parcelBalloonWeight = 5\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "parcel by balloon"})
+	var spans []string
+	for _, h := range d.Hits {
+		spans = append(spans, fmt.Sprint(h.Start, "-", h.End, " shows ", h.From, "-", h.To))
+	}
+	want := []string{"3-7 shows 3-7", "15-16 shows 15-16"}
+	if slices.Sort(spans); !slices.Equal(spans, want) && !slices.Equal(spans, []string{want[1], want[0]}) {
+		t.Errorf("%q, not %q", spans, want)
+	}
+}
+
+func TestWhatSaysLittleIsNotShownWithWhatStandsBesideIt(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\n// sendParcel sends a parcel by balloon.\nfunc sendParcel() {}\n\nfunc step(parcel int) {}\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how is a parcel sent by balloon"})
+	if h := d.Hits[0]; h.Start != 3 || h.End != 4 {
+		t.Errorf("lines %d-%d are shown", h.Start, h.End)
 	}
 }

@@ -29,7 +29,7 @@ const (
 	pairBonus    = 0.1 // for words that are neighbours in the question and here
 	pairApart    = 30  // bytes
 	inPathShare  = 0.45
-	fileBonus    = 0.7 // for the best file, beside the worst
+	fileBonus    = 0.5 // for the best file, beside the worst
 	mentionBonus = 0.5 // for a definition that the question names
 	callerBonus  = 1.0 // for one that uses it, where its users are asked for
 	callee       = 0.2 // what is left of itself then
@@ -38,7 +38,7 @@ const (
 
 	looseRank   = 0.6 // lines outside all definitions
 	typeRank    = 0.8 // holds the words of all that is in it
-	memberRank  = 0.8 // a constant of a group, a field, a method of an interface, where no value is asked for: others do what it promises
+	promiseRank = 0.8 // a method of an interface: others do what it promises
 	holderRank  = 0.8 // a constant, variable or field, where no value is asked for
 	changesRank = 0.3 // a list of changes
 	testBonus   = 1.25
@@ -245,13 +245,10 @@ func (s *lookup) prior(u *unit) float64 {
 		if d.isValue() {
 			f *= valueBonus
 		}
-	default:
-		if d.member {
-			f *= memberRank
-		}
-		if d.isValue() {
-			f *= holderRank
-		}
+	case d.isValue():
+		f *= holderRank
+	case d.member:
+		f *= promiseRank
 	}
 	if u.def != nil && u.def.kind == "type" {
 		f *= typeRank
@@ -323,20 +320,50 @@ func spread(passages []passage) {
 // leastCopy is how many lines make a copy: shorter ones are alike by chance.
 const leastCopy = 3
 
-// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. Who searches by an expression wants them all.
+// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. What stands right above or below a better one, and
+// says nearly as much, is shown with it. Who searches by an expression wants them all.
 func (s *lookup) apart(passages []passage) []passage {
-	copies, inFile := map[uint64]bool{}, map[string][]passage{}
-	return slices.DeleteFunc(passages, func(p passage) bool {
-		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(better passage) bool {
-			within := better.start <= p.start && p.end <= better.end
-			return within || p.start <= better.start && better.end <= p.end && p.end-p.start < wholeLines
-		}) {
-			return true
+	copies, inFile := map[uint64]bool{}, map[string][]int{}
+	kept := passages[:0]
+	for _, p := range passages {
+		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].holds(&p) }) {
+			continue
 		}
 		copies[p.digest] = true
-		inFile[p.path] = append(inFile[p.path], p)
+		if !s.regex && slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].join(&p) }) {
+			continue
+		}
+		inFile[p.path] = append(inFile[p.path], len(kept))
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// holds says whether a worse passage lies within one or, unless it is long, around it.
+func (p *passage) holds(worse *passage) bool {
+	within := p.start <= worse.start && worse.end <= p.end
+	return within || worse.start <= p.start && p.end <= worse.end && worse.end-worse.start < wholeLines
+}
+
+const (
+	besides   = 2   // lines between two passages that are shown as one
+	joinShare = 0.5 // of the score of the better one
+)
+
+// join shows a worse passage with a better one, if it stands beside it and both are short.
+func (p *passage) join(worse *passage) bool {
+	start, end := min(p.start, worse.start), max(p.end, worse.end)
+	if worse.start > p.end+1+besides || p.start > worse.end+1+besides || end-start >= wholeLines || worse.score < joinShare*p.score {
 		return false
-	})
+	}
+	p.start, p.end, p.from, p.to = start, end, start, end
+	for _, t := range worse.terms {
+		if !slices.Contains(p.terms, t) {
+			p.terms = append(p.terms, t)
+		}
+	}
+	slices.Sort(p.terms)
+	return true
 }
 
 // closest finds the few lines in which the terms meet best, and the best line of them. Spots are ordered by line, but for those of the owner.

@@ -17,7 +17,7 @@ import (
 
 const (
 	hitsPerFile = 3  // so that one file can't hide the others
-	candidates  = 64 // files that are looked at closely
+	candidates  = 40 // files that are looked at closely
 	maxQuestion = 4 << 10
 )
 

@@ -232,7 +232,7 @@ func TestOneFileCannotFillTheHits(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package a\n")
 	for i := range 40 {
-		fmt.Fprintf(&b, "\nfunc needle%d() {}\n", i)
+		fmt.Fprintf(&b, "\n\n\n\nfunc needle%d() {}\n", i)
 	}
 	r, _ := tree(t, map[string]string{"a.go": b.String(), "b.go": "package b // has a needle\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})

@@ -88,38 +88,89 @@ func (v *survey) inPaths(s *lookup) map[int][]float64 {
 // trustedFor is how long a survey holds if the system tells of no change: some changes, such as those by another machine, go untold.
 const trustedFor = time.Minute
 
-// survey looks at what there is, or recalls it where the system would have told of a change.
+// state is what a look at a root needs of its index.
+type state struct {
+	generation uint64
+	texts      map[uint32]int // how many each segment has
+	known      *memory
+}
+
+func (x *indexed) stateOf(k Kept) state { return state{k.Generation(), k.Texts(), x.memory(k)} }
+
+// survey looks at what there is, or recalls it where the system would have told of a change. What is recalled is renewed behind the searches.
 func (x *indexed) survey(ctx context.Context, k Kept) (*survey, error) {
 	changes, told := x.watch.changes(ctx)
-	x.mu.Lock()
-	if last := x.last; told && last != nil && last.generation == k.Generation() && last.changes == changes && time.Since(last.began) < trustedFor {
-		x.mu.Unlock()
-		return last, nil
+	last := x.trusted(k.Generation(), changes, told)
+	if last == nil {
+		x.looking.Lock()
+		defer x.looking.Unlock()
+		if last = x.trusted(k.Generation(), changes, told); last == nil { // else another search has looked meanwhile
+			return x.look(ctx, x.stateOf(k), changes, told)
+		}
 	}
-	x.mu.Unlock()
-	learned := newLearned(x.memory(k))
+	if time.Since(last.began) > trustedFor/2 {
+		x.renew()
+	}
+	return last, nil
+}
+
+// trusted is the last survey, if it is one of this generation and nothing changed since; else nil.
+func (x *indexed) trusted(generation, changes uint64, told bool) *survey {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if last := x.last; told && last != nil && last.generation == generation && last.changes == changes && time.Since(last.began) < trustedFor {
+		return last
+	}
+	return nil
+}
+
+// renew looks at what there is behind the searches, so that the next one need not.
+func (x *indexed) renew() {
+	if !x.renewing.CompareAndSwap(false, true) {
+		return
+	}
+	x.work.Go(func() {
+		defer x.renewing.Store(false)
+		changes, told := x.watch.changes(x.ctx)
+		var s state
+		err := x.index.Read(x.ctx, func(k Kept) error {
+			s = x.stateOf(k)
+			return nil
+		})
+		if err != nil || !told {
+			return // the next search finds out
+		}
+		x.looking.Lock()
+		defer x.looking.Unlock()
+		if found, err := x.look(x.ctx, s, changes, told); err == nil && found.relisted >= relistedWorth {
+			x.build.want()
+		}
+	})
+}
+
+// look walks over the root, by what the index knows of it. One call at a time does so.
+func (x *indexed) look(ctx context.Context, s state, changes uint64, told bool) (*survey, error) {
+	learned := newLearned(s.known)
 	learned.watch = x.watch
-	there := &survey{generation: k.Generation(), changes: changes, began: learned.began}
-	if err := there.walk(ctx, x.root, k, learned); err != nil {
+	there := &survey{generation: s.generation, changes: changes, began: learned.began}
+	if err := there.walk(ctx, x.root, s.texts, learned); err != nil {
 		return nil, err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.generation == k.Generation() {
+	if x.generation == s.generation {
 		x.known = learned.memory()
 	}
 	if told && !x.watch.hasFailed() {
 		x.last = there
-		there.relisted = 0 // which is learnt once
 		first := *there
-		first.relisted = learned.relisted
+		there.relisted = 0 // which is learnt once
 		return &first, nil
 	}
 	return there, nil
 }
 
-func (v *survey) walk(ctx context.Context, r *Root, k Kept, learned *learned) (err error) {
-	texts := k.Texts()
+func (v *survey) walk(ctx context.Context, r *Root, texts map[uint32]int, learned *learned) (err error) {
 	var mu sync.Mutex
 	var unread []seenFile
 	v.skipped, err = r.walkKnowing(untimed(ctx), ".", learned, func(f *found) {
