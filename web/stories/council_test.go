@@ -138,7 +138,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	}
 	session := `location.hash === ` + quoted(evaluate[string](p, "location.hash")) + ` && document.querySelector("article section")`
 	p.press("Why")
-	p.press("← Back to the conversation")
+	p.press("← Back")
 	p.until("the session after Why", session)
 	p.turnsTo("#/")
 	p.until("its row among all conversations", `(() => { const row = document.querySelector("aside li a"); row?.click(); return row; })()`)
