@@ -139,7 +139,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		return s, err
 	}
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()
-	s.Ending = []string{o.footer()}
+	s.Ending = []string{strings.Trim(o.footer(), "*\n ")} // a line, and no Markdown
 	if o.Cut != "" {
 		s.Warnings = append(s.Warnings, "not everything fits in the model's context window: "+o.Cut)
 	}

@@ -3,6 +3,7 @@ package inquiry
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry/record"
@@ -33,7 +34,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		if err != nil || c.Err != nil {
 			return told(q, r.By, analysis, r.Sent), err
 		}
-		return told(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(r.Analysis)...), nil
+		return told(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(taken(r))...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if asked.By == byRules {
@@ -46,6 +47,39 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		return p.exchangedAnswer(asked, r)
 	}
 	return x, nil
+}
+
+// taken is what of a model's analysis was taken, in the form in which it was asked for. Pairs count from 1.
+func taken(r AnalyseReceipt) any {
+	type gap struct {
+		ID          string `json:"id"`
+		Category    string `json:"category"`
+		Severity    string `json:"severity"`
+		Aspect      string `json:"aspect"`
+		Description string `json:"description"`
+		Pair        int    `json:"pair"`
+	}
+	type clash struct {
+		First       int    `json:"first"`
+		Second      int    `json:"second"`
+		FirstWords  string `json:"first_words"`
+		SecondWords string `json:"second_words"`
+		Kind        string `json:"kind"`
+		Description string `json:"description"`
+	}
+	all := struct {
+		Gaps           []gap   `json:"gaps"`
+		Completeness   int     `json:"completenessScore"`
+		FollowUp       bool    `json:"requiresFollowUp"`
+		Contradictions []clash `json:"contradictions"`
+	}{[]gap{}, r.Analysis.Completeness, r.FollowUp, []clash{}}
+	for _, g := range r.Analysis.Gaps {
+		all.Gaps = append(all.Gaps, gap{g.ID, g.Category, g.Severity, g.Aspect, g.Description, g.Pair + 1})
+	}
+	for _, c := range slices.Concat(r.Analysis.Contradictions, r.Analysis.Suspicions) {
+		all.Contradictions = append(all.Contradictions, clash{c.Pairs[0] + 1, c.Pairs[1] + 1, c.Words[0], c.Words[1], c.Kind, c.Reason})
+	}
+	return all
 }
 
 // told is Prompt.Exchanged, of a prompt that there may be none of.

@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,7 +98,16 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := open(t, fmt.Sprintf("trees: %s\n", folder))
+	told := t.TempDir()
+	base := strings.Replace(string(must(os.ReadFile("../../prompts/oracle/base.md"))), "\n", "\nOurs: <b>be terse</b>.\n", 1)
+	if err := errors.Join(os.MkdirAll(filepath.Join(told, "oracle"), 0o700), os.MkdirAll(filepath.Join(told, "tasks"), 0o700),
+		os.WriteFile(filepath.Join(told, "oracle", "base.md"), []byte(base), 0o600), os.WriteFile(filepath.Join(told, "tasks", "intent.md"), []byte("Read it.\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, fmt.Sprintf("trees: %s\nprompts: %s\n", folder, told))
+	if err := os.WriteFile(filepath.Join(told, "tasks", "intent.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	p := h.tab(900)
 	p.do("opening the page", chromedp.Navigate(h.signIn("ops")))
@@ -111,6 +121,24 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 	})()`)
 	p.sees("+ <!-- ours: <b>bold</b> -->")
 	p.picture("operation-tree")
+	p.chooses("details[open] select", "oracle")
+	p.until("a difference to another tree", `document.querySelector("details[open] pre .gone")`)
+	opens := func(name string) {
+		p.until("the prompt "+name, `(() => {
+			const one = [...document.querySelectorAll("section[aria-labelledby=prompts] summary")].find((s) => s.innerText.startsWith(`+quoted(name)+`));
+			one?.scrollIntoView();
+			if (one && !one.parentElement.open) one.click();
+			return one;
+		})()`)
+	}
+	opens("intent")
+	p.sees("it is empty: write it, or remove the file to use the built-in one")
+	opens("base")
+	p.sees("+ Ours: <b>be terse</b>.")
+	p.picture("operation-prompt")
+	p.chooses(`section[aria-labelledby=prompts] details:has(option[value="oracle/base"]) select`, "oracle/conversation")
+	p.accessible("prompts")
+	p.until("a difference to another prompt", `document.querySelector("section[aria-labelledby=prompts] pre .gone")`)
 	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
 	p.fits()
 }

@@ -82,6 +82,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	sent(p, tasks, "read by played:reader", "how to read a message", "the form of the answer")
 	p.sees("1,000 tokens in, 500 out")
 	p.picture("prompt-tasks")
+	p.accessible("prompt")
 
 	council := posts(p, "/api/council/sessions", `{}`, "session_id")
 	posts(p, "/api/council/sessions/"+council+"/entries", `{"text":"I think that we should move the office."}`, "kind")
@@ -99,4 +100,19 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.picture("prompt-inquiry")
 	sent(p, inquiry, "After 1 of", "analyse", "pair 1")
 	p.picture("prompt-analysis")
+
+	for name, run := range map[string]string{"tasks": tasks, "council": sitting, "oracle": member, "inquiry": inquiry} {
+		p.explains(run, "tree")
+		p.until("the tree of "+name+" with nodes that act", `document.querySelector(".outline li.acts")`)
+		p.picture("tree-" + name)
+	}
+	p.do("speaking German", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", "de")`))
+	p.reload()
+	p.explains(tasks, "steps")
+	p.sees("Gewünscht: neue Aufgabe (0.95), gelesen durch played:reader")
+	p.sees("Aufruf: add_task ‘pick up the parcel’: fertig")
+	p.picture("prompt-german")
+	p.explains(inquiry, "steps")
+	p.sees("Die Befragung ist beendet: es reicht")
+	p.picture("inquiry-german")
 }

@@ -214,3 +214,17 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.press("Compare this run")
 	p.sees("This tree does not load.")
 }
+
+func TestWhoMayOnlyReadComparesToo(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("user", "add", "guest", "--scope", "read")
+	h.sibyl("ask", "--user", "guest", "--in", "code", "How is a lease acquired?")
+	p := h.tab(360)
+	p.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
+	p.explains(p.run("done"), "compare")
+	p.press("Take this run’s tree")
+	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
+	p.press("Compare past runs")
+	p.sees("Runs: 1. The same: 1. Otherwise: 0.")
+	p.picture("why-compare-reader-360")
+}

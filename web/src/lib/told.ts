@@ -142,7 +142,7 @@ export const tellers: Record<string, Telling> = {
   ],
   "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: d.why })],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
-  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), d.not_found && t.tell("answer.not-found"), ...((d.notes ?? []) as string[])],
+  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
   "ledger.kept": (d, t) => [
     t.tell("ledger.kept", { n: d.number, limit: d.limit, complete: d.completeness, high: d.high, medium: d.medium, low: d.low }),
     d.contradictions && t.tell("contradictions", { n: d.contradictions }),

@@ -74,7 +74,6 @@ export const told = {
   "told.strategy.chosen": ["The next question: {strategy} ({why})", "Die nächste Frage: {strategy} ({why})", "A próxima pergunta: {strategy} ({why})"],
   "told.question.put": ["Question {n}: {text}", "Frage {n}: {text}", "Pergunta {n}: {text}"],
   "told.answer.heard": ["Answer {n}: {text}", "Antwort {n}: {text}", "Resposta {n}: {text}"],
-  "told.answer.not-found": ["the documents do not say", "die Unterlagen sagen es nicht", "os documentos não o dizem"],
   "told.ledger.kept": [
     "After {n} of {limit}: {complete} % complete; open: {high} high, {medium} medium, {low} low",
     "Nach {n} von {limit}: zu {complete} % vollständig; offen: {high} schwer, {medium} mittel, {low} leicht",

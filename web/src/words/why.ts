@@ -16,6 +16,7 @@ export const why = {
   "why.step.asked": ["It asked for", "Angefordert", "Pediu"],
   "why.step.answered": ["answered in step {n}", "beantwortet in Schritt {n}", "respondido no passo {n}"],
   "why.step.withdrew": ["Operations withdrawn: {n}", "Zurückgezogene Vorgänge: {n}", "Operações retiradas: {n}"],
+  "why.step.run": ["Why this oracle answered so", "Warum dieses Orakel so antwortete", "Porque este oráculo respondeu assim"],
   "why.step.rule": ["Rule", "Regel", "Regra"],
   "why.step.events": ["All that happened in this step ({n})", "Alles, was in diesem Schritt geschah ({n})", "Tudo o que aconteceu neste passo ({n})"],
   "why.step.ended": ["The tree ended: {status}", "Der Baum endete: {status}", "A árvore terminou: {status}"],
