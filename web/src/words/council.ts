@@ -18,6 +18,13 @@ export const council = {
   "council.counts": ["{said} said · {answered} answered", "{said} gesagt · {answered} Antworten", "{said} ditos · {answered} respostas"],
   "council.rename": ["Rename", "Umbenennen", "Mudar o nome"],
   "council.rename.title": ["New name", "Neuer Name", "Novo nome"],
+  "council.rename.suggest": ["Suggest a name", "Namen vorschlagen", "Sugerir um nome"],
+  "council.rename.asked": ["A model is looking for a name…", "Ein Modell sucht einen Namen…", "Um modelo procura um nome…"],
+  "council.rename.failed": ["No name was found.", "Es wurde kein Name gefunden.", "Não foi encontrado nenhum nome."],
+  "council.settings": ["Settings", "Einstellungen", "Definições"],
+  "council.settings.language": ["Language", "Sprache", "Língua"],
+  "council.settings.language.found": ["Detected automatically", "Automatisch erkannt", "Detetada automaticamente"],
+  "council.settings.simple": ["Fewer choices when oracles are asked", "Weniger Auswahl, wenn Orakel gefragt werden", "Menos opções ao perguntar a oráculos"],
   "council.delete": ["Delete", "Löschen", "Eliminar"],
   "council.delete.sure": [
     "Move “{name}” with all its recordings to the trash? Whoever runs the server can bring it back.",
