@@ -24,6 +24,7 @@ export const council = {
   "council.settings": ["Settings", "Einstellungen", "Definições"],
   "council.settings.language": ["Language", "Sprache", "Língua"],
   "council.settings.language.found": ["Detected automatically", "Automatisch erkannt", "Detetada automaticamente"],
+  "council.settings.history": ["Oracles read earlier answers", "Orakel lesen frühere Antworten", "Os oráculos leem as respostas anteriores"],
   "council.settings.simple": ["Fewer choices when oracles are asked", "Weniger Auswahl, wenn Orakel gefragt werden", "Menos opções ao perguntar a oráculos"],
   "council.delete": ["Delete", "Löschen", "Eliminar"],
   "council.delete.sure": [
