@@ -66,6 +66,8 @@ func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		says = []string{`{"agree":[{"text":"Both speak of the rent.","by":["Skeptic","Optimist"],"sources":["t1"]}],"differ":[{"text":"One doubts, the other hopes.","by":["Skeptic","Optimist"],"sources":[]}],"overlooked":[]}`}
 	case strings.Contains(told, "You review their answers"):
 		says = []string{`{"reviews":[{"answer":"A","rank":1,"strength":"It is short.","criticism":"It gives no reason."}]}`}
+	case strings.Contains(told, "Give what they said a name"):
+		says = []string{`{"name":"Old boiler"}`}
 	case strings.Contains(told, "You preside"):
 		says = []string{`{"sentences":[{"text":"The rent is high.","by":["Skeptic"],"minority":false}]}`}
 	case name == c.last:
@@ -217,19 +219,33 @@ func (p *tab) opensTheFirst() {
 	p.until("a session in the list", `(() => { const one = document.querySelector("aside li a"); one?.click(); return one; })()`)
 }
 
-func TestSessionOfTheCouncilIsRenamedFoundAndDeleted(t *testing.T) {
-	h := open(t, "")
+func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
+	_, settings := convene(t, "")
+	h := open(t, settings)
 	p := h.visit(1000)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
 	p.picture("council-empty")
 	p.convenes("The boiler is old.")
 	p.press("Rename")
+	p.press("Suggest a name")
+	p.until("the name that a model suggests", `document.querySelector("aside li .title")?.innerText === "Old boiler"`)
+	p.press("Settings")
+	p.picture("council-settings")
+	p.chooses("dialog[open] select", "de")
+	p.checks("Fewer choices")
+	p.press("Save")
+	p.sees("Language: German")
+	if evaluate[bool](p, `[...document.querySelectorAll("summary")].some((e) => e.innerText === "More")`) {
+		t.Error("what is to be left out is shown")
+	}
+	p.press("Rename")
 	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`), chromedp.SendKeys("dialog[open] input", "Heating"))
 	p.press("Save")
 	p.until("the name in the list", `document.querySelector("aside li .title")?.innerText === "Heating"`)
 	p.do("looking for words that were said", chromedp.SendKeys("aside input", "boiler"))
 	p.sees("In what was said and answered")
+	p.until("a hit that leads to its place", `(() => { [...document.querySelectorAll("aside li .passage")][0]?.closest("a").click(); return document.activeElement.dataset.place === "t1"; })()`)
 	p.do("looking for another", chromedp.SendKeys("aside input", " zebra"))
 	p.sees("No session is called so.")
 	p.reload()
