@@ -73,6 +73,9 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
 	p := openAlone(t, settings).visit(1000)
+	p.reload()
+	p.until("the first paint", `document.querySelector("textarea") && performance.getEntriesByName("first-contentful-paint").length`)
+	t.Logf("the first paint came after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	before := p.heap()
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
 		globalThis.longest = 0; let before = performance.now();

@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,11 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/node"
+	"sibyl/internal/store/sqlite"
 )
 
 // hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.
@@ -221,10 +225,16 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil { // it would have kept the inquiry from beginning
 		t.Fatal(err)
 	}
+	store := must(sqlite.Open(t.Context(), filepath.Join(h.dir, "data", "sibyl.db")))
+	now := time.Now()
+	if err := errors.Join(store.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now}), store.Close()); err != nil {
+		t.Fatal(err)
+	}
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
 	ops.press("Operation")
 	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
+	ops.shows("main table, main li")
 	ops.harmless("server")
 }
 

@@ -110,7 +110,7 @@ func TestAddressOfNoRunSaysSo(t *testing.T) {
 	p.sees("There is nothing of that id here.")
 }
 
-// manyEvents is a folder of trees in which the Oracle counts before it answers.
+// manyEvents is a folder of trees in which the Oracle counts before it answers: in one step, and then in a step each.
 func manyEvents(t *testing.T) string {
 	t.Helper()
 	c := exec.Command(program, "tree", "show", "oracle", "--xml")
@@ -120,7 +120,10 @@ func manyEvents(t *testing.T) string {
 		t.Fatal(err)
 	}
 	const before = `<Classify `
-	counted := strings.Replace(string(text), before, `<ForceSuccess><Loop max="2200" until="{never}" turn="{i}" last="{j}"><Script code="n := i"/></Loop></ForceSuccess>`+before, 1)
+	loop := func(times int, in string) string {
+		return fmt.Sprintf(`<ForceSuccess><Loop max="%d" until="{never}" turn="{i}" last="{j}">%s</Loop></ForceSuccess>`, times, in)
+	}
+	counted := strings.Replace(string(text), before, loop(1600, `<Script code="n := i"/>`)+loop(400, `<Delay delay_msec="1"><Script code="n := i"/></Delay>`)+before, 1)
 	counted = strings.Replace(counted, "done := false;", "done := false; never := false;", 1)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600); err != nil {
@@ -131,15 +134,44 @@ func manyEvents(t *testing.T) string {
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	p := open(t, "trees: "+manyEvents(t)+"\n").visit(1400)
-	asked(p, "How is a lease acquired?")
-	p.until("every node to be shown", `(() => { const c = document.querySelector("input[type=checkbox]"); c.click(); return c.checked; })()`)
-	p.until("ten thousand rows", `Number(document.querySelector("[role=option]")?.getAttribute("aria-setsize")) >= 10000`)
-	if n := evaluate[int](p, `document.querySelectorAll("*").length`); n > 2000 {
+	p.says("How is a lease acquired?")
+	run := p.run("done")
+	took := func(what, act, shown string) {
+		p.Helper()
+		p.do(what, chromedp.Evaluate[chromedp.Void](`performance.clearMarks(); performance.mark("asked"); `+act+`; undefined`))
+		p.until(what, `(`+shown+`) && (globalThis.took = performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+		t.Logf("%s: %.0f ms", what, evaluate[float64](p, "took"))
+	}
+	took("opening", `location.hash = "#/why/`+run+`"`, `document.querySelector("[role=option]")`)
+	took("showing every node", `document.querySelector("input[type=checkbox]").click()`, `Number(document.querySelector("[role=option]").getAttribute("aria-setsize")) >= 10000`)
+	const elements = `document.querySelectorAll("*").length`
+	if n := evaluate[int](p, elements); n > 2000 {
 		t.Errorf("the page has %d elements", n)
 	}
 	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent(kb.End))
 	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
 	p.picture("why-many")
+	took("scrolling through", `(() => {
+		const list = document.querySelector("[role=listbox]"), frames = 60;
+		globalThis.frame = 0;
+		const on = () => { list.scrollTop = (++frame / frames) * list.scrollHeight; if (frame < frames) requestAnimationFrame(on); };
+		on();
+	})()`, `frame === 60`)
+	took("the tree", `location.hash = "#/why/`+run+`/tree"`, `document.querySelector(".outline li")`)
+	p.press("Open all")
+	took("sliding", `(() => {
+		const slider = document.querySelector("input[type=range]");
+		for (let at = 0; at < 20; at++) { slider.value = 1 + Math.round((at / 20) * (slider.max - 1)); slider.dispatchEvent(new Event("input", { bubbles: true })); }
+	})()`, `document.querySelector(".outline li.acts")`)
+	if n := evaluate[int](p, elements); n > 4000 {
+		t.Errorf("with the whole tree the page has %d elements", n)
+	}
+	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes(`+quoted(run)+`)).length`); requests > 4 {
+		t.Errorf("%d requests were sent about the run", requests)
+	}
+	if bytes := evaluate[int](p, `Math.max(...performance.getEntriesByType("resource").map((e) => e.transferSize))`); bytes > 2<<20 {
+		t.Errorf("an answer has %d bytes", bytes)
+	}
 }
 
 // slowModel is a model that answers once it is let.
