@@ -64,8 +64,8 @@ func (h *house) council() council.Deps {
 		},
 		Choose: func(_ context.Context, asked string) (string, error) {
 			switch asked {
-			case "", council.RulesModel:
-				return council.RulesModel, nil
+			case "", model.OfflineRules:
+				return model.OfflineRules, nil
 			case "test:names":
 				return asked, nil
 			}
@@ -98,7 +98,7 @@ func (voice) Local() bool { return true }
 
 func (v voice) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (r model.Response, err error) {
 	r.Text = `{"name":"The new office"}`
-	if v.id == council.RulesModel {
+	if v.id == model.OfflineRules {
 		r, err = council.OfflineRule(ctx, req)
 	}
 	r.Model, r.Finish = v.id, model.FinishStop

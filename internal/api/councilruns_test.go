@@ -128,7 +128,7 @@ func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 	s := h.sitting("", offer)
 	var p api.CouncilPrompts
 	h.get(question{method: "POST", path: councils + "/" + s.ID + "/preview", body: map[string]any{"oracles": []string{"skeptic", "optimist"}, "history": false}}, &p)
-	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Context.IncludeHistory || p.Prompts[0].Model != council.RulesModel {
+	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Context.IncludeHistory || p.Prompts[0].Model != model.OfflineRules {
 		t.Errorf("%+v", p)
 	}
 	var runs api.Runs

@@ -34,8 +34,8 @@ func (h *house) inquiry() inquiry.Deps {
 		},
 		Choose: func(_ context.Context, asked string) (string, error) {
 			switch asked {
-			case "", inquiry.RulesModel:
-				return inquiry.RulesModel, nil
+			case "", model.OfflineRules:
+				return model.OfflineRules, nil
 			case "test:silent":
 				return asked, nil
 			}

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/service"
 )
 
@@ -47,7 +48,7 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	if err != nil || len(s.Validate()) > 0 {
 		t.Fatalf("%v %v in %s", err, s.Validate(), whole.body)
 	}
-	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 || s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != inquiry.RulesModel {
+	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 || s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != model.OfflineRules {
 		t.Errorf("the session is %s", whole.body)
 	}
 	kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s)))
@@ -84,7 +85,7 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
 	var sum api.InquirySummary
 	h.get(question{path: at + "/summary", token: adasReader}, &sum)
-	if sum.Text != s.Audit().Summary || sum.By != inquiry.RulesModel || sum.Provisional != (s.AuditResult == nil) || !strings.Contains(sum.HTML, "<p>") {
+	if sum.Text != s.Audit().Summary || sum.By != model.OfflineRules || sum.Provisional != (s.AuditResult == nil) || !strings.Contains(sum.HTML, "<p>") {
 		t.Errorf("the summary is %+v", sum)
 	}
 }

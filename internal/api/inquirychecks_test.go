@@ -19,7 +19,7 @@ import (
 
 // interview is one that was held already.
 func interview(change map[string]any) question {
-	body := map[string]any{"hypothesis": hypothesis, "language": "en", "detective": inquiry.RulesModel, "pairs": []map[string]string{
+	body := map[string]any{"hypothesis": hypothesis, "language": "en", "detective": model.OfflineRules, "pairs": []map[string]string{
 		{"question": "When was the bridge closed?", "answer": "The bridge was closed on 3 May 2021."}, {"question": "Why was it closed?", "answer": ""}}}
 	for name, value := range change {
 		body[name] = value
@@ -40,7 +40,7 @@ func TestInterviewThatWasHeldIsAnalysedAsByTheInquiryItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := h.config.Inquiry.Analyse(t.Context(), inquiry.RulesModel, given)
+	want, err := h.config.Inquiry.Analyse(t.Context(), model.OfflineRules, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestInterviewThatWasHeldIsAnalysedAsByTheInquiryItself(t *testing.T) {
 		}
 		return string(raw)
 	}
-	if same(got) != same(want) || len(got.Pairs) != 2 || got.By != inquiry.RulesModel || len(got.Pairs[0].Gaps)+len(got.Pairs[1].Gaps) == 0 {
+	if same(got) != same(want) || len(got.Pairs) != 2 || got.By != model.OfflineRules || len(got.Pairs[0].Gaps)+len(got.Pairs[1].Gaps) == 0 {
 		t.Errorf("over HTTP it is\n%s\nand is\n%s", same(got), same(want))
 	}
 	var usual api.InquiryFound

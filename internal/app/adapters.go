@@ -165,7 +165,7 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 		all = append(all, root.Tools()...)
 	}
 	if env.Vault != "" {
-		v, err := vault.OpenKeeping(env.Vault, a.shelf())
+		v, err := vault.Open(env.Vault, a.shelf())
 		if err != nil {
 			closeAll()
 			return nil, nil, err

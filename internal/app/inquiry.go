@@ -85,7 +85,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		if err != nil {
 			return nil, nil, err
 		}
-		if m.ID() == inquiry.RulesModel {
+		if m.ID() == model.OfflineRules {
 			return nil, nil, errors.New("the rules can't be a witness: name documents, or a model such as ollama:llama3.1:8b")
 		}
 		said := witness.Model(m, w.Text)

@@ -61,7 +61,7 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 	if w, err = writeOf(all, id); err != nil {
 		return w, false, err
 	}
-	v, err := vault.OpenKeeping(w.Folder, a.shelf())
+	v, err := vault.Open(w.Folder, a.shelf())
 	if err != nil {
 		return w, false, err
 	}

@@ -8,17 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"sibyl/internal/tail"
 )
 
 // aftermath is how long output is waited for that something holds open when its program has ended.
 const aftermath = time.Second
 
 // command is a program that ends, with all that it started, when ctx does. What it complains of goes to the tail.
-func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *tail) {
+func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *tail.Tail) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	complaint := &tail{}
+	complaint := &tail.Tail{}
 	cmd.Stderr, cmd.WaitDelay = complaint, aftermath
 	alone(cmd)
 	return cmd, complaint
@@ -45,7 +46,7 @@ func run(ctx context.Context, most time.Duration, out io.Writer, program string,
 	case timed.Err() != nil:
 		return refuse(TimedOut, "%s did not end within %v", name, most)
 	}
-	return refuse(Failed, "%s: %w%s", name, err, complaint)
+	return refuse(Failed, "%s: %w%s", name, err, why(complaint))
 }
 
 // taker passes on what a program prints, and ends the program when that is taken no more.
@@ -69,28 +70,9 @@ func (t *taker) Write(p []byte) (int, error) {
 // errEnough is what a writer says that wants no more of what a program prints.
 var errEnough = errors.New("enough")
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	const most = 4 << 10
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, p...)
-	if n := len(t.end) - most; n > 0 {
-		t.end = append(t.end[:0], t.end[n:]...)
-	}
-	return len(p), nil
-}
-
-// String is the last line or two, behind a colon, without control characters; "" if there is nothing.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(string(bytes.ToValidUTF8(bytes.TrimSpace(t.end), []byte("?"))), "\n")
+// why is the last line or two of a complaint, behind a colon, without control characters; "" if there is nothing.
+func why(complaint *tail.Tail) string {
+	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(complaint.String()), "?"), "\n")
 	words := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

@@ -59,9 +59,9 @@ func (r Recorder) run(ctx context.Context, file string, args []string, most time
 		select {
 		case err := <-exited:
 			if err == nil {
-				return true, refuse(Failed, "%s ended by itself%s", r.Name, complaint)
+				return true, refuse(Failed, "%s ended by itself%s", r.Name, why(complaint))
 			}
-			return true, refuse(Failed, "%s: %w%s", r.Name, err, complaint)
+			return true, refuse(Failed, "%s: %w%s", r.Name, err, why(complaint))
 		case <-sync.C:
 			_ = synced(file) // it may not be there yet; at the end it counts
 		case <-stop.C:

@@ -1,7 +1,6 @@
 package bert
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,10 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"strings"
 	"time"
+
+	"sibyl/internal/tail"
 )
 
 // child is a running Serve, used by one question at a time.
@@ -20,7 +21,7 @@ type child struct {
 	answers  chan answer
 	gone     chan struct{} // closed when the process has ended and been waited for
 	err      error         // why it is gone; set before gone is closed
-	stderr   *tail
+	stderr   tail.Tail
 	killed   context.CancelFunc
 	nextID   int64
 	model    traits
@@ -36,9 +37,9 @@ func startChild(cfg Config) (*child, error) {
 	life, killed := context.WithCancel(context.Background())
 	args := append(append([]string{}, cfg.Command[1:]...), cfg.Dir)
 	c := &child{cmd: exec.CommandContext(life, cfg.Command[0], args...), answers: make(chan answer), gone: make(chan struct{}),
-		stderr: &tail{}, killed: killed}
+		killed: killed}
 	c.cmd.Env = append([]string{}, cfg.Env...) // never nil, which would be the parent's
-	c.cmd.Stderr = c.stderr
+	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = time.Second // for output that something else holds open
 	out, err := c.cmd.StdoutPipe()
 	if err == nil {
@@ -103,7 +104,7 @@ func (c *child) obituary(wait error) error {
 	if errors.As(wait, &exit) {
 		how = "ended (" + exit.String() + ")"
 	}
-	if words := c.stderr.lastLine(); words != "" {
+	if words := lastLine(c.stderr.String()); words != "" {
 		how += ": " + words
 	} else if exit != nil && !exit.Exited() {
 		how += "; perhaps the machine has too little memory for this model"
@@ -192,26 +193,8 @@ func (c *child) isGone() bool {
 	}
 }
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	const most = 4 << 10
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, p...)
-	if n := len(t.end) - most; n > 0 {
-		t.end = append(t.end[:0], t.end[n:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) lastLine() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := bytes.TrimSpace(t.end)
-	return Snippet(string(text[bytes.LastIndexByte(text, '\n')+1:]))
+// lastLine is the last line of a text, fit for an error.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return Snippet(text[strings.LastIndexByte(text, '\n')+1:])
 }

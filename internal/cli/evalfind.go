@@ -16,6 +16,7 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/eval/find"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 )
@@ -139,7 +140,7 @@ func (r *evalRoom) findByOracle(ctx context.Context, dir string, q find.Question
 	if find.IsModule(q.Corpus) {
 		named = tool.Code
 	}
-	a, err := r.askIn(ctx, t, offlineModel, envOf(dir, q), []string{q.Text}, named)
+	a, err := r.askIn(ctx, t, model.OfflineRules, envOf(dir, q), []string{q.Text}, named)
 	return find.Cited(a), err
 }
 

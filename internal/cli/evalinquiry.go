@@ -9,6 +9,7 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/eval/inquiry"
+	"sibyl/internal/model"
 )
 
 // evalInquiryFlags are the flags of ‘sibyl eval inquiry’.
@@ -44,7 +45,7 @@ func (c *command) evalInquiry() *cobra.Command {
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.set, "set", "", "a file of cases in the format of eval/inquiry.jsonl (default: that set, which is built in)")
-	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model of the detective")
+	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model of the detective")
 	fl.IntVar(&f.limit, "limit", inquiry.DefaultLimit, fmt.Sprintf("questions to a witness, %d to %d", inquiry.LeastLimit, inquiry.MostLimit))
 	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
 	fl.BoolVar(&f.failures, "failures", false, "list the cases with errors; those of the frozen half only with --frozen")

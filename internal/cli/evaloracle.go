@@ -30,7 +30,6 @@ import (
 
 const (
 	baselineTree = "baseline"
-	offlineModel = "offline:rules"
 	evalParallel = 4
 )
 
@@ -58,7 +57,7 @@ func (c *command) evalOracle() *cobra.Command {
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.in, "in", "", "folder of "+evaldata.OracleModule+" "+evaldata.OracleVersion+" (default: where ‘go list’ has it)")
-	fl.StringVarP(&f.model, "model", "m", offlineModel, "provider:model")
+	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model")
 	fl.StringVar(&f.half, "half", "all", "dev, test or all")
 	fl.StringVar(&f.report, "report", "", "how the model of -m reports on itself: signals in its text, or the tool report_signal; run it with each to compare (default: the setting report of its provider)")
 	fl.BoolVar(&f.baseline, "baseline", false, "ask the tree ‘baseline’ as well, and compare")

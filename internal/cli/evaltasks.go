@@ -8,6 +8,7 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/eval/tasks"
+	"sibyl/internal/model"
 )
 
 // evalTasksFlags are the flags of ‘sibyl eval tasks’.
@@ -38,7 +39,7 @@ func (c *command) evalTasks() *cobra.Command {
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.set, "set", "", "a file of dialogues in the format of eval/tasks.jsonl (default: that set, which is built in)")
-	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model that interprets the messages")
+	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model that interprets the messages")
 	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
 	fl.BoolVar(&f.failures, "failures", false, "list the turns that were wrong; those of the frozen half only with --frozen")
 	return c.withJSON(cmd, "one JSON object, with the failures")

@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -201,7 +202,7 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	if err != nil {
 		return a, refused("the model can't be used here", "leave it out to use the configured one", err)
 	}
-	a.model = id != RulesModel
+	a.model = id != model.OfflineRules
 	if wants := wantsModel(o); wants != "" && !a.model {
 		return a, refused(wants+" needs a language model", "without one there are only digests, which have no opinion: set a model, or leave it out",
 			fmt.Errorf("%s needs a language model, and none is available: see ‘sibyl models’; without one, oracles only write digests, which have no opinion", wants))
@@ -289,7 +290,7 @@ func wantsModel(o Options) string {
 // budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0: any number.
 func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) int {
 	window := d.Describe(ctx, id).Window
-	if id == RulesModel || window <= 0 {
+	if id == model.OfflineRules || window <= 0 {
 		return 0
 	}
 	longest := 0
@@ -354,7 +355,7 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 	slices.SortFunc(spec.Texts, func(a, b run.Text) int { return cmp.Compare(a.Name, b.Name) })
 	snapshot := m.snapshot
 	snapshot.PromptHash = promptHash(spec.Texts)
-	spec.Given = Given{Kind: KindAnswer, Session: s.ID, Oracles: []Seat{seatOf(m.oracle)}, Snapshot: snapshot, Model: o.Model != RulesModel, Round: m.round, Rounds: 1}
+	spec.Given = Given{Kind: KindAnswer, Session: s.ID, Oracles: []Seat{seatOf(m.oracle)}, Snapshot: snapshot, Model: o.Model != model.OfflineRules, Round: m.round, Rounds: 1}
 	spec.Env = a.env
 	return spec, nil
 }
@@ -380,7 +381,7 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	if err != nil {
 		return run.Spec{}, refused("the model can't be used here", "leave it out to use the configured one", err)
 	}
-	if id == RulesModel {
+	if id == model.OfflineRules {
 		return run.Spec{}, refused("suggesting a name needs a language model", "without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)

@@ -118,6 +118,6 @@ func (p *performing) compareByRules(ctx context.Context, answers []Answer) (any,
 		all = append(all, digest.Answer{Oracle: a.Oracle.Name, Text: a.Text})
 	}
 	r := CompareReceipt{Comparison: digest.Compare(said(entries), all, p.env.Language)}
-	r.By = RulesModel
+	r.By = model.OfflineRules
 	return r, nil
 }

@@ -58,9 +58,6 @@ type Deps struct {
 	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
 }
 
-// RulesModel is the model that stands for rules: none is asked.
-const RulesModel = "offline:rules"
-
 // New makes the assistant.
 func New(d Deps) (*run.Assistant, error) {
 	leaves, opt, err := Leaves()

@@ -221,7 +221,7 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 			case asked != "":
 				return asked, nil
 			case h.offline:
-				return council.RulesModel, nil
+				return model.OfflineRules, nil
 			}
 			return acting, nil
 		},
@@ -259,7 +259,7 @@ func (c *cast) ID() string { return c.id }
 func (c *cast) Local() bool { return true }
 
 func (c *cast) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	if c.id == council.RulesModel {
+	if c.id == model.OfflineRules {
 		return council.OfflineRule(ctx, req)
 	}
 	c.mu.Lock()

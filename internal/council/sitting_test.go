@@ -323,7 +323,7 @@ func TestComparisonFallsBackToRulesAndSaysSo(t *testing.T) {
 	}
 	res, o := h.process("one", h.journal).run(h.ask("ada", "bob"))
 	same(t, "status", res.Status, journal.Done)
-	same(t, "by", o.Comparison.By, council.RulesModel)
+	same(t, "by", o.Comparison.By, model.OfflineRules)
 	same(t, "partial", res.Partial, false)
 	if len(o.Skipped) != 1 || o.Skipped[0].What != "the comparison by the model" {
 		t.Errorf("left out: %+v", o.Skipped)

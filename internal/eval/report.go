@@ -147,3 +147,14 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	return tw.Flush()
 }
+
+// WriteBounds says which bounds do not hold, in words, or that all of them do.
+func WriteBounds(w io.Writer, broken []string) {
+	for _, bound := range broken {
+		fmt.Fprintf(w, "\nnot met: %s", bound)
+	}
+	if len(broken) == 0 {
+		fmt.Fprint(w, "\nall bounds hold")
+	}
+	fmt.Fprintln(w)
+}

@@ -137,7 +137,7 @@ func (p *performing) byRules(all []rules.Exchange, latest AnalyseReceipt) Analys
 			a.Suspicions, a.Gaps, followUp = append(a.Suspicions, c), append(a.Gaps, gapOf(c)), true
 		}
 	}
-	return AnalyseReceipt{Analysis: a, FollowUp: followUp, By: RulesModel}
+	return AnalyseReceipt{Analysis: a, FollowUp: followUp, By: model.OfflineRules}
 }
 
 // modelAnalysis is what a model says. Pairs count from 1.

@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -121,7 +122,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	}
 	id := newUUID()
 	return run.Spec{Session: id, Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: id, Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel, Detective: detective},
+		Given: Given{ID: id, Hypothesis: words, Language: language, Limit: limit, Model: detective != model.OfflineRules, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
 }
 
@@ -140,7 +141,7 @@ func unheard(err error) error {
 
 // detective chooses the detective, and sees that it can be asked.
 func (d Deps) detective(ctx context.Context, asked string) (id string, err error) {
-	if id, err = d.Choose(ctx, cmp.Or(asked, d.Usual)); err == nil && id != RulesModel {
+	if id, err = d.Choose(ctx, cmp.Or(asked, d.Usual)); err == nil && id != model.OfflineRules {
 		_, err = d.Model(ctx, id)
 	}
 	if err != nil {

@@ -200,7 +200,7 @@ func (h *house) deps(store journal.Store) inquiry.Deps {
 			case asked != "":
 				return asked, nil
 			case h.offline:
-				return inquiry.RulesModel, nil
+				return model.OfflineRules, nil
 			}
 			return acting, nil
 		},

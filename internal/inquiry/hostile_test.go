@@ -94,9 +94,9 @@ func TestTwentyLongAnswersInASmallWindowAreToldAndTheRulesGoOn(t *testing.T) {
 	}
 	first := s.Pairs[0]
 	last := s.Pairs[len(s.Pairs)-1]
-	same(t, "by whom", []string{first.ProviderUsed, first.AnalysedBy, last.ProviderUsed, last.AnalysedBy}, []string{acting, acting, inquiry.RulesModel, inquiry.RulesModel})
+	same(t, "by whom", []string{first.ProviderUsed, first.AnalysedBy, last.ProviderUsed, last.AnalysedBy}, []string{acting, acting, model.OfflineRules, model.OfflineRules})
 	contains(t, s.AuditTrail[0].Reason, "characters do not fit")
-	same(t, "summed up by", s.Audit().By, inquiry.RulesModel)
+	same(t, "summed up by", s.Audit().By, model.OfflineRules)
 }
 
 // work is how many objects are made from one answer to the next.

@@ -20,9 +20,6 @@ import (
 // Name is the assistant, and its tree.
 const Name = "inquiry"
 
-// RulesModel is the detective that is no model.
-const RulesModel = "offline:rules"
-
 // The kinds of effects.
 const (
 	EffectOpen    = "inquiry.open"     // the witness is looked at: documents are read

@@ -73,7 +73,7 @@ type FoundClash struct {
 	Words  [2]string `json:"words"`
 }
 
-// Analyse says what an interview leaves open, by a model or, for RulesModel, by rules alone. Where nobody can be asked, a contradiction that a model
+// Analyse says what an interview leaves open, by a model or, for model.OfflineRules, by rules alone. Where nobody can be asked, a contradiction that a model
 // reports is recorded only if the rules see a clash of the same answers too.
 func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, error) {
 	language := i.Language
@@ -85,8 +85,8 @@ func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, erro
 		all = append(all, rules.Exchange{Question: p.Question, Answer: p.Answer})
 	}
 	byRules := rules.Finished(i.Hypothesis, language, all)
-	if id == RulesModel {
-		return found(byRules, byRules.Satisfied, len(all), RulesModel), nil
+	if id == model.OfflineRules {
+		return found(byRules, byRules.Satisfied, len(all), model.OfflineRules), nil
 	}
 	m, err := d.Model(ctx, id)
 	if err != nil {

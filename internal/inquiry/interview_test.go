@@ -78,9 +78,9 @@ func TestInterviewIsAnalysedByRulesAlone(t *testing.T) {
 	h := newHouse(t)
 	h.broken = errors.New("a model is asked")
 	for _, answers := range [][]string{{"It was closed."}, {""}, {"There are 40 beams in the bridge.", "There are 60 beams in the bridge.", "Some time ago, I think."}} {
-		f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, interview(t, answers...)))(t)
+		f := must(h.process("one", h.journal).desk.Analyse(t.Context(), model.OfflineRules, interview(t, answers...)))(t)
 		shaped(t, f, len(answers))
-		same(t, "by", f.By, inquiry.RulesModel)
+		same(t, "by", f.By, model.OfflineRules)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestLongInterviewOfSeveralLanguagesIsAnalysed(t *testing.T) {
 		}
 		i.Pairs = append(i.Pairs, pair)
 	}
-	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), model.OfflineRules, i))(t)
 	shaped(t, f, 200)
 	same(t, "satisfied", f.Satisfied, false)
 }
@@ -175,7 +175,7 @@ func TestLongInterviewOfSeveralLanguagesIsAnalysed(t *testing.T) {
 func TestEmptyAnswersLeaveOpenWhatWasAsked(t *testing.T) {
 	h := newHouse(t)
 	i := inquiry.Interview{Hypothesis: bridge, Pairs: []inquiry.Exchange{{Question: questions[0]}, {Question: questions[1], Answer: " \n"}, {Question: "Wie viele Träger hat sie?"}, {Question: questions[3], Answer: "\u00a0"}}}
-	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), model.OfflineRules, i))(t)
 	shaped(t, f, 4)
 	for n, p := range f.Pairs {
 		if len(p.Gaps) == 0 || p.Gaps[0].Category != "missing_information" {
@@ -187,7 +187,7 @@ func TestEmptyAnswersLeaveOpenWhatWasAsked(t *testing.T) {
 func TestLanguageOfAnInterviewIsThatOfMostOfItsWords(t *testing.T) {
 	h := newHouse(t)
 	i := inquiry.Interview{Hypothesis: "Brand in Halle 3", Pairs: []inquiry.Exchange{{Question: "Wann hat es angefangen?", Answer: ""}}}
-	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), model.OfflineRules, i))(t)
 	if len(f.Pairs[0].Gaps) == 0 || rules.Language(f.Pairs[0].Gaps[0].Description) != "de" {
 		t.Errorf("%+v", f)
 	}
@@ -200,7 +200,7 @@ func BenchmarkAnalyse200Pairs(b *testing.B) {
 			"Ada Miller, who was in charge of it, counted %d trucks and did not sign.", 1+n%28, 12+n%5, n%9)})
 	}
 	for b.Loop() {
-		if _, err := (&inquiry.Desk{}).Analyse(b.Context(), inquiry.RulesModel, i); err != nil {
+		if _, err := (&inquiry.Desk{}).Analyse(b.Context(), model.OfflineRules, i); err != nil {
 			b.Fatal(err)
 		}
 	}

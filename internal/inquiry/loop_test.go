@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
@@ -142,7 +141,7 @@ func TestWitnessThatIsGoneWhenTheInquiryBeginsIsNamed(t *testing.T) {
 	same(t, "questions", len(h.asked()), 0)
 	contains(t, s.AuditTrail[0].Reason, "bridge.pdf: it is gone")
 	contains(t, res.Failure.Message, "bridge.pdf: it is gone")
-	same(t, "summed up by", s.ProvisionalAudit.By, inquiry.RulesModel)
+	same(t, "summed up by", s.ProvisionalAudit.By, model.OfflineRules)
 }
 
 // garbled are two answers that fit no form, one after another, each time.
@@ -176,8 +175,8 @@ func TestRulesTakeOverWhatTheDetectiveFailsAtAndTheTrailSaysSo(t *testing.T) {
 			p := h.process("one", h.journal)
 			_, s := p.inquire(options())
 			p.ended(s, record.Completed, record.Satisfied, 3)
-			same(t, "by whom", by(s), []string{acting + " " + acting, inquiry.RulesModel + " " + acting, acting + " " + acting})
-			same(t, "trail", trail(s), []string{one.event, "provider_switch " + acting + " " + inquiry.RulesModel})
+			same(t, "by whom", by(s), []string{acting + " " + acting, model.OfflineRules + " " + acting, acting + " " + acting})
+			same(t, "trail", trail(s), []string{one.event, "provider_switch " + acting + " " + model.OfflineRules})
 			contains(t, s.AuditTrail[0].Reason, one.words)
 			lacks(t, strings.Join(h.asked(), "\n"), questions[1])
 		})
@@ -192,10 +191,10 @@ func TestRulesTakeOverWhatTheDetectiveFailsAtAndTheTrailSaysSo(t *testing.T) {
 			}
 			p := h.process("one", h.journal)
 			_, s := p.inquire(options())
-			if len(s.Pairs) == 0 || s.Pairs[0].AnalysedBy != inquiry.RulesModel || s.Pairs[0].ProviderUsed != acting {
+			if len(s.Pairs) == 0 || s.Pairs[0].AnalysedBy != model.OfflineRules || s.Pairs[0].ProviderUsed != acting {
 				t.Errorf("pairs %+v", s.Pairs)
 			}
-			same(t, "the trail's beginning", trail(s)[:2], []string{one.event, "provider_switch " + acting + " " + inquiry.RulesModel})
+			same(t, "the trail's beginning", trail(s)[:2], []string{one.event, "provider_switch " + acting + " " + model.OfflineRules})
 			contains(t, s.AuditTrail[0].Reason, one.words)
 		})
 		t.Run("sums up, "+name, func(t *testing.T) {
@@ -209,8 +208,8 @@ func TestRulesTakeOverWhatTheDetectiveFailsAtAndTheTrailSaysSo(t *testing.T) {
 			p := h.process("one", h.journal)
 			_, s := p.inquire(options())
 			p.ended(s, record.Completed, record.Satisfied, 3)
-			same(t, "summed up by", s.AuditResult.By, inquiry.RulesModel)
-			same(t, "trail", trail(s), []string{one.event, "provider_switch " + acting + " " + inquiry.RulesModel})
+			same(t, "summed up by", s.AuditResult.By, model.OfflineRules)
+			same(t, "trail", trail(s), []string{one.event, "provider_switch " + acting + " " + model.OfflineRules})
 			contains(t, s.AuditResult.Summary, "Fact 1 holds.", "Fact 3 holds.")
 		})
 	}
@@ -268,9 +267,9 @@ func TestQuestionThatIsRepeatedIsAskedForOnceMoreAndThenPutByTheRules(t *testing
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())
 	p.ended(s, record.Completed, record.Satisfied, 3)
-	same(t, "by whom", by(s), []string{acting + " " + acting, acting + " " + acting, inquiry.RulesModel + " " + acting})
+	same(t, "by whom", by(s), []string{acting + " " + acting, acting + " " + acting, model.OfflineRules + " " + acting})
 	same(t, "repeated", again, 3)
-	same(t, "trail", trail(s), []string{"error", "provider_switch " + acting + " " + inquiry.RulesModel})
+	same(t, "trail", trail(s), []string{"error", "provider_switch " + acting + " " + model.OfflineRules})
 	contains(t, s.AuditTrail[0].Reason, "asked question 1 again")
 	contains(t, h.requests(asking)[2].Messages[2].Text, "asked already, as question 1")
 	heard := h.asked()
@@ -291,7 +290,7 @@ func TestNothingLeftToAskEndsTheInquiry(t *testing.T) {
 		t.Fatalf("%d pairs", len(s.Pairs))
 	}
 	p.ended(s, record.LimitReached, record.NoProgress, len(s.Pairs))
-	same(t, "the last of the trail", trail(s)[2*len(s.Pairs):], []string{"error", "provider_switch " + acting + " " + inquiry.RulesModel})
+	same(t, "the last of the trail", trail(s)[2*len(s.Pairs):], []string{"error", "provider_switch " + acting + " " + model.OfflineRules})
 }
 
 func TestInquiryByRulesAloneAsksNoModel(t *testing.T) {
@@ -304,10 +303,10 @@ func TestInquiryByRulesAloneAsksNoModel(t *testing.T) {
 		t.Fatalf("status %s after %d pairs, %v", s.Status, len(s.Pairs), s.AuditTrail)
 	}
 	p.ended(s, s.Status, s.EndReason, len(s.Pairs))
-	same(t, "by whom", by(s), slices.Repeat([]string{inquiry.RulesModel + " " + inquiry.RulesModel}, len(s.Pairs)))
-	same(t, "summed up by", s.Audit().By, inquiry.RulesModel)
+	same(t, "by whom", by(s), slices.Repeat([]string{model.OfflineRules + " " + model.OfflineRules}, len(s.Pairs)))
+	same(t, "summed up by", s.Audit().By, model.OfflineRules)
 	same(t, "trail", trail(s), nil)
-	same(t, "detective", s.Detective, inquiry.RulesModel)
+	same(t, "detective", s.Detective, model.OfflineRules)
 }
 
 func TestTreeThatDoesNotGoOnEndsAsAnErrorAndNeverAsTheLimit(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -189,6 +190,6 @@ func (p *performing) audit(s *record.Session, w WritePayload) (a record.Audit, e
 		return a, nil
 	}
 	all, err := exchanges(p.view, w.Turns)
-	a.Summary, a.By = summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), RulesModel
+	a.Summary, a.By = summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), model.OfflineRules
 	return a, err
 }

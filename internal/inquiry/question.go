@@ -109,7 +109,7 @@ func askLeaf() bt.Leaf {
 
 // tookOver adds to the trail that a model could not do its part, and that the rules do it.
 func tookOver(trail []Trail, ref int64, from string, err *bt.Fault, then string) []Trail {
-	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason}, Trail{Ref: ref, Event: string(record.ProviderSwitch), From: from, To: RulesModel, Reason: then})
+	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason}, Trail{Ref: ref, Event: string(record.ProviderSwitch), From: from, To: model.OfflineRules, Reason: then})
 }
 
 // failed adds to the trail what went wrong.
@@ -162,7 +162,7 @@ func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
 		if !ok {
 			return nil, &bt.Fault{Kind: KindNothingLeft, Reason: "there is nothing left to ask"}
 		}
-		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: cmp.Or(q.Strategy, asked.Strategy), By: RulesModel}, nil
+		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: cmp.Or(q.Strategy, asked.Strategy), By: model.OfflineRules}, nil
 	}
 	latest, err := p.latest(asked.Turns)
 	if err != nil {

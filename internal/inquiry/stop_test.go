@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
@@ -64,7 +63,7 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				}
 				return usual(n, req)
 			}
-		}, 2, inquiry.RulesModel},
+		}, 2, model.OfflineRules},
 		"detective sums up": {func(h *house, reached chan<- bool, _ <-chan struct{}) {
 			h.sums = func(model.Request) modeltest.Turn {
 				reached <- true
@@ -95,7 +94,7 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				same(t, "status of the run", res.Status, journal.Cancelled)
 				p.ended(s, record.Failed, record.Stopped, one.pairs)
 				same(t, "analysed by", s.Pairs[one.pairs-1].AnalysedBy, one.by)
-				same(t, "summed up by", s.ProvisionalAudit.By, inquiry.RulesModel)
+				same(t, "summed up by", s.ProvisionalAudit.By, model.OfflineRules)
 			})
 		})
 	}

@@ -74,7 +74,7 @@ func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	if asked.By == byRules {
-		return SumReceipt{Text: summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), By: RulesModel}, nil
+		return SumReceipt{Text: summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), By: model.OfflineRules}, nil
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {

@@ -33,9 +33,6 @@ type Model struct {
 	weights     []int8   // rows of buckets that are present, one weight a class
 }
 
-// Classes are the names of the classes, in the order of the probabilities.
-func (m *Model) Classes() []string { return slices.Clone(m.classes) }
-
 // Class is the place of a class among the probabilities, or -1.
 func (m *Model) Class(name string) int { return slices.Index(m.classes, name) }
 

@@ -75,10 +75,10 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 			return record.Open(filepath.Join(sessions, string(owner)))
 		},
 		Choose: func(_ context.Context, asked string) (string, error) {
-			if asked != "" && asked != inquiry.RulesModel {
+			if asked != "" && asked != model.OfflineRules {
 				return "", errors.New("there is no such model")
 			}
-			return inquiry.RulesModel, nil
+			return model.OfflineRules, nil
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {

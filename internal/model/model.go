@@ -204,6 +204,9 @@ func (t Try) String() string {
 	return t.Model + ": " + string(t.Kind)
 }
 
+// OfflineRules is the ID, as a provider and model, of what answers by rules: no model is asked.
+const OfflineRules = "offline:rules"
+
 // Model answers requests. Implementations are safe for concurrent use.
 type Model interface {
 	// ID is the stamp "provider:model".

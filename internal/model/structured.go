@@ -13,7 +13,6 @@ import (
 type SchemaError struct {
 	Schema  string // its name
 	Problem string // "at /properties/age: type: 36 has type \"string\", want \"integer\""
-	Text    string // what the model wrote last
 }
 
 func (e *SchemaError) Error() string {
@@ -50,7 +49,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 		return nil, total, err
 	}
 	if value, problem = fitting(total.Text, check); problem != "" {
-		wrong := &SchemaError{Schema: schema.Name, Problem: problem, Text: total.Text}
+		wrong := &SchemaError{Schema: schema.Name, Problem: problem}
 		return nil, total, &Error{Kind: Garbled, Model: total.Model, Message: wrong.Error(), Err: wrong}
 	}
 	return value, total, nil

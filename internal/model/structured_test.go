@@ -80,7 +80,7 @@ func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 	if model.KindOf(err) != model.Garbled || !errors.As(err, &wrong) || got != nil || resp.Attempts != 2 {
 		t.Fatalf("got %s after %d attempts, %v", got, resp.Attempts, err)
 	}
-	want := model.SchemaError{Schema: "person", Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`, Text: `{"name":"Ada","age":36.5}`}
+	want := model.SchemaError{Schema: "person", Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`}
 	if diff := cmp.Diff(want, *wrong); diff != "" || !strings.Contains(err.Error(), "scripted:test") {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -54,6 +54,18 @@ type Registry interface {
 // Kept is how long a node that was not seen stays in the registry.
 const Kept = 24 * time.Hour
 
+// Living are those of all nodes that were seen within Kept; the others leave.
+func Living(all []Node, now time.Time, leave func(holder string) error) (living []Node, err error) {
+	for _, n := range all {
+		if !n.SeenAt.Add(Kept).Before(now) {
+			living = append(living, n)
+		} else if err := leave(n.Holder); err != nil {
+			return nil, err
+		}
+	}
+	return living, nil
+}
+
 // LatestDue is when a duty is due at the latest that is due again after every: so far may clocks be apart.
 func LatestDue(now time.Time, every time.Duration) time.Time { return now.Add(every + time.Minute) }
 

@@ -27,7 +27,7 @@ func offlineOver(t *testing.T, codeRoot, notes string) *harness {
 	t.Helper()
 	h := setUp(t)
 	clear(h.world.tools)
-	h.env = oracle.Env{CodeRoot: codeRoot, Vault: notes, Model: offline.ID}
+	h.env = oracle.Env{CodeRoot: codeRoot, Vault: notes, Model: model.OfflineRules}
 	var tools []tool.Tool
 	if codeRoot != "" {
 		root, err := code.Open(codeRoot)
@@ -38,7 +38,7 @@ func offlineOver(t *testing.T, codeRoot, notes string) *harness {
 		tools = append(tools, root.Tools()...)
 	}
 	if notes != "" {
-		v, err := vault.Open(notes)
+		v, err := vault.Open(notes, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,9 +42,7 @@ func TestStory2Scenario2ContextSufficientEndsTheRun(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-	if n, ok := a.Signal.Int("sources_found"); !ok || n != 1 {
-		t.Errorf("sources_found is %d, %v; want 1", n, ok)
-	}
+	same(t, "sources found", a.Signal.Text("sources_found"), "1")
 	same(t, "source types", a.Signal.List("source_types"), []string{"code"})
 }
 

@@ -157,13 +157,6 @@ func (s Signal) Text(name string) string { return s.Fields[name].Text }
 // List is a field as list; nil if it is not there.
 func (s Signal) List(name string) []string { return s.Fields[name].Items }
 
-// Int is a field as whole number; false if it is not there or none.
-func (s Signal) Int(name string) (int, bool) {
-	v, ok := s.Fields[name]
-	n, err := strconv.Atoi(v.Text)
-	return n, ok && v.Kind == Int && err == nil
-}
-
 // Problem is markup that was stripped without becoming the signal, or stands in the way of one.
 type Problem struct {
 	Reason string `json:"reason"`

@@ -108,8 +108,7 @@ func TestWrittenFormsHoldTheSameFields(t *testing.T) {
 			t.Errorf("%s: no signal, %v", text, r.Problems)
 			continue
 		}
-		n, _ := r.Signal.Int("sources_found")
-		if types := r.Signal.List("source_types"); n != 3 || len(types) != 1 || types[0] != "code" || r.Signal.Confidence != 0.9 {
+		if types := r.Signal.List("source_types"); r.Signal.Text("sources_found") != "3" || len(types) != 1 || types[0] != "code" || r.Signal.Confidence != 0.9 {
 			t.Errorf("%s: %+v", text, r.Signal)
 		}
 		if again, err := Parse(r.Signal.RawXML); err != nil || again.Type != r.Signal.Type {

@@ -53,9 +53,6 @@ type Env struct {
 	Zone  int      `json:"zone"`           // of the times that the person is told, in seconds east of UTC
 }
 
-// rulesModel is the model that stands for the rules: none is asked.
-const rulesModel = "offline:rules"
-
 // Turn is what a conversation keeps of a message: the summary of its run.
 type Turn struct {
 	Message  string   `json:"message"`
@@ -122,7 +119,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	}
 	_, zone := d.Now().Local().Zone()
 	env := Env{Model: id, Zone: zone}
-	given := Given{Words: words, Metadata: newMetadata(), Model: id != rulesModel}
+	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	spec := run.Spec{Title: agent.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {

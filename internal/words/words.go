@@ -19,7 +19,6 @@ type Token struct {
 	From, To int    // bytes
 	Norm     string // a word as it is compared; the sign itself, and "\n" for the end of a line
 	Word     bool   // or a number
-	Upper    bool   // it begins with a capital letter
 }
 
 // IsFigure says whether it is a number in figures, perhaps with letters behind.
@@ -49,7 +48,7 @@ func (f Form) Tokens(text string) []Token {
 		case inWord(r):
 			end := f.wordEnd(text, i)
 			if norm := fold(text[i:end]); norm != "" {
-				list = append(list, Token{From: i, To: end, Norm: norm, Word: true, Upper: unicode.IsUpper(r)})
+				list = append(list, Token{From: i, To: end, Norm: norm, Word: true})
 			}
 			i = end
 			continue

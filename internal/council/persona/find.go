@@ -26,7 +26,6 @@ var (
 // FindError is why Find gave none.
 type FindError struct {
 	Kind       error     // ErrNotFound, ErrAmbiguous or ErrDeleted
-	Asked      string    // what was asked for
 	Candidates []Persona // what may have been meant, the nearest first
 	text       string
 }
@@ -78,7 +77,7 @@ func (s *Shelf) unchanged(p Persona) bool {
 
 // gone is the error for an oracle that was in the list and can no longer be used; nil if it can be, under another name.
 func (s *Shelf) gone(p Persona, asked string) error {
-	e := &FindError{Kind: ErrDeleted, Asked: asked, Candidates: s.listing.nearest(fold(asked))}
+	e := &FindError{Kind: ErrDeleted, Candidates: s.listing.nearest(fold(asked))}
 	for _, skipped := range s.listing.Skipped {
 		if skipped.File == p.File {
 			e.text = fmt.Sprintf("the oracle “%s” can no longer be used: %s: %s", p.Name, p.File, skipped.Reason)
@@ -131,7 +130,7 @@ func (l Listing) find(asked string) (Persona, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return Persona{}, &FindError{Kind: ErrAmbiguous, Asked: asked, Candidates: found,
+			return Persona{}, &FindError{Kind: ErrAmbiguous, Candidates: found,
 				text: fmt.Sprintf("“%s” may be several oracles: %s", oneLine(asked), named(found, true))}
 		}
 	}
@@ -154,7 +153,7 @@ func (l Listing) nearest(key string) []Persona {
 
 func (l Listing) unknown(asked, key string) error {
 	near := l.nearest(key)
-	e := &FindError{Kind: ErrNotFound, Asked: asked, Candidates: near}
+	e := &FindError{Kind: ErrNotFound, Candidates: near}
 	switch {
 	case len(near) == 0:
 		e.text = "there are no oracles yet: each Markdown file in the folder is one"

@@ -47,7 +47,7 @@ func searches(t *testing.T) find.Finder {
 			t.Cleanup(func() { _ = root.Close() }) // it was only read
 			tools = root.Tools()
 		} else {
-			v, err := vault.Open(dir)
+			v, err := vault.Open(dir, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -17,13 +17,7 @@ func (r Report) WriteText(w io.Writer) error {
 	if r.WithFailures {
 		r.writeFailures(tw)
 	}
-	for _, broken := range r.Broken {
-		fmt.Fprintf(tw, "\nnot met: %s", broken)
-	}
-	if len(r.Broken) == 0 {
-		fmt.Fprint(tw, "\nall bounds hold")
-	}
-	fmt.Fprintln(tw)
+	eval.WriteBounds(tw, r.Broken)
 	return tw.Flush()
 }
 

@@ -380,7 +380,7 @@ func TestAPageShowsEveryPartOfTheSession(t *testing.T) {
 		`<td><a href="#pair-2">Pair 2</a></td><td><a href="#pair-3">Pair 3</a></td><td>closed by <a href="#pair-3">Pair 3</a></td>`,
 		`<article id="pair-1">`, `<article id="pair-3">`, "The documents do not say it.", "Completeness: <strong>85</strong> / 100",
 		`<a href="#passage-1">b3.pdf, Page 2, Chunk 4</a>`, files.Hash([]byte(passageText)), hashOf("a"),
-		"Niacin is Vitamin B3.", "&lt;b&gt;harms&lt;/b&gt; &amp; more.", "it holds no text", "rate limited", "openai:gpt-4o", OfflineRules, "run-1", `<h3 dir="auto">Vitamin B3</h3>`,
+		"Niacin is Vitamin B3.", "&lt;b&gt;harms&lt;/b&gt; &amp; more.", "it holds no text", "rate limited", "openai:gpt-4o", "offline:rules", "run-1", `<h3 dir="auto">Vitamin B3</h3>`,
 		"2025-10-05 14:31:22", `Names: <a href="#pair-1">Pair 1</a>, <a href="#pair-2">Pair 2</a>`, "prefers-color-scheme: dark", "@media print",
 	} {
 		if !strings.Contains(page, want) {

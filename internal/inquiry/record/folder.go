@@ -70,10 +70,9 @@ func list(violations []Violation) string {
 
 // Damaged is a session file that can't be used.
 type Damaged struct {
-	ID, File   string
-	Reason     string      // "is larger than 16 MB"
-	Violations []Violation // what it breaks, if it can be read so far
-	Err        error
+	ID, File string
+	Reason   string // "is larger than 16 MB"
+	Err      error
 }
 
 func (e *Damaged) Error() string {
@@ -281,7 +280,7 @@ func load(root *os.Root, id, name string) (Session, error) {
 		return Session{}, &Damaged{ID: id, File: name, Reason: strings.TrimPrefix(err.Error(), "the session "), Err: err}
 	}
 	if broken := Check(f.Content); len(broken) > 0 {
-		return Session{}, &Damaged{ID: id, File: name, Reason: "breaks the rules: " + list(broken), Violations: broken}
+		return Session{}, &Damaged{ID: id, File: name, Reason: "breaks the rules: " + list(broken)}
 	}
 	if FileName(s) != name {
 		return Session{}, &Damaged{ID: id, File: name, Reason: "holds another session than its name says: " + FileName(s)}

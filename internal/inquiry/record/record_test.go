@@ -31,7 +31,7 @@ func completed() Session {
 		return Pair{
 			Sequence: n, Question: question, Answer: answer, Timestamp: start.Add(time.Duration(n) * time.Minute), ProviderUsed: "openai:gpt-4o",
 			GapAnalysis: GapAnalysis{Gaps: gaps, CompletenessScore: complete, RequiresFollowUp: len(gaps) > 1},
-			Strategy:    "depth", Aspect: "when", AnsweredBy: "documents", AnalysedBy: OfflineRules,
+			Strategy:    "depth", Aspect: "when", AnsweredBy: "documents", AnalysedBy: "offline:rules",
 		}
 	}
 	dose := Gap{Category: Vagueness, Description: "“some” says no amount", Severity: Low, ID: "g1", Aspect: "how much", Since: 1}
@@ -45,7 +45,7 @@ func completed() Session {
 			pair(3, 85, "You said “16 mg” and “18 mg”: which holds?", "Both are what I said.", dose),
 		},
 		AuditTrail: []TrailEntry{
-			{Timestamp: start.Add(90 * time.Second), Event: ProviderSwitch, FromProvider: "openai:gpt-4o", ToProvider: OfflineRules, Reason: "rate limited"},
+			{Timestamp: start.Add(90 * time.Second), Event: ProviderSwitch, FromProvider: "openai:gpt-4o", ToProvider: "offline:rules", Reason: "rate limited"},
 			{Timestamp: start.Add(95 * time.Second), Event: TimeoutEvent, Reason: "30 s"},
 		},
 		Witness: Witness{Kind: WitnessDocuments, Name: "papers", Documents: []Document{

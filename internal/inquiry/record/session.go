@@ -79,9 +79,6 @@ const (
 	WitnessModel     = "model"
 )
 
-// OfflineRules is the detective that needs no model, as a provider and model.
-const OfflineRules = "offline:rules"
-
 // Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file.
 type Session struct {
 	ID               string       `json:"id"` // UUID v4
@@ -98,7 +95,7 @@ type Session struct {
 	EndReason        EndReason `json:"endReason,omitempty"`        // "": it runs, or the file does not say
 	ProvisionalAudit *Audit    `json:"provisionalAudit,omitempty"` // of every end but a completed one
 	Language         string    `json:"language,omitempty"`         // "en" or "de"; "": not said
-	Detective        string    `json:"detective,omitempty"`        // "provider:model", OfflineRules among them
+	Detective        string    `json:"detective,omitempty"`        // "provider:model", "offline:rules" among them
 	Witness          Witness   `json:"witness,omitzero"`
 	Run              string    `json:"run,omitempty"` // the run of the journal that it is of
 

@@ -19,9 +19,6 @@ import (
 	"sibyl/internal/model"
 )
 
-// ID is the stamp of every offline answer.
-const ID = "offline:rules"
-
 // Rule answers the requests of one purpose from their Facts. It may leave empty what New's model fills in. It must be
 // safe for concurrent use and heed ctx where it waits.
 type Rule func(ctx context.Context, req model.Request) (model.Response, error)
@@ -34,25 +31,25 @@ func New(rules map[string]Rule) model.Model {
 
 type offline struct{ rules map[string]Rule }
 
-func (offline) ID() string { return ID }
+func (offline) ID() string { return model.OfflineRules }
 
 func (offline) Local() bool { return true }
 
 func (o offline) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	rule := o.rules[req.Purpose]
 	if rule == nil {
-		return model.Response{Model: ID}, invalid("there is no rule for the purpose %q; there are rules for %s",
+		return model.Response{Model: model.OfflineRules}, invalid("there is no rule for the purpose %q; there are rules for %s",
 			req.Purpose, o.purposes())
 	}
 	if err := ctx.Err(); err != nil {
-		return model.Response{Model: ID}, failure(err)
+		return model.Response{Model: model.OfflineRules}, failure(err)
 	}
 	resp, err := rule(ctx, req)
 	if err != nil {
-		return model.Response{Model: ID}, failure(err)
+		return model.Response{Model: model.OfflineRules}, failure(err)
 	}
 	if err := complete(&resp, req); err != nil {
-		return model.Response{Model: ID}, err
+		return model.Response{Model: model.OfflineRules}, err
 	}
 	return deliver(ctx, resp, emit)
 }
@@ -66,7 +63,7 @@ func (o offline) purposes() string {
 
 // complete fills in what a rule may leave empty and checks the calls against the tools that were offered.
 func complete(resp *model.Response, req model.Request) error {
-	resp.Model = ID
+	resp.Model = model.OfflineRules
 	resp.Attempts = 1
 	resp.ToolCalls = slices.Clone(resp.ToolCalls)
 	earlier := 0
@@ -132,13 +129,13 @@ func deliver(ctx context.Context, resp model.Response, emit func(model.Delta) er
 			}
 			err = &model.Error{Kind: model.Cancelled, Message: "the receiver ended the answer: " + err.Error(), Err: err}
 		}
-		return model.Response{Model: ID, Attempts: 1, Text: resp.Text[:sent]}, failure(err)
+		return model.Response{Model: model.OfflineRules, Attempts: 1, Text: resp.Text[:sent]}, failure(err)
 	}
 	return resp, nil
 }
 
 func invalid(format string, args ...any) *model.Error {
-	return &model.Error{Kind: model.Invalid, Model: ID, Message: fmt.Sprintf(format, args...)}
+	return &model.Error{Kind: model.Invalid, Model: model.OfflineRules, Message: fmt.Sprintf(format, args...)}
 }
 
 // failure is err as this model's.
@@ -151,6 +148,6 @@ func failure(err error) *model.Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		failed.Kind = model.KindOf(err)
 	}
-	failed.Model = ID
+	failed.Model = model.OfflineRules
 	return failed
 }

@@ -56,7 +56,7 @@ func TestRuleOfThePurposeSeesTheRequest(t *testing.T) {
 	})
 	req := model.Request{Purpose: "answer", Facts: 42, System: "s"}
 	resp, err := m.Chat(t.Context(), req, nil)
-	if err != nil || resp.Text != "right rule" || m.ID() != offline.ID || !m.Local() {
+	if err != nil || resp.Text != "right rule" || m.ID() != model.OfflineRules || !m.Local() {
 		t.Errorf("got %+v, %v", resp, err)
 	}
 	if diff := cmp.Diff(req, seen); diff != "" {
@@ -70,7 +70,7 @@ func TestUnknownPurposeIsInvalidAndNamesThePurposes(t *testing.T) {
 	if model.KindOf(err) != model.Invalid {
 		t.Errorf("error %v; want invalid", err)
 	}
-	for _, want := range []string{offline.ID, `"oracle.tern"`, "council.answer", "oracle.turn"} {
+	for _, want := range []string{model.OfflineRules, `"oracle.tern"`, "council.answer", "oracle.turn"} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("error %q does not name %s", err, want)
 		}
@@ -92,7 +92,7 @@ func TestEmptyFieldsAreFilledIn(t *testing.T) {
 	}
 	got, err := m.Chat(t.Context(), req, nil)
 	want := model.Response{
-		Text: "äöüß!", Model: offline.ID, Finish: model.FinishTools, Attempts: 1,
+		Text: "äöüß!", Model: model.OfflineRules, Finish: model.FinishTools, Attempts: 1,
 		ToolCalls: []model.ToolCall{{ID: "call_2", Name: "f", Arguments: "{}"}, {ID: "mine", Name: "f", Arguments: `{"a":1}`}},
 		Usage:     model.Usage{InputTokens: 6, OutputTokens: 4}, // 23 and 16 characters
 	}
@@ -169,8 +169,8 @@ func TestFailureOfARuleHasAKindThatIsNotRepeatedByMistake(t *testing.T) {
 			return model.Response{Text: "half"}, c.err
 		}).Chat(t.Context(), model.Request{Purpose: "p"}, nil)
 		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != c.want || e.Model != offline.ID {
-			t.Errorf("%v became %v; want kind %s of %s", c.err, err, c.want, offline.ID)
+		if !errors.As(err, &e) || e.Kind != c.want || e.Model != model.OfflineRules {
+			t.Errorf("%v became %v; want kind %s of %s", c.err, err, c.want, model.OfflineRules)
 		}
 	}
 }

@@ -12,12 +12,12 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
+	"sibyl/internal/tail"
 )
 
 // The bounds of what is kept of a command: of its output, of its complaints, and of these in an error, in bytes.
 const (
 	mostOutput = 8 << 20
-	mostTail   = 4 << 10
 	mostSaid   = 500
 )
 
@@ -35,18 +35,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// tail keeps the end of what is written.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	t.kept = t.kept[max(0, len(t.kept)-mostTail):]
-	return len(p), nil
-}
-
 // said is the end of what the command complained of, to stand behind a message; "" for nothing.
-func (r run) said(t *tail) string {
-	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(string(t.kept), "\uFFFD"))), " ")
+func (r run) said(t *tail.Tail) string {
+	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(t.String(), "\uFFFD"))), " ")
 	text = redact.New().String(strings.ReplaceAll(text, r.folder+string(filepath.Separator), ""))
 	if cut := len(text) - mostSaid; cut > 0 {
 		for !utf8.RuneStart(text[cut]) {

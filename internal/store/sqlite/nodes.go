@@ -44,18 +44,7 @@ func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept []node.Node
-	for _, n := range all {
-		if n.SeenAt.Add(node.Kept).Before(now) {
-			err = db.Leave(ctx, n.Holder)
-		} else {
-			kept = append(kept, n)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return kept, nil
+	return node.Living(all, now, func(holder string) error { return db.Leave(ctx, holder) })
 }
 
 func scanNode(r row) node.Node {

@@ -2,12 +2,6 @@ package understand
 
 import "slices"
 
-// affirms says that a text is nothing but a clear yes. With a verb of the intent it may say what to: "yes, delete it".
-func (t *text) affirms(i Intent) bool {
-	yes, _ := t.tally(span{0, len(t.tokens)}, i)
-	return yes
-}
-
 // tally says whether a part is nothing but a yes, and whether one of its words always is one.
 func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 	strong, soft, thanks, verbs, total := 0, 0, 0, 0, 0

@@ -130,19 +130,3 @@ func Read(words string, c Context) Reading {
 	}
 	return best
 }
-
-// Affirms says whether words are nothing but a clear yes, in any of the languages: "yes please, go ahead", "ja, lösch sie", "pode", "👍".
-func Affirms(words string) bool {
-	words = strings.ToValidUTF8(words, "\uFFFD")
-	if len(words) > maxBytes {
-		return false
-	}
-	tokens := tokenize(words)
-	for _, l := range lexicons() {
-		t := newText(words, tokens, l)
-		if t.affirms(Delete) {
-			return true
-		}
-	}
-	return false
-}

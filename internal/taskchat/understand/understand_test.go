@@ -105,15 +105,31 @@ func TestTalkChangesNothing(t *testing.T) {
 	}
 }
 
+// affirms says whether words are nothing but a clear yes, in any of the languages: "yes please, go ahead", "ja, lösch sie", "pode", "👍".
+func affirms(words string) bool {
+	words = strings.ToValidUTF8(words, "\uFFFD")
+	if len(words) > maxBytes {
+		return false
+	}
+	tokens := tokenize(words)
+	for _, l := range lexicons() {
+		t := newText(words, tokens, l)
+		if yes, _ := t.tally(span{0, len(t.tokens)}, Delete); yes {
+			return true
+		}
+	}
+	return false
+}
+
 func TestOnlyAClearYesAffirms(t *testing.T) {
 	for _, words := range []string{"yes", "Yes!", "yes please, go ahead", "yep, delete it", "do it", "ok", "sure", "👍", "👍🏽", "ja", "Ja, lösch sie", "mach das", "sim", "pode", "sim, pode apagar", "com certeza"} {
-		if !Affirms(words) {
+		if !affirms(words) {
 			t.Errorf("%q is no yes, want one", words)
 		}
 	}
 	for _, words := range []string{"", "yes?", "yes but not now", "yes and no", "no", "I guess", "maybe", "yesterday", "no problem", "not ok", "delete it", "ok thanks", "yes, and add milk", "yes, task 3", "yes, delete all", "yes, complete it",
 		"he said yes", `"yes"`, "thanks", "please", "hm", "yes if it is done", "ja aber später", "jein", "nein", "ja?", "lösch sie", "já", "talvez", "sim mas depois", "apaga isso", "acho que sim", "delete task 2"} {
-		if Affirms(words) {
+		if affirms(words) {
 			t.Errorf("%q is a yes, want none", words)
 		}
 	}
@@ -124,7 +140,7 @@ func TestWithADeleteAskedAboutOnlyAClearYesConfirms(t *testing.T) {
 		c := spoken
 		c.Open = &Open{Kind: KindConfirm, Intent: Delete}
 		r := Read(g.words, c)
-		if r.Results[0].Intent == Confirm && len(r.Results) == 1 && !Affirms(g.words) {
+		if r.Results[0].Intent == Confirm && len(r.Results) == 1 && !affirms(g.words) {
 			t.Errorf("%q confirms, and is no clear yes", g.words)
 		}
 	}
@@ -187,7 +203,7 @@ func TestMoreThanIsReadIsNotActedOn(t *testing.T) {
 	if len(r.Results) != 1 || r.Results[0].Intent != Chat {
 		t.Errorf("got %s, want chat", readingText(r))
 	}
-	if Affirms("yes" + strings.Repeat("!", maxBytes)) {
+	if affirms("yes" + strings.Repeat("!", maxBytes)) {
 		t.Error("more than is read affirms")
 	}
 }
@@ -275,7 +291,7 @@ func FuzzRead(f *testing.F) {
 		if !reflect.DeepEqual(r, Read(words, c)) {
 			t.Errorf("%q is read in two ways", words)
 		}
-		if Affirms(words) && c.Open != nil && kind == KindConfirm && r.Results[0].Intent != Confirm {
+		if affirms(words) && c.Open != nil && kind == KindConfirm && r.Results[0].Intent != Confirm {
 			t.Errorf("%q affirms, and is read as %s", words, readingText(r))
 		}
 	})

@@ -106,9 +106,6 @@ func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error)
 // Tools are the server's tools that are allowed, in the order in which it lists them.
 func (s *Session) Tools() []tool.Tool { return slices.Clone(s.tools) }
 
-// Listing is all that the server lists.
-func (s *Session) Listing() Listing { return s.listing }
-
 // Changed says that the server lists other tools than it did when it was connected. Its calls fail from then on.
 func (s *Session) Changed() bool {
 	s.mu.Lock()

@@ -195,8 +195,8 @@ func TestAdmissionDecidesBeforeThereAreTools(t *testing.T) {
 
 func TestOnlyAllowedToolsAreThere(t *testing.T) {
 	session := connect(t, InProcess(newShelf().server()), Config{Prefix: "s__", Allow: []string{"look", "nothing"}})
-	if tools := session.Tools(); len(tools) != 1 || tools[0].Spec().Name != "s__look" || len(session.Listing()) != 5 {
-		t.Errorf("%d tools, %d listed", len(tools), len(session.Listing()))
+	if tools := session.Tools(); len(tools) != 1 || tools[0].Spec().Name != "s__look" || len(session.listing) != 5 {
+		t.Errorf("%d tools, %d listed", len(tools), len(session.listing))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/cleartext"
+	"sibyl/internal/tail"
 )
 
 // InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of times.
@@ -47,7 +48,7 @@ func Stdio(p Program) mcp.Transport { return &stdio{Program: p} }
 type stdio struct {
 	Program
 	mu     sync.Mutex
-	stderr *tail // of the latest start
+	stderr *tail.Tail // of the latest start
 }
 
 // Connect starts the command.
@@ -57,7 +58,7 @@ func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
-	stderr := &tail{}
+	stderr := &tail.Tail{}
 	cmd.Stderr = stderr
 	s.mu.Lock()
 	s.stderr = stderr
@@ -76,31 +77,7 @@ func (s *stdio) complaint() string {
 	if s.stderr == nil {
 		return ""
 	}
-	return s.stderr.last()
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-const mostTail = 2 << 10
-
-// Write takes everything.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, b...)
-	t.kept = t.kept[max(0, len(t.kept)-mostTail):]
-	return len(b), nil
-}
-
-// last is the last line that says something.
-func (t *tail) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "\uFFFD")), "\n")
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(s.stderr.String(), "\uFFFD")), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 

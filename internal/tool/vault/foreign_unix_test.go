@@ -40,7 +40,7 @@ func forged(t *testing.T, name, was, evil string, kept int) (dir string) {
 
 func appendTo(t *testing.T, dir, note string) error {
 	t.Helper()
-	v, err := OpenKeeping(dir, &files.Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now})
+	v, err := Open(dir, &files.Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

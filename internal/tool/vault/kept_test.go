@@ -94,7 +94,7 @@ func answers(t *testing.T, v *Vault) (all []string) {
 // cached opens a vault over a cache, and says how many notes were read of it when it was asked.
 func cached(t *testing.T, dir string, m *memory, private func([]byte) bool) (all []string, read int) {
 	t.Helper()
-	v, err := Open(dir)
+	v, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,13 +63,10 @@ type Vault struct {
 	wrote    atomic.Bool
 }
 
-// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read.
+// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a write replaces is kept on the shelf,
+// and can be put back by Undo; a write whose place it can't keep is refused. Without a shelf (nil) nothing is kept.
 // A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
-func Open(dir string) (*Vault, error) { return OpenKeeping(dir, nil) }
-
-// OpenKeeping is Open of a vault in which whatever a write replaces is kept on the shelf, and can be put back by Undo. A write whose place
-// it can't keep is refused.
-func OpenKeeping(dir string, shelf *files.Shelf) (*Vault, error) {
+func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
 	}

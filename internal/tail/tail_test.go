@@ -1,0 +1,40 @@
+package tail
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
+	whole := strings.Repeat("0123456789abcde\n", 2000)
+	for _, size := range []int{1, 7, most, most + 1, len(whole)} {
+		var got Tail
+		for rest := whole; rest != ""; {
+			n, err := got.Write([]byte(rest[:min(size, len(rest))]))
+			if err != nil || n != min(size, len(rest)) {
+				t.Fatalf("in pieces of %d: %d, %v", size, n, err)
+			}
+			rest = rest[n:]
+		}
+		if got.String() != whole[len(whole)-most:] {
+			t.Errorf("in pieces of %d it keeps %d bytes, from %.20q on", size, len(got.String()), got.String())
+		}
+	}
+}
+
+func TestManyMayWriteAndReadAtOnce(t *testing.T) {
+	var got Tail
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			fmt.Fprint(&got, i)
+			_ = got.String()
+		})
+	}
+	group.Wait()
+	if len(got.String()) != 8 {
+		t.Errorf("it has %q", got.String())
+	}
+}
