@@ -38,7 +38,11 @@ func (c *command) versionCommand() *cobra.Command {
 					Arch    string `json:"arch"`
 				}{c.Build, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(c.Out, "sibyl %s\n", c.Build)
-			return err
+			return c.printVersion()
 		}}, "one JSON object, with the platform and the Go version")
+}
+
+func (c *command) printVersion() error {
+	_, err := fmt.Fprintf(c.Out, "sibyl %s\n", c.Build)
+	return err
 }

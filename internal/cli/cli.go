@@ -221,7 +221,6 @@ func (c *command) root() *cobra.Command {
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       c.Build,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil {
 				return misflagged(cmd, err)
@@ -233,13 +232,17 @@ func (c *command) root() *cobra.Command {
 			return nil
 		},
 	}
+	var version bool
 	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if version {
+			return c.printVersion()
+		}
 		if c.onTerminal() {
 			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})
 		}
 		return cmd.Help()
 	}
-	root.SetVersionTemplate("sibyl {{.Version}}\n")
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for sibyl")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder with the journal (default: your data folder)")
 	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "owner of the sessions and tasks on this machine")

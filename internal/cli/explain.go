@@ -55,11 +55,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	}
 	switch {
 	case e.html != "":
-		page, err := explainPage(x, costsOf(c.prices, usageOf(x)))
-		if err != nil {
-			return err
-		}
-		return withCode(ExitUsage, writeNew(e.html, page))
+		return withCode(ExitUsage, writeNew(e.html, explainPage(x, costsOf(c.prices, usageOf(x)))))
 	case c.asJSON:
 		return c.printJSON(steps)
 	case e.full || e.step > 0:

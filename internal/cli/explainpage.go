@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"html/template"
+	"fmt"
+	"html"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -16,27 +16,20 @@ import (
 	"sibyl/internal/service"
 )
 
-// The parts of a page: it needs no script, and nothing that lies elsewhere.
-var (
-	//go:embed explainpage.css
-	pageStyle string
-	//go:embed explainpage.html
-	pageForm string
-)
-
-// pageTemplate escapes all that is put into it by where it stands.
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageForm)) })
+// pageStyle is how a page looks: it needs no script, and nothing that lies elsewhere.
+//
+//go:embed explainpage.css
+var pageStyle string
 
 // explained is what a page shows. All texts are clean.
 type explained struct {
-	Style    template.CSS
 	Policy   string
 	Run      string
 	State    string
 	Question string
 	Began    time.Time
 	Points   []assistant.Point
-	Answer   template.HTML
+	Answer   string // as HTML
 	Places   []shownPlace
 	Steps    []shownStep
 	Ending   string
@@ -57,9 +50,9 @@ type shownStep struct {
 }
 
 // explainPage writes an explanation as a page that needs nothing else.
-func explainPage(x service.Explanation, costs string) (string, error) {
+func explainPage(x service.Explanation, costs string) string {
 	sum := sha256.Sum256([]byte(pageStyle))
-	p := explained{Style: template.CSS(pageStyle), Run: x.Run.ID, State: x.Run.State, Question: printable(x.Run.Title), Began: x.Began.UTC(), //nolint:gosec // it is ours
+	p := explained{Run: x.Run.ID, State: x.Run.State, Question: printable(x.Run.Title), Began: x.Began.UTC(),
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
 	points := x.Points()
 	if costs != "" {
@@ -69,7 +62,7 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 		p.Points = append(p.Points, assistant.Point{What: one.What, Text: printable(one.Text)})
 	}
 	if x.Shown != nil {
-		p.Answer = template.HTML(render.HTML(x.Shown.Answer)) //nolint:gosec // nothing in it runs
+		p.Answer = render.HTML(x.Shown.Answer) // nothing in it runs
 		p.Question = printable(x.Shown.Question)
 	}
 	for _, place := range x.Sources {
@@ -83,9 +76,105 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 		p.Steps = append(p.Steps, shownStep{Number: i + 1, At: s.At.UTC(), TookIn: oneLine(s.TookIn), Asks: strings.Join(asks, ", "), Nodes: stepText(s)})
 	}
 	p.Ending = printable(strings.Join(x.Ending, "\n"))
-	var b bytes.Buffer
-	err := pageTemplate().Execute(&b, p)
-	return b.String(), err
+	return p.html()
+}
+
+// page is HTML as it is written. A template would do as well, but who links one keeps every method of every type, 4 MB of them.
+type page struct{ strings.Builder }
+
+// put writes a form, with texts in it as texts, or as values of attributes in double quotes.
+func (p *page) put(form string, texts ...string) {
+	escaped := make([]any, len(texts))
+	for i, t := range texts {
+		escaped[i] = html.EscapeString(t)
+	}
+	fmt.Fprintf(p, form, escaped...)
+}
+
+const (
+	machineTime = "2006-01-02T15:04:05.000Z"
+	pageTop     = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Why: %s</title>
+`
+	pageHeader = `</head>
+<body>
+<header>
+<p class="kind">Why it answered so</p>
+<h1>%s</h1>
+<p>Run <code>%s</code>, %s, begun <time datetime="%s">%s UTC</time></p>
+</header>
+<main>
+<section id="points">
+<h2>In short</h2>
+<dl>
+`
+)
+
+func (x *explained) html() string {
+	var p page
+	p.put(pageTop, x.Policy, x.Question)
+	p.WriteString("<style>" + pageStyle + "</style>\n")
+	p.put(pageHeader, x.Question, x.Run, x.State, x.Began.Format(machineTime), x.Began.Format(time.DateTime))
+	for _, one := range x.Points {
+		p.put("<dt>%s</dt><dd>%s</dd>\n", one.What, one.Text)
+	}
+	p.put("</dl>\n</section>\n")
+	if x.Answer != "" {
+		p.put("<section id=\"answer\">\n<h2>Answer</h2>\n<div class=\"answer\">\n")
+		p.WriteString(x.Answer)
+		p.put("</div>\n</section>\n")
+	}
+	if len(x.Places) > 0 {
+		p.put("<section id=\"sources\">\n<h2>Sources and citations</h2>\n")
+		for _, place := range x.Places {
+			p.place(place)
+		}
+		p.put("</section>\n")
+	}
+	p.put("<section id=\"steps\">\n<h2>Steps</h2>\n<ol>\n")
+	for _, s := range x.Steps {
+		p.step(s)
+	}
+	p.put("</ol>\n")
+	if x.Ending != "" {
+		p.put("<pre class=\"ending\">%s</pre>\n", x.Ending)
+	}
+	p.put("</section>\n</main>\n</body>\n</html>\n")
+	return p.String()
+}
+
+func (p *page) place(s shownPlace) {
+	p.put("<article>\n<h3><code>%s</code> <span class=\"%s\">%s</span></h3>\n", s.Cite, s.Class, s.Fate)
+	if len(s.Lines) > 0 {
+		p.put("<table class=\"lines\">\n")
+		for _, l := range s.Lines {
+			row := "<tr>"
+			if l.Marked {
+				row = `<tr class="marked">`
+			}
+			p.put(row+"<th scope=\"row\">%s</th><td>%s</td></tr>\n", strconv.Itoa(l.Number), l.Text)
+		}
+		p.put("</table>\n")
+	}
+	p.put("</article>\n")
+}
+
+func (p *page) step(s shownStep) {
+	p.put("<li><details>\n<summary>")
+	if !s.At.IsZero() {
+		p.put("<time datetime=\"%s\">%s</time> ", s.At.Format(machineTime), s.At.Format("15:04:05.000"))
+	}
+	p.put("after %s", s.TookIn)
+	if s.Asks != "" {
+		p.put(": asks for %s", s.Asks)
+	}
+	p.put("</summary>\n<pre>%s</pre>\n</details></li>\n", s.Nodes)
 }
 
 // shownPlaceOf says what became of a place.

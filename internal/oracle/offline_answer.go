@@ -127,7 +127,7 @@ func (o offline) lacking(quotes []quote) string {
 const enoughWords = 0.27
 
 // enoughFit is how well the first passage of an answer must fit, by its search.
-const enoughFit = 0.45
+const enoughFit = 0.35
 
 // fitOf is how well a search says that its best hit fits, where the passage is one of its hits; enough where it does not say.
 func (o offline) fitOf(q quote) float64 {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
 )
 
 // project is a small program with a README and a note on its dependencies, without a history.
@@ -88,6 +90,31 @@ func TestOfflineFormOfAQuestionChoosesWhatAnswersIt(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOfflineAFileIsToldByItsBestPassagesAndThenByItsDeclarations(t *testing.T) {
+	h := offlineOver(t, project(t), "")
+	a := h.ask("explain fold/fold.go")
+	passage, listed := strings.Index(a.Answer, "`fold/fold.go:1-5`:"), strings.Index(a.Answer, "- `fold/fold.go:5` `func Fold()")
+	if passage < 0 || listed < passage || strings.Count(a.Answer, "Package fold") != 1 || strings.Contains(a.Answer, "main.go") {
+		t.Errorf("wanted what stands in the file, and then what it declares:\n%s", a.Answer)
+	}
+	if a := h.ask("list all functions in fold/fold.go"); strings.Contains(a.Answer, "```") {
+		t.Errorf("only a list was asked for:\n%s", a.Answer)
+	}
+}
+
+func TestOfflineADoubtfulWishForAChangeIsSearchedFor(t *testing.T) {
+	const doubtful = "I want to send a PR that adds another quetzal to the boxes, is that welcome"
+	h := offlineOver(t, project(t), "")
+	h.named = []tool.Source{tool.Code}
+	a := h.ask(doubtful)
+	if p := a.Class.Probabilities[classify.Action]; a.QueryType != "action" || p < 0.5 || p >= 0.9 {
+		t.Fatalf("it is no doubtful wish: %s, %.2f", a.QueryType, p)
+	}
+	holds(t, "the answer", a.Answer, "nothing changed")
+	holds(t, "the answer", a.Answer, "folds quetzals into boxes")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 }
 
 func TestOfflineFormsThatOnlyLookAlikeAreSearchedFor(t *testing.T) {

@@ -162,8 +162,9 @@ func (d outlined) text(kinds map[string]bool, read []quote) string {
 	for _, q := range read {
 		q.show(b)
 	}
-	if len(d.Doc) > 0 && kinds == nil {
-		q := quote{path: d.DocPath, from: d.Start, to: d.End, lines: d.Doc}
+	q := quote{path: d.DocPath, from: d.Start, to: d.End, lines: d.Doc}
+	shown := slices.ContainsFunc(read, func(r quote) bool { return r.path == q.path && r.from <= q.from && q.to <= r.to })
+	if len(d.Doc) > 0 && kinds == nil && !shown {
 		fmt.Fprintf(b, "\n`%s`:\n\n%s\n", q.cite(), q.fenced())
 	}
 	b.WriteString("\n")
