@@ -45,7 +45,7 @@ func (l *language) question(text string) question {
 			q.polar = true
 		}
 		aspect, n := l.asking(list, i)
-		if n == 0 {
+		if n == 0 || n == 1 && aspect == When && i > 1 && l.is("place", list[i-1].norm) && list[i-2].word && !l.is("joined", list[i-2].norm) { // “was it on when he came?”
 			start = start && l.classes["before asking"].at(list, i) > 0
 			continue
 		}
@@ -76,6 +76,10 @@ func (l *language) asking(list []token, i int) (aspect string, length int) {
 		if n := l.classes["ask "+a].at(list, i); n > length {
 			aspect, length = a, n
 		}
+	}
+	how, verb := at(list, i+1).norm, at(list, i+2).norm
+	if aspect == How && length == 1 && l.is("polar", verb) && !l.is("polar", how) && !l.is("before asking", how) {
+		return HowMuch, 2 // “how warm was it”
 	}
 	return aspect, length
 }

@@ -16,6 +16,9 @@ func (c *Case) unclear(x exchange, k int) {
 			if len(candidates) != 2 {
 				continue
 			}
+			if x.question.asks(Who) {
+				aspect = Who // things that are named there are persons
+			}
 			word, said := span(s.text, []token{t}), span(s.text, s.list)
 			c.note(openGap{Gap: Gap{Category: Ambiguity, Severity: Medium, Aspect: aspect, Pair: k, Words: word,
 				Description: fmt.Sprintf(c.l.say["gap unclear"], shorten(said, mostNamed), word, candidates[0], candidates[1])}, question: x.question, about: []int{k}, said: [2]string{said}})
@@ -150,13 +153,22 @@ func (l *language) persons(list []token) []string {
 	var found []string
 	last, was := -9, "" // where the last one ended, and how it was named
 	for i := 0; i < len(list); {
-		n, _ := l.nameAt(list, i)
+		n, titles := l.nameAt(list, i)
 		kind := "name"
-		if n == 0 && l.isRoleAt(list, i) {
+		switch {
+		case n == 0 && l.isRoleAt(list, i):
 			n, kind = 1, "role"
+		case n > 0 && l.isOrigin(list, i, n):
+			if i-last <= 2 {
+				last = i + n // it belongs to who was named before it
+			}
+			i += n
+			continue
+		case n > 0 && titles == 0 && l.code == "en" && i > 0 && l.is("one thing", list[i-1].norm):
+			kind = "role" // “the CFO, Lorraine Tibbs”
 		}
-		if n == 0 || kind == "name" && l.isOrigin(list, i, n) {
-			i += max(1, n)
+		if n == 0 {
+			i++
 			continue
 		}
 		said := words(list[i : i+n])
@@ -175,7 +187,7 @@ func (l *language) persons(list []token) []string {
 
 // isOrigin says whether a name is that of a place: “a genealogist from Dayton”.
 func (l *language) isOrigin(list []token, i, n int) bool {
-	return n == 1 && i > 0 && !l.isFirstName(list[i].norm) && l.classes["place"].at(list, i-1) == 1
+	return n == 1 && i > 0 && !l.isFirstName(list[i].norm) && (l.classes["place"].at(list, i-1) == 1 || list[i-1].norm == "of")
 }
 
 // isRoleAt says whether a word calls a person by what he or she does: a known office behind an article, or by its ending the subject of a sentence

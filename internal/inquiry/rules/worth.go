@@ -2,13 +2,12 @@ package rules
 
 import (
 	_ "embed"
-	"math"
 	"sync"
 
 	"sibyl/internal/learned"
 )
 
-//go:generate go test -count=1 -v -run "TestWeightsAreThoseOfTheLessons|TestTreesAreThoseOfTheLessons|TestHandsAreJudgedByTheOthers" -update
+//go:generate go test -count=1 -v -run "TestWeightsAreThoseOfTheLessons|TestHandsAreJudgedByTheOthers" -update
 
 //go:embed worth.weights
 var worthFile []byte
@@ -33,46 +32,15 @@ const (
 )
 
 // surely is how probable it must be that an answer leaves an aspect open, less where it is not clear in which way. Precision comes before recall.
-const surely = 0.64
+const surely = 0.73
 
 // sureOf says how sure it is that an aspect is open, and in the way that is more probable.
 func sureOf(open, missing float64) float64 { return open * (1 + max(missing, 1-missing)) / 2 }
 
-// worthTrees judge beside worthModel, from fewer things that are seen together: whether an aspect is open, and if so, whether it is missing.
-type worthTrees struct{ open, missing forest }
-
-//go:embed trees.weights
-var treesFile []byte
-
-var grownTrees = sync.OnceValue(func() *worthTrees {
-	w, err := loadTrees(treesFile)
-	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
-	}
-	return w
-})
-
-func (w *worthTrees) bytes() []byte { return w.missing.append(w.open.append(nil)) }
-
-func loadTrees(content []byte) (*worthTrees, error) {
-	r := reader{rest: content}
-	w := &worthTrees{open: r.forest(looksSeen), missing: r.forest(looksSeen)}
-	if r.failed || len(r.rest) > 0 {
-		return nil, errWeights
-	}
-	return w, nil
-}
-
-// worthOf says how probable it is that an answer leaves an aspect open, and how probable that it is missing then, by what a sum and trees say.
-func worthOf(p, looks []float64, w *worthTrees) (open, missing float64) {
-	given, vague, gone := p[0], p[1], p[2]
-	return both(1-given, w.open.score(looks)), both(gone/max(1e-9, gone+vague), w.missing.score(looks))
-}
-
-// both is the mean of a probability and of a score, as a probability.
-func both(p, score float64) float64 {
-	p = max(1e-6, min(1-1e-6, p))
-	return 1 / (1 + math.Exp(-(math.Log(p/(1-p))+score)/2))
+// worthOf says how probable it is that an answer leaves an aspect open, and how probable that it is missing then.
+func (l *language) worthOf(q question, aspect string, a answer) (open, missing float64) {
+	p := l.worth().Probabilities(l.signsOf(q, aspect, a))
+	return 1 - p[0], p[2] / max(1e-9, p[1]+p[2])
 }
 
 // judge says whether an answer gives what a question asks for by one of its aspects.
@@ -84,7 +52,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 		return verdict{category: Missing, why: "missing"}
 	}
 	v := l.ruled(q, spoken(aspect), a)
-	open, missing := worthOf(l.worth().Probabilities(l.signsOf(q, aspect, a)), l.looks(q, aspect, a), grownTrees())
+	open, missing := l.worthOf(q, aspect, a)
 	switch {
 	case sureOf(open, missing) < surely:
 		return verdict{given: true, at: v.at}
