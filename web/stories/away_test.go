@@ -1,9 +1,11 @@
 package stories
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -19,6 +21,16 @@ func (p *tab) away(meanwhile func()) {
 	meanwhile()
 	p.start()
 	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
+}
+
+// offline has the browser say that it has no network, or that it has.
+func (p *tab) offline(is bool) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
+		p.fail("being offline", err)
+	}
 }
 
 // What goes on while a server ends goes on when it is back, in each view, and what could not be sent is still there to send.
@@ -59,6 +71,10 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		p.away(func() {
 			p.press("Delete")
 			p.sees("The server does not answer.")
+			p.offline(true)
+			p.sees("You are offline.")
+			p.offline(false)
+			p.sees("The connection was lost.")
 		})
 		p.press("Delete")
 		p.sees("I've deleted 'Call John'")

@@ -46,7 +46,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
-	p := openAlone(t, settings).visit(1000)
+	p := open(t, settings).visit(1000)
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => { globalThis.longest = 0; let before = performance.now(); const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); }; requestAnimationFrame(look); })()`))
 	p.says("Tell me something about leases in general.")
 	p.sees("The end.")

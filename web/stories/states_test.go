@@ -109,3 +109,36 @@ func TestWhoIsRevokedInTheMiddleOfAViewSignsInAgain(t *testing.T) {
 		}
 	}
 }
+
+// Who may only read can press whatever is there: nothing of it is refused.
+func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	places := p.places()
+	p.forgive("401") // it is open while its user is revoked
+	r := h.visitReading(1000)
+	r.do("watching requests", chromedp.Evaluate[chromedp.Void](`(() => {
+		const real = fetch;
+		[globalThis.flying, globalThis.refused] = [0, []];
+		globalThis.fetch = async (...asked) => {
+			flying++;
+			try {
+				const answer = await real(...asked);
+				if (answer.status === 403) refused.push(asked[0]);
+				return answer;
+			} finally {
+				flying--;
+			}
+		};
+	})()`))
+	for _, one := range places {
+		r.turnsTo(one.address)
+		r.sees(one.shows)
+		r.until("all that was asked for", "flying === 0")
+		r.do("pressing everything", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
+		r.until("all that was asked for by that", "flying === 0")
+		if refused := evaluate[[]string](r, "refused.splice(0)"); len(refused) > 0 {
+			t.Errorf("%s: who may only read is refused %q", one.address, refused)
+		}
+	}
+}
