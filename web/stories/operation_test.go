@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/journal"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/store/sqlite"
 )
 
 func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
@@ -141,6 +144,54 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 	p.until("a difference to another prompt", `document.querySelector("section[aria-labelledby=prompts] pre .gone")`)
 	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
 	p.fits()
+}
+
+// A run that one process after another ended with is set aside: it is said why, and it can be tried once more or stopped.
+func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {
+	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	p := h.visit(900)
+	p.forgive("net::ERR_")
+	p.says("How does the quokka sing?")
+	p.until("the run", `location.hash.startsWith("#/session/")`)
+	<-model.Hanging()
+	run := p.run("running")
+	h.stop()
+	h.takenUpInVain(run)
+	h.start()
+	p.press("Operation")
+	p.sees("set aside")
+	p.sees("taken up")
+	p.picture("operation-set-aside")
+	p.accessible("a run that is set aside")
+	p.press("Try once more: “How does the quokka sing?”")
+	p.sees("may end the program again")
+	p.accessible("the question before it is tried")
+	p.press("Try once more")
+	p.sees("Goes on: How does the quokka sing?")
+	p.sees("in progress")
+	<-model.Hanging()
+	p.press("Stop “How does the quokka sing?”")
+	p.sees("None of your runs is open.")
+}
+
+// takenUpInVain has so many processes take a run up, and end, that no further one will. The server is stopped.
+func (h *house) takenUpInVain(run string) {
+	h.Helper()
+	store, err := sqlite.Open(h.Context(), filepath.Join(h.dir, "data", "sibyl.db"))
+	if err != nil {
+		h.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour) // whatever lease it had is over
+	for n := range journal.MaxTries {
+		if err := store.Acquire(h.Context(), "local", run, fmt.Sprint("gone ", n), later, time.Now()); err != nil {
+			h.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		h.Fatal(err)
+	}
 }
 
 func must[T any](value T, err error) T {

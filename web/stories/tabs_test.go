@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -129,4 +132,27 @@ func beside(t testing.TB) {
 			story.Parallel()
 		}
 	}
+}
+
+// What is wrong in a tab fails its story, also in one that is opened second or was used before.
+func TestWhatIsWrongInAnyTabIsNoticed(t *testing.T) {
+	h := open(t, "")
+	for _, p := range []*tab{h.visit(600), h.visit(600)} {
+		p.do("doing what is wrong", chromedp.Evaluate[chromedp.Void](`console.error("said by the page"); setTimeout(() => { throw new Error("thrown by the page"); });
+			fetch("http://127.0.0.1:9/").catch(() => {}); document.body.setAttribute("style", "color: red"); fetch("/api/nothing"); undefined`))
+		for _, wrong := range []string{"said by the page", "thrown by the page", "127.0.0.1:9", "style-src", "404"} {
+			for end := time.Now().Add(patience); !p.noted(wrong); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("nobody notices %q", wrong)
+				}
+			}
+		}
+		p.forgive("") // all of it
+	}
+}
+
+func (p *tab) noted(part string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.problems, func(problem string) bool { return strings.Contains(problem, part) })
 }

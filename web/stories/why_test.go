@@ -27,7 +27,7 @@ func asked(p *tab, question string) {
 // run is the id of the latest run, once it stands so.
 func (p *tab) run(status string) string {
 	p.Helper()
-	p.until("a run that is "+status, `(fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }), window.latest)`)
+	p.until("a run that is "+status, `(fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }, () => {}), window.latest)`)
 	return evaluate[string](p, "window.latest")
 }
 

@@ -1,5 +1,5 @@
 import { get, onSignedOut, Refusal, send, unreachable, type Form } from "./api";
-import { go } from "./route.svelte";
+import { to } from "./route.svelte";
 
 type Standing = "loading" | "in" | "out" | "unreachable";
 
@@ -19,10 +19,18 @@ class Account {
     return this.me?.folders ?? [];
   }
 
-  /** Signs in with the secret of the address, if there is one, and finds out who it is. */
-  async begin() {
+  constructor() {
+    // An address that signs in may be opened in a tab that shows the page already: that loads nothing anew.
+    addEventListener("hashchange", ({ oldURL }) => {
+      if (location.hash.startsWith("#sibyl_")) void this.begin(new URL(oldURL).hash);
+    });
+  }
+
+  /** Signs in with the secret of the address, if there is one, and finds out who it is. Where one was before, one is then. */
+  async begin(before = "") {
     this.standing = "loading";
-    const once = takeSecret();
+    this.refused = "";
+    const once = takeSecret(before);
     try {
       if (once) await send("POST", "/api/sign-in", { body: { token: once } });
     } catch (e) {
@@ -49,11 +57,11 @@ class Account {
 }
 
 /** The secret stands in the fragment, which is sent to nobody. It leaves the address before anything else happens, so that no history has it. */
-function takeSecret(): string {
+function takeSecret(before: string): string {
   const fragment = location.hash.slice(1);
   if (!fragment || fragment.startsWith("/")) return "";
   history.replaceState(null, "", location.pathname);
-  go([], "replaced");
+  location.replace(before.startsWith("#/") ? before : to());
   return fragment;
 }
 

@@ -9,6 +9,7 @@ export const common = {
   "app.more": ["Show more", "Mehr anzeigen", "Mostrar mais"],
   "app.copy": ["Copy", "Kopieren", "Copiar"],
   "app.copied": ["Copied", "Kopiert", "Copiado"],
+  "app.copy.refused": ["The browser does not allow it", "Der Browser erlaubt es nicht", "O navegador não o permite"],
   "app.save": ["Save", "Speichern", "Guardar"],
   "app.unreachable": ["The server does not answer.", "Der Server antwortet nicht.", "O servidor não responde."],
   "app.unreachable.hint": ["Check that ‘sibyl serve’ or ‘sibyl open’ is running.", "Läuft „sibyl serve“ oder „sibyl open“?", "Verifique se ‘sibyl serve’ ou ‘sibyl open’ está em execução."],

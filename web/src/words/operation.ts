@@ -10,7 +10,7 @@ export const operation = {
   "operation.resume": ["Go on", "Fortsetzen", "Continuar"],
   "operation.resume.of": ["Go on with “{title}”", "„{title}“ fortsetzen", "Continuar “{title}”"],
   "operation.force": ["Try once more", "Noch einmal versuchen", "Tentar mais uma vez"],
-  "operation.force.of": ["Try “{title}” once more", "„{title}“ noch einmal versuchen", "Tentar “{title}” mais uma vez"],
+  "operation.force.of": ["Try once more: “{title}”", "„{title}“ noch einmal versuchen", "Tentar mais uma vez: “{title}”"],
   "operation.force.sure": [
     "Each time that it was taken up the program ended. Trying once more may end the program again, and with it what else it does.",
     "Jedes Mal, wenn er aufgenommen wurde, endete das Programm. Ein weiterer Versuch kann es wieder beenden, und damit alles, was es sonst tut.",

@@ -1,0 +1,144 @@
+package stories
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// place is one of the page: its address, what it shows once it is there, and what is done there that asks the server for something, if that is another thing
+// than elsewhere.
+type place struct {
+	address, shows string
+	asks           func(p *tab)
+}
+
+// places makes something to see in every view, and says where it is.
+func (p *tab) places() []place {
+	p.Helper()
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	session := evaluate[string](p, "location.hash")
+	run := p.run("done")
+	p.sibyl("task", "add", "Call John")
+	p.convenes("The boiler is old.")
+	council := evaluate[string](p, "location.hash")
+	p.inquire("The plumber is Dana Reyes.", "/notes", "")
+	p.sees("to begin with")
+	inquiry := evaluate[string](p, "location.hash")
+	return []place{
+		{"#/", "How is a lease acquired?", nil},
+		{session, "Acquire takes the lease", func(p *tab) { p.says("Who mended the boiler?") }},
+		{"#/why/" + run, "In short", func(p *tab) { p.press("Sources") }},
+		{"#/tasks", "Call John", nil},
+		{council, "The boiler is old.", func(p *tab) { p.says("Who mended it?") }},
+		{"#/inquiries", "The plumber is Dana Reyes.", nil},
+		{inquiry, "to begin with", nil},
+		{"#/operation", "None of your runs is open.", func(*tab) {}}, // it asks by itself
+	}
+}
+
+// What the page asks the server for, from here on: it hangs, it fails, or it is answered as ever.
+const (
+	hangs    = `globalThis.real ??= fetch; globalThis.held = []; globalThis.fetch = (...asked) => new Promise((done, failed) => held.push(() => real(...asked).then(done, failed))); undefined`
+	fails    = `globalThis.real ??= fetch; globalThis.fetch = () => Promise.reject(new TypeError("nobody is there")); undefined`
+	answered = `globalThis.fetch = real; globalThis.held?.splice(0).forEach((ask) => ask()); undefined`
+)
+
+func (p *tab) requests(state string) {
+	p.Helper()
+	p.do("doing something to requests", chromedp.Evaluate[chromedp.Void](state))
+}
+
+// Every view says that it loads, and that it could not and how to try again.
+func TestEveryViewSaysThatItLoadsAndTriesAgain(t *testing.T) {
+	p := open(t, "").visit(1000)
+	for _, one := range p.places() {
+		p.turnsTo("#/nowhere")
+		p.sees("There is nothing at this address.")
+		p.requests(hangs)
+		p.turnsTo(one.address)
+		p.until("that "+one.address+" loads", `document.querySelector("main").innerText.includes("Loading…")`)
+		p.requests(answered)
+		p.sees(one.shows)
+		p.turnsTo("#/nowhere")
+		p.requests(fails)
+		p.turnsTo(one.address)
+		p.until("what went wrong in "+one.address, `document.querySelector("main [role=alert]")?.innerText.includes("The server does not answer.")`)
+		p.axe(one.address+", with an error", withoutColours)
+		p.picture("error-" + strings.Trim(one.address[:min(6, len(one.address))], "#/"))
+		p.requests(answered)
+		p.until("nothing that is wrong", `(() => {
+			const again = [...document.querySelectorAll("main [role=alert] button")];
+			again.forEach((b) => b.click());
+			return !again.length && document.body.innerText.includes(`+quoted(one.shows)+`);
+		})()`)
+	}
+	p.forgive("404")
+	for _, nothing := range []string{"#/session/nothing", "#/why/nothing", "#/tasks/nothing", "#/council/nothing", "#/inquiries/nothing", "#/nothing"} {
+		p.turnsTo("#/")
+		p.sees("What would you like to know?")
+		p.turnsTo(nothing)
+		p.until("that there is nothing at "+nothing, `/(nothing|no such|not found|no )/i.test((document.querySelector("main [role=alert]") ?? document.querySelector("main .blank h1"))?.innerText)`)
+	}
+}
+
+// Who is revoked in the middle of something is told so, and goes on in the same tab with an address that signs in.
+func TestWhoIsRevokedInTheMiddleOfAViewSignsInAgain(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	p.forgive("401")
+	for _, one := range p.places() {
+		if one.asks == nil {
+			continue
+		}
+		p.turnsTo(one.address)
+		p.sees(one.shows)
+		h.sibyl("user", "revoke", "local")
+		one.asks(p)
+		p.sees("You are signed out")
+		if text := evaluate[string](p, "document.querySelector('main').innerText"); strings.Contains(text, one.shows) {
+			t.Errorf("%s is still shown", one.address)
+		}
+		h.sibyl("user", "add", "local")
+		p.do("signing in", chromedp.Navigate(h.signIn("local")))
+		p.sees(one.shows) // where one was
+		if where := evaluate[string](p, "location.hash"); !strings.HasPrefix(where, one.address) {
+			t.Errorf("who signs in again at %s is at %s", one.address, where)
+		}
+	}
+}
+
+// Who may only read can press whatever is there: nothing of it is refused.
+func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
+	h := open(t, "")
+	p := h.visit(1000)
+	places := p.places()
+	p.forgive("401") // it is open while its user is revoked
+	r := h.visitReading(1000)
+	r.do("watching requests", chromedp.Evaluate[chromedp.Void](`(() => {
+		const real = fetch;
+		[globalThis.flying, globalThis.refused] = [0, []];
+		globalThis.fetch = async (...asked) => {
+			flying++;
+			try {
+				const answer = await real(...asked);
+				if (answer.status === 403) refused.push(asked[0]);
+				return answer;
+			} finally {
+				flying--;
+			}
+		};
+	})()`))
+	for _, one := range places {
+		r.turnsTo(one.address)
+		r.sees(one.shows)
+		r.until("all that was asked for", "flying === 0")
+		r.do("pressing everything", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
+		r.until("all that was asked for by that", "flying === 0")
+		if refused := evaluate[[]string](r, "refused.splice(0)"); len(refused) > 0 {
+			t.Errorf("%s: who may only read is refused %q", one.address, refused)
+		}
+	}
+}
