@@ -1,7 +1,7 @@
-import { address, get, Refusal, send } from "./api";
+import { address, get, newKey, Refusal, send, type Form } from "./api";
 import { checksum, deliver, later, type Standing } from "./delivery";
 import { asRefusal } from "./loaded.svelte";
-import { forget, keepRecording, keptRecordings, pieceOf, seal, type Kept } from "./pieces";
+import { forget, keepRecording, keptRecordings, pieceOf, seal, sizeOf, type Kept } from "./pieces";
 import { beingMade } from "./recorder.svelte";
 import { backOff } from "./timing";
 
@@ -59,7 +59,7 @@ export class Delivery {
       const done = await navigator.locks.request("sibyl-delivery-" + this.kept.id, { ifAvailable: true }, async (lock) => {
         if (!lock) return undefined;
         this.#known = await deliver(this.#ways(), ended, this.#known);
-        if (this.#known.entry !== undefined) await forget(this.kept.id);
+        if (this.#known.entry !== undefined) await this.#end(this.#known, ended);
         return this.#known;
       });
       [this.waits, this.refused, this.#failures] = [false, undefined, 0];
@@ -76,6 +76,15 @@ export class Delivery {
     if (ended !== this.kept.ended) this.go();
   }
 
+  /** Forgets a recording that is made. If it was made elsewhere of a part alone, it goes to the server anew, so that nothing is lost. */
+  async #end({ bytes = 0 }: Standing, ended: boolean) {
+    const { id } = this.kept;
+    if (ended && bytes >= (await sizeOf(id))) return forget(id);
+    const anew = { ...this.kept, as: newKey() };
+    await keepRecording(anew);
+    [this.kept, this.#known] = [anew, undefined];
+  }
+
   #soon(ms: number) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#send(), ms);
@@ -83,14 +92,17 @@ export class Delivery {
 
   #ways() {
     const { id, session } = this.kept;
-    const where = { session, upload: id };
+    const where = { session, upload: this.kept.as ?? id };
     return {
       seal: () => seal(id),
       piece: (number: number) => pieceOf(id, number),
       standing: () => get(upload, where),
       send: async (number: number, piece: Blob) =>
         send<Standing>("PUT", address(upload + "/pieces/{number}", { ...where, number, checksum: await checksum(piece) }), { body: piece }),
-      finish: (pieces: number) => send("POST", address(upload, where), { body: { pieces, name: nameOf(this.kept) }, patience }),
+      finish: async (pieces: number) => {
+        const { entry } = await send<Form<"CouncilAdded">>("POST", address(upload, where), { body: { pieces, name: nameOf(this.kept) }, patience });
+        return { pieces: 0, entry: entry.sequence, bytes: entry.file_size_bytes };
+      },
     };
   }
 }
@@ -128,7 +140,9 @@ class Deliveries {
   /** Takes in a recording as it is kept, and sends what there is of it. */
   note(kept: Kept, sent = true) {
     const one = this.of(kept.id) ?? this.#begin(kept);
-    one.kept = kept;
+    const { as } = one.kept;
+    one.kept = as && !kept.as ? { ...kept, as } : kept;
+    if (one.kept !== kept) void keepRecording(one.kept);
     if (sent) one.go();
   }
 
@@ -140,8 +154,8 @@ class Deliveries {
   }
 
   async discard(one: Delivery) {
-    const { id, session } = one.kept;
-    await send("DELETE", address(upload, { session, upload: id })).catch((e) => {
+    const { id, session, as } = one.kept;
+    await send("DELETE", address(upload, { session, upload: as ?? id })).catch((e) => {
       if (!(e instanceof Refusal && e.status === 404)) throw e; // else its session was deleted
     });
     await forget(id);

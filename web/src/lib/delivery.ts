@@ -4,6 +4,8 @@ import { Refusal, unreachable } from "./api";
 export interface Standing {
   pieces: number;
   entry?: number;
+  /** That its pieces have, or the recording. */
+  bytes?: number;
 }
 
 /** What it takes to deliver a recording. All but the first two ask the server. */
@@ -14,7 +16,7 @@ export interface Ways {
   standing(): Promise<Standing>;
   send(number: number, piece: Blob): Promise<Standing>;
   /** Makes a recording of so many pieces. */
-  finish(pieces: number): Promise<unknown>;
+  finish(pieces: number): Promise<Standing>;
 }
 
 /** Whether what was refused may be taken another time, as it is. */
@@ -37,8 +39,7 @@ export async function deliver(ways: Ways, ended: boolean, known?: Standing): Pro
       let now = known ?? (await ways.standing());
       while (now.entry === undefined && now.pieces < all) now = await ways.send(now.pieces + 1, await ways.piece(now.pieces + 1));
       if (now.entry !== undefined || !ended) return now;
-      if (all) await ways.finish(all);
-      return { pieces: 0, entry: 0 };
+      return all ? await ways.finish(all) : { pieces: 0, entry: 0, bytes: 0 };
     } catch (e) {
       if (!mistaken(e) || doubts === mostDoubts) throw e;
       known = undefined;

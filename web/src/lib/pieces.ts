@@ -8,6 +8,8 @@ export interface Kept {
   type: string;
   /** It is whole: its person has ended it. */
   ended: boolean;
+  /** What it is called on the server, where that is not its id: a part of it was made a recording elsewhere, and it goes there anew. */
+  as?: string;
 }
 
 const name = "sibyl-recordings";
@@ -83,6 +85,12 @@ export async function seal(id: string): Promise<number> {
     return so;
   });
   return sealed ?? 0;
+}
+
+/** How many bytes all pieces of a recording have. */
+export async function sizeOf(id: string): Promise<number> {
+  const all = (await within(["pieces"], "readonly", (t) => t.objectStore("pieces").getAll(of(id)) as IDBRequest<{ data: Blob }[]>)) ?? [];
+  return all.reduce((sum, p) => sum + p.data.size, 0);
 }
 
 /** A piece of a recording; they are counted from 1 on. */
