@@ -122,7 +122,7 @@ func (p *tab) resembles(name, what string, kept *sketch) *sketch {
 		seen := sketchOf(picture)
 		late := time.Now().After(end)
 		var places []image.Rectangle
-		same := false
+		var same bool
 		if *update {
 			same = late || kept != nil && bytes.Equal(kept.Pix, seen.Pix)
 			kept = seen

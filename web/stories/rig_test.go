@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -56,6 +57,9 @@ func prepared(run func() int) (int, error) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/sibyl").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	if err := looksAtSources(); err != nil {
+		return 0, err
+	}
 	found, err := chromium()
 	if err != nil {
 		return 0, err
@@ -79,6 +83,17 @@ func prepared(run func() int) (int, error) {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
 	return run(), nil
+}
+
+// looksAtSources lists the folders that the program is built from. ‘go test’ keeps a result for as long as what a test has looked at is the same, and does not see
+// what another process builds.
+func looksAtSources() error {
+	for _, root := range []string{"cmd", "internal", "trees", "prompts", "docs", "web/dist"} {
+		if err := filepath.WalkDir(filepath.Join("../..", root), func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chromium is the browser's program: Debian's wrapper of it, or what else it is called.
