@@ -168,10 +168,3 @@ func (x lesson) gaps(category string) (list []string) {
 	}
 	return list
 }
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
