@@ -53,8 +53,11 @@ func posts(p *tab, path, body, property string) string {
 // over waits for the end of a run.
 func (p *tab) over(run string) {
 	p.Helper()
-	p.until("the end of run "+run, `(fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { window.state = r.status; }), !["running", undefined].includes(window.state))`)
-	p.do("forgetting it", chromedp.Evaluate[chromedp.Void](`window.state = undefined`))
+	p.until("the end of run "+run, `(() => {
+		const states = (window.states ??= {});
+		fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { states["`+run+`"] = r.status; });
+		return !["running", undefined].includes(states["`+run+`"]);
+	})()`)
 }
 
 // sent opens what the model of a run was sent in the first step with such a word, and waits for each of these segments.
@@ -79,6 +82,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.says("I'd better pick up the parcel")
 	tasks := p.run("done")
 	p.sees("€0.006")
+	p.picture("costs-tasks")
 	sent(p, tasks, "read by played:reader", "how to read a message", "the form of the answer")
 	p.sees("1,000 tokens in, 500 out")
 	p.picture("prompt-tasks")
@@ -90,6 +94,9 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.over(sitting)
 	sent(p, sitting, "Answers compared by", "compare", "what was said", "Skeptic")
 	p.picture("prompt-council")
+	p.turnsTo("#/council/" + council)
+	p.sees("All together: €0.018")
+	p.picture("costs-council")
 	member := evaluate[string](p, `fetch("/api/runs").then((r) => r.json()).then(({ runs }) => runs.find((r) => r.assistant === "council.member").id)`)
 	sent(p, member, " answers: done", "what was said")
 	p.picture("prompt-oracle")
@@ -100,6 +107,9 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.picture("prompt-inquiry")
 	sent(p, inquiry, "After 1 of", "analyse", "pair 1")
 	p.picture("prompt-analysis")
+	p.turnsTo("#/inquiries/" + inquiry)
+	p.sees("All together: €0.018")
+	p.picture("costs-inquiry")
 
 	for name, run := range map[string]string{"tasks": tasks, "council": sitting, "oracle": member, "inquiry": inquiry} {
 		p.explains(run, "tree")
