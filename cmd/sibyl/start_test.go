@@ -28,6 +28,36 @@ var slowStarters = map[string]string{
 	"github.com/google/go-cmp/cmp/internal/function": "tests only",
 }
 
+// readied is what a package does before main begins.
+type readied struct {
+	name         string
+	took         float64 // milliseconds
+	size, allocs int
+}
+
+// starts the program and gives what its packages do before main begins.
+func starts(t *testing.T) (all []readied) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sibyl", "--version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var trace bytes.Buffer
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, trace.String())
+	}
+	for scanner := bufio.NewScanner(&trace); scanner.Scan(); {
+		var r readied
+		var at float64
+		if _, err := fmt.Sscanf(scanner.Text(), "init %s @%f ms, %f ms clock, %d bytes, %d allocs", &r.name, &at, &r.took, &r.size, &r.allocs); err == nil {
+			all = append(all, r)
+		}
+	}
+	if len(all) < 50 {
+		t.Fatalf("the runtime told of %d packages only:\n%s", len(all), trace.String())
+	}
+	return all
+}
+
 // TestStartReadiesNothingThatACommandMayNotNeed bounds what each package does before main begins, by its allocations, which do not depend on
 // the machine as times do: patterns and tables are made on first use.
 func TestStartReadiesNothingThatACommandMayNotNeed(t *testing.T) {
@@ -36,40 +66,42 @@ func TestStartReadiesNothingThatACommandMayNotNeed(t *testing.T) {
 		foreignBytes, foreignAllocs = 40 << 10, 400
 		mostBytes                   = 2400 << 10
 	)
-	cmd := exec.CommandContext(t.Context(), "sibyl", "--version")
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	var trace bytes.Buffer
-	cmd.Stderr = &trace
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, trace.String())
-	}
-	seen, all := 0, 0
-	for scanner := bufio.NewScanner(&trace); scanner.Scan(); {
-		var name string
-		var at, took float64
-		var size, allocs int
-		if _, err := fmt.Sscanf(scanner.Text(), "init %s @%f ms, %f ms clock, %d bytes, %d allocs", &name, &at, &took, &size, &allocs); err != nil {
-			continue
-		}
-		seen++
-		all += size
-		if took >= 0.2 {
-			t.Logf("%s: %.2f ms", name, took)
-		}
+	all := 0
+	for _, r := range starts(t) {
+		all += r.size
 		bytes, most := foreignBytes, foreignAllocs
-		if strings.HasPrefix(name, "sibyl/") {
+		if strings.HasPrefix(r.name, "sibyl/") {
 			bytes, most = ownBytes, ownAllocs
 		}
-		if (size > bytes || allocs > most) && slowStarters[name] == "" {
+		if (r.size > bytes || r.allocs > most) && slowStarters[r.name] == "" {
 			t.Errorf("%s allocates %d bytes in %d pieces before main begins, more than %d in %d: make patterns and tables on first use, or say in slowStarters why it must be",
-				name, size, allocs, bytes, most)
+				r.name, r.size, r.allocs, bytes, most)
 		}
-	}
-	if seen < 50 {
-		t.Errorf("the runtime told of %d packages only:\n%s", seen, trace.String())
 	}
 	if all > mostBytes {
 		t.Errorf("%d bytes are allocated before main begins, more than %d", all, mostBytes)
+	}
+}
+
+// TestNoPackageTakesAsLongToBeReadyAsAllOthers finds a table that is made without an allocation. Each package is taken at its best, so that a busy machine
+// makes no difference.
+func TestNoPackageTakesAsLongToBeReadyAsAllOthers(t *testing.T) {
+	const tries = 5
+	best, sum := map[string]float64{}, 0.0
+	for range tries {
+		for _, r := range starts(t) {
+			if was, known := best[r.name]; !known || r.took < was {
+				best[r.name] = r.took
+			}
+		}
+	}
+	for _, took := range best {
+		sum += took
+	}
+	for name, took := range best {
+		if took > sum-took {
+			t.Errorf("%s takes %.2f ms before main begins, and all others together %.2f ms", name, took, sum-took)
+		}
 	}
 }
 

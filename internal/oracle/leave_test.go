@@ -44,7 +44,7 @@ func TestYesToAHeldWriteWritesItOnce(t *testing.T) {
 	same(t, "query type", a.QueryType, "action")
 	same(t, "what stands in the world", h.world.written(), []string{goNote})
 	same(t, "writes", a.Writes, &agent.Writes{Asked: 1, Done: 1, Notes: true})
-	same(t, "calls", a.ToolCalls, []agent.ToolUse{{Name: "vault_write", Arguments: goNote, Items: 1, Bytes: 7, Used: true}})
+	same(t, "calls", timeless(a).ToolCalls, []agent.ToolUse{{Name: "vault_write", Arguments: goNote, Items: 1, Bytes: 7, Used: true}})
 	holds(t, "what the model was told", said(h.request(5), model.User), "The person has said yes to what waited")
 	holds(t, "what it was shown", whole(h.request(5)), "vault_write "+goNote)
 	holds(t, "the result", said(h.request(5), model.ToolRole), "written")
