@@ -386,3 +386,10 @@ func TestWhatSaysLittleIsNotShownWithWhatStandsBesideIt(t *testing.T) {
 		t.Errorf("lines %d-%d are shown", h.Start, h.End)
 	}
 }
+
+func TestAFunctionThatDoesNothingComesBehindOneThatDoes(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\nfunc (stub) SendParcel() {}\n", "b.go": "package a\n\nfunc (post) SendParcel() {\n\tp := newParcel()\n\tballoon.load(p)\n\tballoon.rise()\n}\n"})
+	if share := shareOf(t, r, "how is a parcel sent?", "a.go", "b.go"); share > 0.75 {
+		t.Errorf("it counts %.2f of the other", share)
+	}
+}

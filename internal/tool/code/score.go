@@ -40,6 +40,7 @@ const (
 	typeRank    = 0.8 // holds the words of all that is in it
 	promiseRank = 0.8 // a method of an interface: others do what it promises
 	holderRank  = 0.8 // a constant, variable or field, where no value is asked for
+	emptyRank   = 0.5 // a function without a body, and without a word on why
 	changesRank = 0.3 // a list of changes
 	testBonus   = 1.25
 	testAsked   = 1.8
@@ -252,6 +253,9 @@ func (s *lookup) prior(u *unit) float64 {
 	}
 	if u.def != nil && u.def.kind == "type" {
 		f *= typeRank
+	}
+	if u.doesNothing() {
+		f *= emptyRank
 	}
 	return f
 }

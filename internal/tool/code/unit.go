@@ -198,6 +198,11 @@ func (s *lookup) ownerSpots(u *unit) {
 // lines is how long a unit is without what belongs to others.
 func (u *unit) lines() float64 { return float64(u.end - u.start + 1 - u.kin) }
 
+// doesNothing says that a unit is a function in one line, with nothing in its braces and no comment.
+func (u *unit) doesNothing() bool {
+	return u.def != nil && (u.def.kind == "func" || u.def.kind == "method") && u.start == u.end && bytes.HasSuffix(bytes.TrimSpace(u.src.line(u.end)), []byte("{}"))
+}
+
 // best gives the lines to show of a unit: all of a short one, else some around its best line.
 func (u *unit) best(line int) (from, to int) {
 	if u.end-u.start < wholeLines {
