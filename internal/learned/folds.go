@@ -69,7 +69,7 @@ func without(set []row, places []int) []row {
 func (o Options) temperature(set []row) float64 {
 	parts := folds(set, calibrationFolds)
 	if len(parts) < 2 {
-		return 1
+		return o.Temperature
 	}
 	scores := make([][]float64, len(set))
 	for _, fold := range parts {

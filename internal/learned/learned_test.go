@@ -208,6 +208,7 @@ func TestTrainSaysWhatIsWrong(t *testing.T) {
 		"classes":           func() error { _, err := Train(one, Options{Classes: []string{"sweet"}}); return err },
 		"must be different": func() error { _, err := Train(one, Options{Classes: []string{"sweet", "sweet"}}); return err },
 		"size":              func() error { _, err := Train(one, Options{Classes: taste.Classes, Size: 99}); return err },
+		"temperature":       func() error { _, err := Train(one, Options{Classes: taste.Classes, Temperature: -1}); return err },
 		"none of":           func() error { _, err := Train([]Example{{Class: "blue"}}, taste); return err },
 		"no number": func() error {
 			_, err := Train([]Example{{Features: []Feature{{"x", math.NaN()}}, Class: "sour"}}, taste)
@@ -228,5 +229,22 @@ func TestExpIsThatOfMathematics(t *testing.T) {
 	}
 	if exp(-1e300) != 0 || exp(math.Inf(-1)) != 0 || exp(0) != 1 {
 		t.Error("exp at its ends")
+	}
+}
+
+func TestATemperatureThatIsGivenMakesProbabilitiesSurerOrLessSure(t *testing.T) {
+	alone := fruits()
+	for i := range alone {
+		alone[i].Group = ""
+	}
+	surest := 1.0
+	for _, temperature := range []float64{0.5, 0, 2} { // 0 is 1
+		o := taste
+		o.Temperature = temperature
+		class, p := trained(t, alone, o).Best(Seen("lemon"))
+		if class != "sour" || p >= surest {
+			t.Errorf("%g: %s with %.3f, where %.3f came of a lower one", temperature, class, p, surest)
+		}
+		surest = p
 	}
 }

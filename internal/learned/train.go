@@ -29,6 +29,9 @@ type Options struct {
 	Decay   float64            // L2: how strongly weights are drawn to 0, in examples: 1
 	Smooth  float64            // the share of an example that counts for all classes alike, since a label may be wrong: 0
 	Keep    int                // at most so many buckets have weights, those that tell classes apart most: all
+
+	// Temperature is by what scores are divided where examples are of one group, which shows nothing of it: 1.
+	Temperature float64
 }
 
 const (
@@ -43,7 +46,7 @@ const (
 
 func (o Options) complete() (Options, error) {
 	o.Size, o.Seen, o.Rounds = cmp.Or(o.Size, defaultSize), cmp.Or(o.Seen, defaultSeen), cmp.Or(o.Rounds, defaultRounds)
-	o.Rate, o.Decay = cmp.Or(o.Rate, defaultRate), cmp.Or(o.Decay, defaultDecay)
+	o.Rate, o.Decay, o.Temperature = cmp.Or(o.Rate, defaultRate), cmp.Or(o.Decay, defaultDecay), cmp.Or(o.Temperature, 1)
 	switch {
 	case len(o.Classes) < 2 || len(o.Classes) > mostClasses:
 		return o, fmt.Errorf("%d classes; there must be 2 to %d", len(o.Classes), mostClasses)
@@ -51,6 +54,8 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("size %d; it must be 1 to %d", o.Size, largestSize)
 	case o.Rounds < 0 || !(o.Rate > 0) || !(o.Decay >= 0) || math.IsInf(o.Rate+o.Decay, 0):
 		return o, fmt.Errorf("%d rounds, rate %g, decay %g: none may be negative, and the rate must be above 0", o.Rounds, o.Rate, o.Decay)
+	case !(o.Temperature > 0) || math.IsInf(o.Temperature, 0):
+		return o, fmt.Errorf("temperature %g; it must be above 0", o.Temperature)
 	case !(o.Smooth >= 0 && o.Smooth < 1) || o.Keep < 0:
 		return o, fmt.Errorf("smooth %g, keep %d: the one must be at least 0 and below 1, the other not negative", o.Smooth, o.Keep)
 	}

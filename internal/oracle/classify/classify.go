@@ -105,12 +105,15 @@ func (s Shares) MarshalJSON() ([]byte, error) {
 func Classify(q Query) Classification {
 	t := newText(q.Text)
 	if len(t.tokens) == 0 {
-		return concluded(Conversational, nothingKnown[:])
+		return concluded(Conversational, nothingSaid[:])
 	}
 	found := append(find(t), findFollowUp(t, q)...)
 	signs := signsOf(t, q, found)
-	if !meets(signs, found) {
-		return concluded(Conversational, nothingKnown[:])
+	switch met, without := meets(signs, found); {
+	case without && !met:
+		return concluded(Conversational, nothingSaid[:])
+	case !met:
+		return concluded(Research, nothingKnown[:])
 	}
 	p := weights().Probabilities(signs)
 	if len(t.clauses) == 0 {
@@ -138,8 +141,12 @@ func Classify(q Query) Classification {
 	return c
 }
 
-// nothingKnown are the probabilities where no word was ever met: it may be anything.
-var nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
+// nothingSaid are the probabilities where there is no word, and nothingKnown those where none was ever met: it may be anything, and the world is larger
+// than any project.
+var (
+	nothingSaid  = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
+	nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.3, chat: 0.2, write: 0.1}
+)
 
 // onlyPasted are the probabilities of a trace or a piece of a program without a word beside it, of which nothing inside is read: it is most often one's own.
 var onlyPasted = [columns]float64{code: 0.78, docs: 0.02, web: 0.2}

@@ -24,21 +24,19 @@ var weights = sync.OnceValue(func() *learned.Model {
 })
 
 // meets says whether the rules found something in a text, or the classifier has learned from more than a third of its words, names and shapes: of those that
-// it never met, some share a place with one that it did.
-func meets(signs []learned.Feature, found []hit) bool {
-	if slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) }) {
-		return true
-	}
-	words, met := 0, 0
+// it never met, some share a place with one that it did. Without any of them the text is no more than signs of punctuation.
+func meets(signs []learned.Feature, found []hit) (met, without bool) {
+	words, known := 0, 0
 	for _, s := range signs {
 		if strings.HasPrefix(s.Name, wordSign) {
 			words++
-			if _, known := weights().Gain(s, 0); known {
-				met++
+			if _, learned := weights().Gain(s, 0); learned {
+				known++
 			}
 		}
 	}
-	return 3*met > words
+	met = 3*known > words || slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
+	return met, words == 0
 }
 
 // mostReasons bounds the words that an explanation names beside what the rules found.

@@ -18,6 +18,7 @@ const (
 	ruleSign = "rule "
 	kindSign = "#" // stands for a token that is no word
 	atStart  = "^" // stands before the first word of a sentence
+	atEnd    = "$" // stands behind its last
 )
 
 // usualLength is how many words a question has: in a longer one each counts for less.
@@ -67,6 +68,7 @@ func (s *signs) add(value float64, parts ...string) {
 func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	s := newSigns()
 	s.words(t)
+	s.skeleton(t)
 	s.build(q.Text, t)
 	s.before(t, q)
 	for _, h := range found {
@@ -78,9 +80,12 @@ func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	return s.all
 }
 
+// countIn is what a word counts in a text.
+func countIn(t *text) float64 { return 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength)) }
+
 // words adds each word by itself, with its neighbours and the first word of its sentence, and by its letters.
 func (s *signs) words(t *text) {
-	count := 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength))
+	count := countIn(t)
 	before, head, at := atStart, "", 0
 	for i, tok := range t.tokens {
 		w := seenAs(tok)
@@ -116,6 +121,70 @@ func (s *signs) words(t *text) {
 		}
 	}
 	s.meanings(t, count)
+}
+
+// form is how a word stands in the skeleton of its sentence: a word of grammar by itself, any other as a place that is filled.
+type form struct{ place, ending string }
+
+const (
+	gap           = "*" // stands for what is filled in
+	longestOfForm = 3   // letters of words that are most often of grammar, in whatever language
+	endingOfForm  = 2   // letters by which other words are told apart
+)
+
+func formOf(tok token, w string) form {
+	if tok.kind != word || lex().StopWords[tok.norm] || utf8.RuneCountInString(w) <= longestOfForm {
+		return form{w, w}
+	}
+	return form{gap, w[len(w)-lengthOfLast(w, endingOfForm):]}
+}
+
+// lengthOfLast is how many bytes the last letters of a word have.
+func lengthOfLast(w string, letters int) int {
+	end := len(w)
+	for ; letters > 0 && end > 0; letters-- {
+		_, size := utf8.DecodeLastRuneInString(w[:end])
+		end -= size
+	}
+	return len(w) - end
+}
+
+// skeleton adds how sentences are built, whatever they are about: words of grammar and the places between them, and how neighbours end.
+func (s *signs) skeleton(t *text) {
+	count := countIn(t)
+	start := form{atStart, atStart}
+	two, one := start, start
+	inside := false
+	for _, tok := range t.tokens {
+		w := seenAs(tok)
+		if w == "" {
+			continue
+		}
+		next := formOf(tok, w)
+		s.between(count, two, one, next, inside)
+		two, one, inside = one, next, true
+		if tok.after >= sentence {
+			s.between(count, two, one, endOf(tok.after), inside)
+			two, one, inside = start, start, false
+		}
+	}
+	if inside {
+		s.between(count, two, one, endOf(within), inside)
+	}
+}
+
+// endOf stands behind the last word of a sentence.
+func endOf(b brk) form {
+	end := atEnd + strconv.Itoa(int(b))
+	return form{end, end}
+}
+
+// between adds a place between its neighbours, once both are known, and the ends of two neighbours.
+func (s *signs) between(count float64, before, at, after form, inside bool) {
+	if inside {
+		s.add(count, "between ", before.place, " ", at.place, " ", after.place)
+	}
+	s.add(count, "ends with ", at.ending, " ", after.ending)
 }
 
 // meanings adds the words as they are in English, where that is known, so that what one language teaches holds for others.
