@@ -108,6 +108,11 @@ func TestWhoIsRevokedInTheMiddleOfAViewSignsInAgain(t *testing.T) {
 			t.Errorf("who signs in again at %s is at %s", one.address, where)
 		}
 	}
+	p.turnsTo("#/")
+	p.until("a place for words", `document.querySelector("textarea")`)
+	p.do("writing", chromedp.SendKeys("textarea", "half a question"))
+	p.reload()
+	p.until("the words that were not sent", `document.querySelector("textarea")?.value === "half a question"`)
 }
 
 // Who may only read can press whatever is there: nothing of it is refused.
