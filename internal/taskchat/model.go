@@ -125,11 +125,12 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	if err != nil {
 		return x, err
 	}
-	r, ok := c.Value.(IntentReceipt)
-	if !ok || c.Err != nil { // it failed
-		return q.Exchanged(r.Model, wishes, r.Sent), nil
+	r, answered := c.Value.(IntentReceipt)
+	var got []assistant.Part
+	if answered && c.Err == nil {
+		got = assistant.AnsweredJSON(r.Wishes)
 	}
-	return q.Exchanged(r.Model, wishes, r.Sent, assistant.AnsweredJSON(r.Wishes)...), nil
+	return q.Exchanged(r.Model, wishes, r.Sent, got...), nil
 }
 
 // situation is what a model is told beside the messages.
