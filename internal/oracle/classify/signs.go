@@ -18,7 +18,6 @@ const (
 	ruleSign = "rule "
 	kindSign = "#" // stands for a token that is no word
 	atStart  = "^" // stands before the first word of a sentence
-	atEnd    = "$" // stands behind its last
 )
 
 // usualLength is how many words a question has: in a longer one each counts for less.
@@ -36,8 +35,8 @@ type signs struct {
 
 // usualSigns and usualNames are how many signs, and bytes of their names, a question has.
 const (
-	usualSigns = 256
-	usualNames = 8 << 10
+	usualSigns = 384
+	usualNames = 12 << 10
 )
 
 func newSigns() *signs {
@@ -67,8 +66,12 @@ func (s *signs) add(value float64, parts ...string) {
 // found. Nothing here knows a word.
 func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	s := newSigns()
-	s.words(t)
-	s.skeleton(t)
+	said := make([]string, len(t.tokens))
+	for i, tok := range t.tokens {
+		said[i] = seenAs(tok)
+	}
+	s.words(t, said)
+	s.skeleton(t, said)
 	s.build(q.Text, t)
 	s.before(t, q)
 	for _, h := range found {
@@ -83,12 +86,12 @@ func signsOf(t *text, q Query, found []hit) []learned.Feature {
 // countIn is what a word counts in a text.
 func countIn(t *text) float64 { return 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength)) }
 
-// words adds each word by itself, with its neighbours and the first word of its sentence, and by its letters.
-func (s *signs) words(t *text) {
+// words adds each word by itself, as said, with its neighbours and the first word of its sentence, and by its letters.
+func (s *signs) words(t *text, said []string) {
 	count := countIn(t)
 	before, head, at := atStart, "", 0
 	for i, tok := range t.tokens {
-		w := seenAs(tok)
+		w := said[i]
 		if w == "" {
 			continue
 		}
@@ -150,13 +153,13 @@ func lengthOfLast(w string, letters int) int {
 }
 
 // skeleton adds how sentences are built, whatever they are about: words of grammar and the places between them, and how neighbours end.
-func (s *signs) skeleton(t *text) {
+func (s *signs) skeleton(t *text, said []string) {
 	count := countIn(t)
 	start := form{atStart, atStart}
 	two, one := start, start
 	inside := false
-	for _, tok := range t.tokens {
-		w := seenAs(tok)
+	for i, tok := range t.tokens {
+		w := said[i]
 		if w == "" {
 			continue
 		}
@@ -173,9 +176,9 @@ func (s *signs) skeleton(t *text) {
 	}
 }
 
-// endOf stands behind the last word of a sentence.
+// endOf stands behind the last word of a sentence, which ends in such a way.
 func endOf(b brk) form {
-	end := atEnd + strconv.Itoa(int(b))
+	end := [...]string{"$0", "$1", "$2", "$3", "$4"}[b]
 	return form{end, end}
 }
 
