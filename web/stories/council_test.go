@@ -138,7 +138,8 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
 		t.Error("the answers are not side by side")
 	}
-	session := `location.hash === ` + quoted(evaluate[string](p, "location.hash")) + ` && document.querySelector("article section")`
+	const asked = `location.hash.split("/")[2]` // the session that the address names
+	session := asked + ` === ` + quoted(evaluate[string](p, asked)) + ` && document.querySelector("article section")`
 	p.press("Why")
 	p.press("← Back")
 	p.until("the session after Why", session)
