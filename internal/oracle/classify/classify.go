@@ -266,7 +266,7 @@ func find(t *text) []hit {
 	for i, f := range lex().features {
 		var words []string
 		for _, o := range t.seen {
-			if o.feature == i && !t.onlyMentioned(o) {
+			if o.feature == i {
 				words = append(words, t.span(o.start, o.end))
 			}
 		}

@@ -50,18 +50,6 @@ func (t *text) pairs(wanted func(before, at int) bool) (found []string) {
 // span joins the words of tokens start to end-1.
 func (t *text) span(start, end int) string { return strings.Join(t.words[start:end], " ") }
 
-// onlyMentioned says whether words that would be a request or a remark are part of a question: "according to the thread, who …",
-// "how can I see …".
-func (t *text) onlyMentioned(o occurrence) bool {
-	switch lex().features[o.feature].name {
-	case "write-target":
-		return !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.act != asking })
-	case "small-talk":
-		return t.words[o.start] == "i" && o.start > 0 && lex().Auxiliaries[t.words[o.start-1]]
-	}
-	return false
-}
-
 // known says whether a token is part of the vocabulary.
 func (t *text) known(i int) bool {
 	return slices.ContainsFunc(t.seen, func(o occurrence) bool { return o.start <= i && i < o.end })

@@ -207,7 +207,7 @@ func TestHandsAreJudgedByTheOthers(t *testing.T) {
 	all := lessons(t)
 	seen := examples(t, all)
 	var together figures
-	for _, hand := range []string{"a", "b", "c", "e", "f", "g", "h", "i", "k", "n", "o", "p"} {
+	for _, hand := range []string{"a", "b", "c", "e", "f", "g", "h", "i", "k", "n", "o", "p", "r", "s", "t"} {
 		var f figures
 		m := learn(t, all, seen, func(l lesson) bool { return l.hand != hand })
 		for i, l := range all {
@@ -220,8 +220,8 @@ func TestHandsAreJudgedByTheOthers(t *testing.T) {
 		t.Logf("%s: %s", hand, f.String())
 	}
 	t.Logf("together: %s", together.String())
-	if float64(together.right) < 0.85*float64(together.all) || float64(together.needed) < 0.97*float64(together.all) {
-		t.Error("it was 86 of 100, and 97 of 100 sources that are needed")
+	if float64(together.right) < 0.87*float64(together.all) || float64(together.needed) < 0.97*float64(together.all) {
+		t.Error("it was 87 of 100, and 97 of 100 sources that are needed")
 	}
 }
 

@@ -117,7 +117,7 @@ func TestMistakeInAListIsToldWithItsLine(t *testing.T) {
 		{"features", "[product] research 1.6", "[product] research", "[product] research: must be [feature] type weight"},
 		{"features", "[product] research 1.6", "[product] web 1.6", "must be [feature] type weight, with a type of questions and a number above 0"},
 		{"features", "[product] research 1.6", "[product] research 0", "must be [feature] type weight, with a type of questions and a number above 0"},
-		{"features", "gdpr\n", "gdpr\ngdpr\n", "gdpr: stands there twice"},
+		{"features", "deleted\n", "deleted\ndeleted\n", "deleted: stands there twice"},
 	} {
 		t.Run(c.file+": "+c.to, func(t *testing.T) {
 			files := fstest.MapFS{}
