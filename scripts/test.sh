@@ -16,8 +16,8 @@ sh scripts/client.sh
 sh scripts/web.sh
 sh scripts/mcp.sh
 
-# Tests wait about as long as they compute, so twice as many packages as there are cores are tested at once.
-atonce=$((2 * $(getconf _NPROCESSORS_ONLN)))
+# Tests wait as well as compute, so one package more than there are cores is tested at once.
+atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # A package that is tested for data races is not tested without that as well, except for the oracle: it is tested for races in a short form, since that
 # takes four times as long.
 raced=
