@@ -55,7 +55,7 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	case errors.As(err, &known):
 		return nil, known
 	case err != nil:
-		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
+		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err) // run tells one that could not read the journal
 	}
 	asked.Purpose = purpose
 	heard := &hearing[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}

@@ -19,7 +19,8 @@
 //     append and performs no further effect. A process drives a run once at a time, and frees it when the last effect under way has
 //     returned.
 //   - A journal that can't be reached is waited for, for the time of a lease. A run that it takes records of by then has lost nothing;
-//     whoever has gone on with it meanwhile is noticed by the fence.
+//     whoever has gone on with it meanwhile is noticed by the fence. An effect that is not Once and fails since it can't read the journal has
+//     no receipt: the run stops short of it, and whoever goes on performs it again.
 //   - A run that a process can't go on with, for a reason that would stand a moment later as well, rests for a minute before any takes it up by
 //     itself.
 //   - Any process may append a request to stop; the driver takes it in as any other record. Then what only reads is withdrawn,

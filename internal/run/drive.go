@@ -100,7 +100,7 @@ func (d *driver) replayed(rec journal.Record, body any) error {
 func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 
 // start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that was
-// just begun has ended with that error, one that was resumed stays open for another try.
+// just begun has ended with that error, unless the journal could not be read; that one, and one that was resumed, stays open for another try.
 func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 	ctx = d.observe(ctx, resumed)
 	// What the run has open outlives the caller's context: a request to stop still wants an orderly end.
@@ -112,7 +112,7 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		d.e.Log.WarnContext(life, "a run is ended although what it works on can't be opened", "run_id", d.ID, "err", err)
 	default:
 		cut()
-		if d.err = err; !resumed {
+		if d.err = err; !resumed && !isAway(err) {
 			err = d.endUnopened(ctx, err)
 		}
 		d.part(LostOpen)
@@ -208,11 +208,15 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 		due, stopDue := d.due()
 		select {
 		case c := <-d.finished:
-			if _, open := d.f.open[c.Op]; open && c.suspended {
+			switch _, open := d.f.open[c.Op]; {
+			case open && c.suspended:
 				stopDue()
 				return d.suspend(life, c)
+			case open && c.away != nil:
+				err = c.away
+			default:
+				err = d.complete(life, c)
 			}
-			err = d.complete(life, c)
 		case <-due:
 			err = d.input(life, KindTime, &TimeRecord{Now: max(d.now(), d.f.last.Due)})
 		case reason := <-d.stopping:

@@ -151,30 +151,6 @@ func TestJournalThatIsBackWithinALeaseLosesNothing(t *testing.T) {
 	})
 }
 
-func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		wire := &remote{Store: store}
-		release := w.holds("a", false)
-		live := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
-		synctest.Wait()
-		wire.cutOff(true)
-		release()
-		began := time.Now()
-		stopsShort(t, live, journal.ErrUnreachable)
-		if took := time.Since(began); took > lease+grace {
-			t.Errorf("it was tried for %v", took)
-		}
-		pass(lease)
-		w.mu.Lock()
-		delete(w.do, "a")
-		w.mu.Unlock()
-		_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
-	})
-}
-
 // hanging is a store that does not answer where a run begins, or is taken up.
 type hanging struct{ journal.Store }
 
@@ -362,46 +338,6 @@ func TestLeaseOfADeadProcessIsNotWaitedFor(t *testing.T) {
 		_, r := wait(t, resume(t, knows, id))
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
 	})
-}
-
-// away is a journal whose texts can't be read for a while.
-type away struct {
-	journal.Store
-	until time.Time
-}
-
-func (a *away) Blob(ctx context.Context, o journal.Owner, hash string) ([]byte, error) {
-	if time.Now().Before(a.until) {
-		return nil, journal.ErrUnreachable
-	}
-	return a.Store.Blob(ctx, o, hash)
-}
-
-func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
-	for name, c := range map[string]struct {
-		away time.Duration
-		want string
-	}{"for seconds": {5 * time.Second, "SUCCESS"}, "for longer than a lease": {time.Minute, "FAILURE"}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := &away{Store: newStore(t)}
-				w.do["a"] = func(ctx context.Context, job run.Job) (any, error) {
-					text, err := job.View.Text(ctx, "words")
-					return string(text), err
-				}
-				s := spec(`<Do what="r:a" got="{got}"/>`)
-				s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
-				store.until = time.Now().Add(c.away)
-				live, err := w.engine(store, "one").Start(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, r := wait(t, live)
-				same(t, "how it ended", r.Ended, c.want)
-			})
-		})
-	}
 }
 
 // A clock that was a year ahead has set a lease, and a rest, that nobody waits for.

@@ -138,6 +138,9 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 		c.Err = faultOf(ctx, err)
 		var s *Suspended
 		c.suspended = errors.As(err, &s)
+		if !e.Once && isAway(err) {
+			c.away = err
+		}
 	}
 	c.bound(MaxResult)
 	c.TookMS = d.e.Clock.Now().Sub(began).Milliseconds()

@@ -99,7 +99,8 @@ type CompletionRecord struct {
 	Asked any `json:"-"`
 	Value any `json:"-"`
 
-	suspended bool // it is no receipt: Err says why the run waits
+	suspended bool  // it is no receipt: Err says why the run waits
+	away      error // it is no receipt: the journal could not be reached, which says nothing of the effect
 }
 
 // appendJSON encodes the receipt as marshal does. Payload and Result are compact JSON already, and are not read again.

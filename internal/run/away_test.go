@@ -1,0 +1,125 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		wire := &remote{Store: store}
+		release := w.holds("a", false)
+		live := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
+		synctest.Wait()
+		wire.cutOff(true)
+		release()
+		began := time.Now()
+		stopsShort(t, live, journal.ErrUnreachable)
+		if took := time.Since(began); took > lease+grace {
+			t.Errorf("it was tried for %v", took)
+		}
+		pass(lease)
+		w.mu.Lock()
+		delete(w.do, "a")
+		w.mu.Unlock()
+		_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
+}
+
+func TestEffectThatCanNotReadTheJournalIsNoFaultOfTheRun(t *testing.T) {
+	for _, cause := range []error{journal.ErrUnreachable, journal.ErrLocked, journal.ErrUnsure} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			w.do["b"] = func(context.Context, run.Job) (any, error) { return nil, fmt.Errorf("what it is asked: %w", cause) }
+			live := start(t, w.engine(store, "one"), `<Sequence><Do what="w:a r:b" got="{got}"/></Sequence>`)
+			stopsShort(t, live, cause)
+			same(t, "it may be taken up at once", statusOf(t, store, live.ID).Stranded(journal.When{Now: time.Now()}), true)
+			delete(w.do, "b")
+			_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
+			same(t, "effects", w.begun(), []string{"write a", "read b", "read b"})
+		})
+	}
+}
+
+func TestRunThatCanNotReadWhatItOpensWithStaysOpen(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.opened = func(context.Context, *run.View) error { return fmt.Errorf("its words: %w", errUnreachable) }
+	s := spec(`<Do what="r:a" got="{got}"/>`)
+	s.ID = "begun"
+	if _, err := w.engine(store, "one").Start(t.Context(), s); !errors.Is(err, journal.ErrUnreachable) {
+		t.Errorf("it began with %v", err)
+	}
+	same(t, "it may be taken up at once", statusOf(t, store, s.ID).Stranded(journal.When{Now: time.Now()}), true)
+	w.opened = nil
+	_, r := wait(t, resume(t, w.engine(store, "two"), s.ID))
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+}
+
+func TestWriteThatCanNotReachTheJournalHasAReceiptThatSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.do["a"] = func(context.Context, run.Job) (any, error) { return nil, errUnreachable }
+	end, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Do what="w:a" got="{got}"/>`))
+	same(t, "status", end.Status, journal.Failed)
+	if r.Fault == nil || !strings.Contains(r.Fault.Reason, errUnreachable.Error()) {
+		t.Errorf("the fault is %v", r.Fault)
+	}
+}
+
+// away is a journal whose texts can't be read for a while.
+type away struct {
+	journal.Store
+	until time.Time
+}
+
+func (a *away) Blob(ctx context.Context, o journal.Owner, hash string) ([]byte, error) {
+	if time.Now().Before(a.until) {
+		return nil, journal.ErrUnreachable
+	}
+	return a.Store.Blob(ctx, o, hash)
+}
+
+func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		away  time.Duration
+		short bool
+	}{"for seconds": {5 * time.Second, false}, "for longer than a lease": {time.Minute, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := &away{Store: newStore(t)}
+				w.do["a"] = func(ctx context.Context, job run.Job) (any, error) {
+					text, err := job.View.Text(ctx, "words")
+					return string(text), err
+				}
+				s := spec(`<Do what="r:a" got="{got}"/>`)
+				s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
+				store.until = time.Now().Add(c.away)
+				live, err := w.engine(store, "one").Start(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.short {
+					stopsShort(t, live, journal.ErrUnreachable)
+					pass(c.away)
+					live = resume(t, w.engine(store, "two"), live.ID)
+				}
+				_, r := wait(t, live)
+				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "kept"})
+			})
+		})
+	}
+}
