@@ -33,6 +33,20 @@ func (p *tab) offline(is bool) {
 	}
 }
 
+// cuts has requests for such addresses fail, and no others.
+func (p *tab) cuts(addresses ...string) {
+	p.Helper()
+	var blocked []*network.BlockPattern
+	for _, pattern := range addresses {
+		blocked = append(blocked, &network.BlockPattern{URLPattern: p.origin + pattern, Block: true})
+	}
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked}); err != nil {
+		p.fail("cutting off", err)
+	}
+}
+
 // What goes on while a server ends goes on when it is back, in each view, and what could not be sent is still there to send.
 func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 	t.Run("inquiry", func(t *testing.T) {
@@ -52,9 +66,11 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		p.convenes("The rent is 3000 euros a month.")
 		p.checks("Skeptic")
 		p.checks("Optimist")
+		p.cuts("/api/runs/*\\?html=true")
 		p.press("Ask")
-		p.sees("I am Skeptic.")
+		p.until("a request for what was said", `performance.getEntriesByType("resource").some((e) => /api\/runs\/\w+\?html=true$/.test(e.name))`)
 		p.away(func() {
+			p.cuts()
 			p.says("We should ask the landlord.")
 			p.sees("The server does not answer.")
 		})

@@ -141,18 +141,23 @@ func TestWhatIsWrongInAnyTabIsNoticed(t *testing.T) {
 		p.do("doing what is wrong", chromedp.Evaluate[chromedp.Void](`console.error("said by the page"); setTimeout(() => { throw new Error("thrown by the page"); });
 			fetch("http://127.0.0.1:9/").catch(() => {}); document.body.setAttribute("style", "color: red"); fetch("/api/nothing"); undefined`))
 		for _, wrong := range []string{"said by the page", "thrown by the page", "127.0.0.1:9", "style-src", "404"} {
-			for end := time.Now().Add(patience); !p.noted(wrong); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("nobody notices %q", wrong)
-				}
-			}
+			p.notices(wrong)
 		}
 		p.forgive("") // all of it
 	}
 }
 
-func (p *tab) noted(part string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.problems, func(problem string) bool { return strings.Contains(problem, part) })
+// notices waits until something is wrong in the tab, with such a text in it.
+func (p *tab) notices(part string) {
+	p.Helper()
+	noted := func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.ContainsFunc(p.problems, func(problem string) bool { return strings.Contains(problem, part) })
+	}
+	for end := time.Now().Add(patience); !noted(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.Fatalf("nobody notices %q", part)
+		}
+	}
 }
