@@ -62,7 +62,13 @@ func (w *ofDocuments) Answer(ctx context.Context, question, language string, ear
 			order, best = fuse(order, near), near[0]
 		}
 	}
-	list := w.corpus.choose(q, order[:min(len(order), mostCandidates)], best)
+	order = order[:min(len(order), mostCandidates)]
+	var list []found
+	if q.survey {
+		list = w.corpus.survey(q, order, earlier)
+	} else {
+		list = w.corpus.choose(q, order, best)
+	}
 	if len(list) == 0 {
 		a.NotFound, a.Text = true, notFound(language)
 		return a, nil
@@ -109,12 +115,16 @@ func (c *corpus) choose(q asked, order []int, best int) []found {
 			all = append(all, f)
 		}
 	}
+	return c.first(all, nearBest)
+}
+
+// first are the sentences of the highest rank, and those near to the best.
+func (c *corpus) first(all []found, near float64) (kept []found) {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.chunk, b.chunk), cmp.Compare(a.sentence, b.sentence))
 	})
-	var kept []found
 	for _, f := range all {
-		if len(kept) == mostSentences || f.rank < nearBest*all[0].rank {
+		if len(kept) == mostSentences || f.rank < near*all[0].rank {
 			break
 		}
 		if !slices.ContainsFunc(kept, func(k found) bool { return c.repeats(k, f) }) {
@@ -127,31 +137,15 @@ func (c *corpus) choose(q asked, order []int, best int) []found {
 // score says how much of a question a sentence covers, and whether it answers. Meant says that its chunk means most of the same.
 func (c *corpus) score(q asked, at, i int, meant bool) (found, bool) {
 	ch := &c.chunks[at]
-	s := &ch.sentences[i]
 	f := found{chunk: at, sentence: i}
-	text := ch.Text[s.from:s.to]
-	if s.heading || strings.HasSuffix(text, "?") || len(q.terms) == 0 {
+	if !ch.tells(i) || len(q.terms) == 0 {
 		return f, false
 	}
-	points := i > 0 && !ch.sentences[i-1].heading && !s.first && c.points(text, q.language)
+	points := c.pointsBack(ch, i, q.language)
 	sum, own, said, unnamed := 0.0, 0.0, 0.0, 0.0
 	contents, missing := 0, 0
 	for _, t := range q.terms {
-		here := best(t, s.words)
-		value := here
-		if i > 0 && !s.first {
-			share := besideIt
-			if points {
-				share = pointingTo
-			}
-			value = max(value, share*best(t, ch.sentences[i-1].words))
-		}
-		value = max(value, aboveIt*best(t, s.under), inTitle*best(t, ch.title))
-		if value < aroundIt {
-			for j := range ch.sentences {
-				value = max(value, aroundIt*best(t, ch.sentences[j].words))
-			}
-		}
+		here, value := c.stands(t, ch, i, points)
 		if t.must && !c.isNamed(t, ch, i, points) || t.counted && here == 0 {
 			return f, false
 		}
@@ -177,7 +171,41 @@ func (c *corpus) score(q asked, at, i int, meant bool) (found, bool) {
 	if math.IsNaN(f.score) || f.score < bar || own < leastOwn*q.total && !points || said < least*unnamed || missing > may {
 		return f, false
 	}
-	return f, c.fits(q, text)
+	return f, c.fits(q, ch.text(i))
+}
+
+// stands says how well a sentence stands for a term: by its own words, and together with what is around it.
+func (c *corpus) stands(t term, ch *chunk, i int, points bool) (here, value float64) {
+	s := &ch.sentences[i]
+	here = best(t, s.words)
+	value = here
+	if i > 0 && !s.first {
+		share := besideIt
+		if points {
+			share = pointingTo
+		}
+		value = max(value, share*best(t, ch.sentences[i-1].words))
+	}
+	value = max(value, aboveIt*best(t, s.under), inTitle*best(t, ch.title))
+	if value < aroundIt {
+		for j := range ch.sentences {
+			value = max(value, aroundIt*best(t, ch.sentences[j].words))
+		}
+	}
+	return here, value
+}
+
+// text is a sentence as it stands there.
+func (ch *chunk) text(i int) string { return ch.Text[ch.sentences[i].from:ch.sentences[i].to] }
+
+// tells says whether a sentence is one that can answer: no heading, and no question.
+func (ch *chunk) tells(i int) bool {
+	return !ch.sentences[i].heading && !strings.HasSuffix(ch.text(i), "?")
+}
+
+// pointsBack says whether a sentence goes on to speak of what the one before it names.
+func (c *corpus) pointsBack(ch *chunk, i int, language string) bool {
+	return i > 0 && !ch.sentences[i-1].heading && !ch.sentences[i].first && c.points(ch.text(i), language)
 }
 
 // isNamed says whether a name or a number stands where it says what a sentence is about: in the sentence, in that which it goes on from, or

@@ -159,7 +159,7 @@ func hasPlace(q asked, list []piece) bool {
 			continue
 		}
 		article := false
-		for _, next := range list[i+1 : min(i+5, len(list))] {
+		for j, next := range list[i+1 : min(i+5, len(list))] {
 			low := strings.Join(search.Words(next.text), "")
 			if next.isNumber() || isMonth(next.low) || isWeekday(next.low) || isUnitOfTime(next.low) || isNumberWord(next.low) {
 				break
@@ -168,7 +168,8 @@ func hasPlace(q asked, list []piece) bool {
 				article = article || low == "the" || low == "a" || low == "an" || low == "its" || low == "their"
 				continue
 			}
-			if !q.words[low] && (next.isCapital() || q.language != german && article) {
+			numbered := i+j+2 < len(list) && isCode(list[i+j+2].text) // in hall B
+			if !q.words[low] && (next.isCapital() || q.language != german && article || numbered) {
 				return true
 			}
 			break

@@ -18,6 +18,7 @@ type asked struct {
 	context  []term          // what the talk is about
 	total    float64         // weight of the terms
 	thin     bool            // it says little by itself, so that the context says what it is about
+	survey   bool            // it says nothing by itself, so that the terms are what it is about
 	quoted   []string        // what it quotes
 }
 
@@ -58,6 +59,16 @@ func (c *corpus) ask(question, language string, earlier []Exchange) asked {
 	q.measure = measureOf(opens)
 	if q.measure == counted && len(q.terms) > 0 && q.terms[0].weight >= usualWeight {
 		q.terms[0].counted = isBehind(asking, opens, q.terms[0].word)
+	}
+	if matter := c.matter(&q, asking, opens); matter != nil {
+		q.terms, q.survey = matter, true
+		for word := range q.words { // where it was, the hypothesis may say as well
+			if !slices.Contains(search.Words(asking), word) {
+				delete(q.words, word)
+			}
+		}
+		c.weigh(&q)
+		return q
 	}
 	rest := strings.Replace(plain, asking, " ", 1) + " " + strings.Join(q.quoted, " ")
 	q.context = c.terms(rest, language, nil, q.terms)
@@ -145,7 +156,7 @@ func isThin(terms []term, asking, language string) bool {
 func isPointing(word, language string) bool {
 	if language == german {
 		return slices.Contains([]string{"es", "er", "sie", "ihm", "ihn", "ihr", "ihnen", "ihre", "ihren", "ihrem", "ihrer", "sein", "seine", "seinen", "seinem", "seiner", "das", "dies", "diese", "dieser", "dieses", "diesem", "diesen", "dort", "dabei",
-			"davon", "dafur", "dafür", "damit", "darauf", "dazu", "dessen", "deren"}, word)
+			"davon", "dafur", "dafür", "damit", "daran", "darauf", "daraus", "darin", "daruber", "darüber", "dazu", "dessen", "deren"}, word)
 	}
 	return slices.Contains([]string{"it", "its", "he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs", "this", "that", "these", "those", "there", "one", "ones"}, word)
 }
