@@ -155,14 +155,14 @@ func (r *reader) find(object span, elsewhere bool) []Result {
 	return out
 }
 
-// undo reads "undo", "undo that". Of a task by its position it takes the state back.
+// undo reads "undo", "undo the last thing". Of a task by its position it takes the state back.
 func (r *reader) undo(object span) []Result {
 	object = r.trim(object, fMe, fFiller, tEnding)
 	if object.empty() {
 		return one(Undo, clear, Entities{}, "a request to take something back")
 	}
 	ref, end := r.exact(object)
-	if ref != nil && end == object.hi && ref.Positions != nil && r.at(object.lo, object.hi, tChange) == 0 {
+	if ref != nil && end == object.hi && ref.Positions != nil && r.has(object, tChange) < 0 {
 		return one(Update, asked, Entities{Status: "pending", Reference: &ref.Reference}, "a task's state is to be taken back")
 	}
 	if r.has(object, tPassive, fStative) >= 0 && (ref == nil || end < object.hi) { // "the deleted task"
