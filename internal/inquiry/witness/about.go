@@ -65,7 +65,8 @@ func (c *corpus) about(q asked, at, i int) (found, bool) {
 	ch := &c.chunks[at]
 	f := found{chunk: at, sentence: i}
 	text := ch.text(i)
-	if isTitle := ch.Index == 0 && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!"); !ch.tells(i) || isTitle {
+	isTitle := ch.Index == 0 && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!")
+	if isRow := strings.HasPrefix(text, "|"); !ch.tells(i) || isTitle || isRow { // a row of a table says nothing without its head
 		return f, false
 	}
 	f.back = c.pointsBack(ch, i, q.language)

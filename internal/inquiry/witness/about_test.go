@@ -8,7 +8,7 @@ import (
 
 const fire = `# Incident report, warehouse
 
-The fire broke out on 12 March 2024 at about 21:40 in hall B, during the late shift. The night guard, Tom Heller, noticed smoke at 21:52 and called the fire brigade.
+The fire broke out on 12 March 2024 at about 21:40 in hall B. The night guard, Tom Heller, noticed smoke at 21:52 and called the fire brigade.
 The sprinklers did not start because the main valve had been closed during maintenance on 8 March.
 Damage amounts to 340,000 euros.
 `

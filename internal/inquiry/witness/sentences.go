@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/search"
 )
 
 // span is a part of a text, in bytes.
@@ -79,7 +81,9 @@ func endsSentence(text string, start, sign, end int) bool {
 	before := text[start:sign]
 	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n\u00a0“„\"")+1:])
 	switch {
-	case word == "" || utf8.RuneCountInString(word) == 1 && !isDigits(word) || isAbbreviation(strings.ReplaceAll(word, ".", "")):
+	case word != "" && utf8.RuneCountInString(word) == 1 && !isDigits(word): // an initial, unless no name follows: “in hall B. The guard”
+		return opensSentence(rest)
+	case word == "" || isAbbreviation(strings.ReplaceAll(word, ".", "")):
 		return false
 	case strings.Contains(word, ".") && !strings.ContainsAny(word, "0123456789"): // z.B, e.g, U.S
 		return false
@@ -87,6 +91,16 @@ func endsSentence(text string, start, sign, end int) bool {
 		return !isOrdinal(before[:len(before)-len(word)], rest)
 	}
 	return true
+}
+
+// opensSentence says whether a text begins with a word that holds sentences together, which is no name.
+func opensSentence(rest string) bool {
+	list := pieces(rest)
+	if len(list) == 0 {
+		return false
+	}
+	low := search.Words(list[0].text)
+	return len(low) == 1 && len(low[0]) > 1 && search.IsStop(low[0])
 }
 
 // isOrdinal says whether a figure with a full stop counts a place, as in “am 3. Mai”, by what stands around it.
