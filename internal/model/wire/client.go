@@ -184,6 +184,9 @@ func connections(c Config) (own http.Client) {
 	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport := shared.Clone()
 		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
+		if transport.DialContext != nil {
+			transport.DialContext = pooled(transport.DialContext)
+		}
 		if c.Local {
 			transport.Proxy = nil
 		}
