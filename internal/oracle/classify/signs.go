@@ -40,6 +40,7 @@ const (
 	usualNames = 12 << 10
 )
 
+// spent has the room of questions before.
 var spent = sync.Pool{New: func() any {
 	return &signs{all: make([]learned.Feature, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
 }}
