@@ -31,14 +31,9 @@ const (
 	fence                     = "```"
 )
 
-var (
-	mayCall = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(strings.Join([]string{hermes, function, `<\|python_tag\|>`, `\[TOOL_CALLS\]`, fence, `\{\s*"(?:name|type)"`}, "|"))
-	})
-	opening = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
-	})
-)
+var opening = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
+})
 
 // WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and gives the text
 // before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count where the text ends with them and
@@ -49,14 +44,14 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		return nil, text
 	}
 	tried := 0 // what begins before it comes to the same end as calls that were read already
-	marks := mayCall().FindAllStringIndex(text, -1)
+	marks := marksOf(text)
 	for _, at := range marks[max(0, len(marks)-mostMarks):] {
-		if at[0] < tried {
+		if at < tried {
 			continue
 		}
-		before := text[:at[0]]
+		before := text[:at]
 		w := writing{offered: offered}
-		left := w.toTheEnd(text[at[0]:], beginsLine(before))
+		left := w.toTheEnd(text[at:], beginsLine(before))
 		if left == 0 && !quoted(before) {
 			return w.calls, before
 		}
@@ -65,6 +60,40 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		}
 	}
 	return nil, text
+}
+
+// marksOf gives where calls may begin.
+func marksOf(text string) (all []int) {
+	for at := 0; ; {
+		next := strings.IndexAny(text[at:], "<[`{")
+		if next < 0 {
+			return all
+		}
+		at += next
+		length := markLength(text[at:])
+		if length > 0 {
+			all = append(all, at)
+		}
+		at += max(length, 1)
+	}
+}
+
+// markLength is how long the mark is that a text begins with; 0 where there is none.
+func markLength(text string) int {
+	for _, mark := range [...]string{hermes, function, pythonTag, mistral, fence} {
+		if strings.HasPrefix(text, mark) {
+			return len(mark)
+		}
+	}
+	if inner, is := strings.CutPrefix(text, "{"); is {
+		inner = strings.TrimLeft(inner, " \t\r\n\f")
+		for _, key := range [...]string{`"name"`, `"type"`} {
+			if strings.HasPrefix(inner, key) {
+				return len(text) - len(inner) + len(key)
+			}
+		}
+	}
+	return 0
 }
 
 // quoted says whether what follows stands in an open code block or in a quoted line.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // Leaf is a type of leaf node, made by Check, Func or Task.
@@ -43,12 +44,14 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 // EmittingCheck is a Check that emits a typed event beside its reason, unless it is nil.
 func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, event Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
+	var all frames[I, struct{}]
 	l.call = func(b *binding, x *exec, i int32) Status {
-		var in I
-		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
-			return x.broken(i, err)
+		at := all.loaded(b, x, i)
+		if at == nil {
+			return Failure
 		}
-		yes, why, event := f(in)
+		defer all.free(at)
+		yes, why, event := f(at.in)
 		if event != nil {
 			x.emit(i, event)
 		}
@@ -72,7 +75,8 @@ func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, eve
 // they may be shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
-	l.call = func(b *binding, x *exec, i int32) Status { return frameOf[I, O](b, x, i).call(b, x, i, f) }
+	var all frames[I, O]
+	l.call = func(b *binding, x *exec, i int32) Status { return all.call(b, x, i, f) }
 	return l
 }
 
@@ -82,9 +86,15 @@ type frame[I, O any] struct {
 	out O
 }
 
-// frameOf reads the inputs; a frame that is nil broke the step.
-func frameOf[I, O any](b *binding, x *exec, i int32) *frame[I, O] {
-	f := &frame[I, O]{}
+// frames are those of a leaf that nothing uses at present: keys and requests hold copies of what was in them.
+type frames[I, O any] struct{ spent sync.Pool }
+
+// loaded is a frame with the inputs; one that is nil broke the step.
+func (all *frames[I, O]) loaded(b *binding, x *exec, i int32) *frame[I, O] {
+	f, _ := all.spent.Get().(*frame[I, O])
+	if f == nil {
+		f = &frame[I, O]{}
+	}
 	if err := b.load(x, reflect.ValueOf(&f.in).Elem()); err != nil {
 		x.broken(i, err)
 		return nil
@@ -92,11 +102,23 @@ func frameOf[I, O any](b *binding, x *exec, i int32) *frame[I, O] {
 	return f
 }
 
-// call writes what compute makes of a frame.
-func (f *frame[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
+func (all *frames[I, O]) free(f *frame[I, O]) {
+	*f = frame[I, O]{}
+	all.spent.Put(f)
+}
+
+// call writes what compute makes of the inputs.
+func (all *frames[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
+	f := all.loaded(b, x, i)
 	if f == nil {
 		return Failure
 	}
+	defer all.free(f)
+	return f.call(b, x, i, compute)
+}
+
+// call writes what compute makes of a frame.
+func (f *frame[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
 	out := reflect.ValueOf(&f.out).Elem()
 	if err := b.prefill(x, out); err != nil {
 		return x.broken(i, err)
@@ -118,11 +140,13 @@ type Request struct {
 // and holds back all after it. Both functions are pure; the input is read again for collect.
 func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	var all frames[I, O]
 	l.call = func(b *binding, x *exec, i int32) Status {
-		f := begin[I, O](b, x, i, plan)
+		f := all.begin(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
+		defer all.free(f)
 		done, ok := x.collect(i)
 		if !ok {
 			return Running
@@ -139,16 +163,18 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle func(in I, k int, c Completion, out *O) error,
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	var all frames[I, O]
 	l.call = func(b *binding, x *exec, i int32) Status {
-		f := begin[I, O](b, x, i, plan)
+		f := all.begin(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
+		defer all.free(f)
 		for _, k := range x.unsettled(i) {
 			r := &x.s.Tasks[x.taskOf(i)].Requests[k]
 			r.Settled = true
 			done := *r.Done
-			if st := frameOf[I, O](b, x, i).call(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
+			if st := all.call(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
 				x.withdraw(i)
 				return st
 			}
@@ -156,7 +182,7 @@ func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle fu
 		if _, ok := x.collect(i); !ok {
 			return Running
 		}
-		return frameOf[I, O](b, x, i).call(b, x, i, finish)
+		return all.call(b, x, i, finish)
 	}
 	return l
 }
@@ -348,8 +374,8 @@ func asFault(err error) *Fault {
 }
 
 // begin loads a task, and records its requests where it begins; collect issues those that may start. nil is a failure.
-func begin[I, O any](b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
-	f := frameOf[I, O](b, x, i)
+func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
+	f := all.loaded(b, x, i)
 	if f == nil || x.cells[i].On {
 		return f
 	}

@@ -17,8 +17,8 @@ func TestTimeAndMemoryAreLinearInTheSize(t *testing.T) {
 	r := New("correct horse battery staple")
 	for _, unit := range worst {
 		ratios := lineartest.Check(t, 4<<10, func(size int) func() {
-			text := []byte(strings.Repeat(unit, size/len(unit)+1))
-			return func() { r.Bytes(text); r.Lines(text) }
+			text := strings.Repeat(unit, size/len(unit)+1)
+			return func() { r.String(text); r.Lines([]byte(text)) } // Bytes remembers the text
 		})
 		t.Logf("%q: %s", unit, ratios)
 	}

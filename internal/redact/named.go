@@ -3,9 +3,10 @@ package redact
 // A secret of no shape is told by what stands before it, as in password=…, "api_key": "…" or <token>…</token>, and by how little it looks like words.
 
 const (
-	longestName  = 64  // bytes of a name
-	longestValue = 512 // bytes of a value that are looked at
-	longestGap   = 8   // of blanks between a sign and what it joins
+	longestName     = 64  // bytes of a name
+	longestValue    = 512 // bytes of a value that are looked at
+	longestGap      = 8   // of blanks between a sign and what it joins
+	shortestTelling = 5   // bytes of what kindAt knows: "token"
 )
 
 // telling says how surely a name is that of a secret.
@@ -21,7 +22,7 @@ const (
 
 // nameKind looks for what names of secrets hold, in a name in lower case, without the signs between its words.
 func nameKind(flat []byte) telling {
-	for i := range flat {
+	for i := 0; i+shortestTelling <= len(flat); i++ {
 		if kind := kindAt(flat[i:]); kind != unnamed {
 			return kind
 		}

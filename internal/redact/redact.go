@@ -9,7 +9,7 @@
 //     holds the secret is replaced.
 //   - Text without a secret is returned as it is, without a copy or an allocation.
 //   - The time is linear in the size of the text.
-//   - A Redactor is never changed after New and is safe for concurrent use.
+//   - A Redactor finds the same secrets as long as it lives, and is safe for concurrent use.
 //
 // It is a net, not a wall: a secret that was cut in pieces, encrypted or encoded otherwise passes through.
 package redact
@@ -32,18 +32,29 @@ type text interface{ string | []byte }
 
 // Redactor replaces secrets with Mark. Its zero value replaces nothing.
 type Redactor struct {
-	first   pairs         // the pairs of bytes that needles begin with
-	either  pairs         // and the pairs that come next, and those with a sign: of two places that follow each other, a look at one finds a needle
+	first   triples       // the three bytes that needles begin with
 	sign    [256]bool     // what stands between a name and its value
 	needles [256][]needle // by first byte
+	clean   clean
 }
 
-// pairs is a set of pairs of bytes.
-type pairs [1 << 16 / 64]uint64
+// triples is a set of three bytes each, in a hash table without its keys: a few that were not added count as members.
+type triples [1 << 16 / 64]uint64
 
-func (p *pairs) add(a, b byte) { p[uint(a)<<2|uint(b)>>6] |= 1 << (b & 63) }
+func (s *triples) add(a, b, c byte) {
+	at := place(a, b, c)
+	s[at>>6] |= 1 << (at & 63)
+}
 
-func (p *pairs) has(a, b byte) bool { return p[uint(a)<<2|uint(b)>>6]&(1<<(b&63)) != 0 }
+func (s *triples) has(a, b, c byte) bool {
+	at := place(a, b, c)
+	return s[at>>6]&(1<<(at&63)) != 0
+}
+
+// place spreads three bytes over the bits of the table.
+func place(a, b, c byte) uint16 {
+	return uint16((uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> 16)
+}
 
 // needle is what a secret begins with, or all of it: three bytes at least.
 type needle struct {
@@ -59,10 +70,6 @@ func New(secrets ...string) *Redactor {
 	}
 	for _, sign := range []byte("=:>,") {
 		r.sign[sign] = true
-		for other := range 256 {
-			r.either.add(sign, byte(other))
-			r.either.add(byte(other), sign)
-		}
 	}
 	for _, secret := range secrets {
 		if len(secret) < MinSecret {
@@ -80,15 +87,18 @@ func (r *Redactor) add(n needle) {
 	if slices.Contains(r.needles[first], n) {
 		return
 	}
-	r.first.add(first, n.prefix[1])
-	r.either.add(first, n.prefix[1])
-	r.either.add(n.prefix[1], n.prefix[2])
+	r.first.add(first, n.prefix[1], n.prefix[2])
 	r.needles[first] = append(r.needles[first], n)
 }
 
 // Bytes returns b with every secret replaced by Mark. Where there is none it returns b itself; else b is left alone.
 func (r *Redactor) Bytes(b []byte) []byte {
+	h := hash(b)
+	if r.clean.has(h) {
+		return b
+	}
 	if start, _ := find(r, b, 0); start < 0 {
+		r.clean.add(h)
 		return b
 	}
 	all := spans(r, b)
@@ -216,35 +226,33 @@ func literalEnd(b []byte, i int) int {
 
 // find returns the first secret in t at or after from, or -1. Secrets that overlap count as one.
 func find[T text](r *Redactor, t T, from int) (start, end int) {
-	for i := from; i+1 < len(t); i += 2 {
-		if !r.either.has(t[i], t[i+1]) {
+	for i := from; i+2 < len(t); i++ {
+		if !r.sign[t[i]] && !r.first.has(t[i], t[i+1], t[i+2]) {
 			continue
 		}
-		for at := max(from, i-1); at <= i+1; at++ {
-			if start, end = secretAt(r, t, from, at); start >= 0 {
-				return start, end
-			}
+		if start, end = secretAt(r, t, from, i); start >= 0 {
+			return start, end
 		}
 	}
 	return -1, -1
 }
 
-// secretAt returns the secret that a sign or a needle at i tells of, or -1.
+// secretAt returns the secret that a sign or a needle at i tells of, or -1. Two bytes at least follow.
 func secretAt[T text](r *Redactor, t T, from, i int) (start, end int) {
 	start, end = -1, -1
-	if r.sign[t[i]] && i+1 < len(t) {
+	if r.sign[t[i]] {
 		if start, end = told(t, i); start < from {
 			start, end = -1, -1
 		}
 	}
-	if start < 0 && i+1 < len(t) && r.first.has(t[i], t[i+1]) {
+	if start < 0 && r.first.has(t[i], t[i+1], t[i+2]) {
 		start, end = longest(r, t, from, i, 0)
 	}
 	if start < 0 {
 		return -1, -1
 	}
-	for j := start + 1; j < end && j+1 < len(t); j++ {
-		if r.first.has(t[j], t[j+1]) {
+	for j := start + 1; j < end && j+2 < len(t); j++ {
+		if r.first.has(t[j], t[j+1], t[j+2]) {
 			_, further := longest(r, t, from, j, end)
 			end = max(end, further)
 		}

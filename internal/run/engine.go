@@ -353,9 +353,12 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 
 // encode gives the data of a record.
 func encode(kind string, v any) (data []byte, err error) {
-	if c, ok := v.(*CompletionRecord); ok {
-		data, err = c.appendJSON(make([]byte, 0, len(c.Payload)+len(c.Result)+256))
-	} else {
+	switch r := v.(type) {
+	case *CompletionRecord:
+		data, err = r.appendJSON(make([]byte, 0, len(r.Payload)+len(r.Result)+256))
+	case *EndRecord:
+		data, err = r.appendJSON(make([]byte, 0, len(r.Outcome)+128))
+	default:
 		data, err = marshal(v)
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ func (e *Engine) lastRecords(ctx context.Context, k journal.Key, recs []journal.
 		Fault: &bt.Fault{Kind: KindCancelled, Reason: known.why(writer(recs), e.Build, cause)}}
 	o := e.outcomeWithoutTree(view, known, end.Fault)
 	end.Reason, end.Outcome = o.Reason, o.result
-	data, err := encode(KindEnd, end)
+	data, err := encode(KindEnd, &end)
 	o.Status = journal.Cancelled
 	return append(last, e.record(next+int64(len(last)), now, KindEnd, data)), o.end(e, now), err
 }

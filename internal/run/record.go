@@ -140,6 +140,25 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// appendJSON encodes the end as marshal does. Outcome is compact JSON already, and is not read again.
+func (r *EndRecord) appendJSON(b []byte) ([]byte, error) {
+	b = appendText(append(b, `{"status":`...), string(r.Status))
+	if r.Reason != "" {
+		b = appendText(append(b, `,"reason":`...), r.Reason)
+	}
+	if r.Fault != nil {
+		var err error
+		if b, err = appendTo(append(b, `,"fault":`...), r.Fault); err != nil {
+			return nil, err
+		}
+	}
+	b = strconv.AppendInt(append(b, `,"now":`...), r.Now, 10)
+	if len(r.Outcome) > 0 {
+		b = append(append(b, `,"outcome":`...), r.Outcome...)
+	}
+	return append(b, '}'), nil
+}
+
 // appendText adds a text as JSON. Most need no escape.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {

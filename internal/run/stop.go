@@ -149,7 +149,7 @@ func (d *driver) finish(life context.Context, st bt.Status, fault *bt.Fault) (En
 // appendEnd closes the run, and gives the end as it was kept.
 func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndRecord, error) {
 	now := d.e.Clock.Now()
-	data, err := encode(KindEnd, end)
+	data, err := encode(KindEnd, &end)
 	if err != nil {
 		return nil, err
 	}

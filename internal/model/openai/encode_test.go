@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"testing"
@@ -102,7 +103,7 @@ func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
 		want := sdkBody(testing.TB(nil), p.name, req, old)
 		for turn := range 3 {
 			got, err := p.encode(req, 0)
-			if err != nil || string(got) != want {
+			if got := bytes.Join(got, nil); err != nil || string(got) != want {
 				t.Fatalf("turn %d: %v\n%s\nwant\n%s", turn, err, got, want)
 			}
 		}
@@ -119,7 +120,7 @@ func TestMessageThatChangedIsEncodedAnew(t *testing.T) {
 	for _, msg := range []model.Message{first, second, third, first} {
 		req := model.Request{Messages: []model.Message{msg}}
 		got, err := p.encode(req, 0)
-		if want := sdkBody(t, "m", req, true); err != nil || string(got) != want {
+		if want := sdkBody(t, "m", req, true); err != nil || string(bytes.Join(got, nil)) != want {
 			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 		}
 		first.ToolCalls[0].Name += "h"

@@ -18,7 +18,7 @@ const bridge = `{"role":"assistant","content":"I have the results."},`
 
 // encode appends the body of a streaming request by hand, from the forms of the messages that are encoded already. The order of
 // the fields is go-openai's.
-func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
+func (p *protocol) encode(req model.Request, without uint32) (wire.Body, error) {
 	q := p.quirks(without)
 	system := p.systemForm(`{"role":"system","content":`, req.System, `}`)
 	tools, err := p.toolsForm(req.Tools, `{"function":{`, `},"type":"function"}`)
@@ -29,9 +29,12 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := append(make([]byte, 0, sizeOf(req)+len(system)+len(tools)+len(format)), `{"model":`...)
+	b := append(make([]byte, 0, sizeOf(req)+len(format)), `{"model":`...)
 	b = append(jsonappend.String(b, p.name), `,"messages":[`...)
-	b = append(b, system...)
+	toSystem := len(b)
+	if len(system) > 0 && len(req.Messages) > 0 {
+		b = append(b, ',')
+	}
 	b, err = p.appendMessages(b, req.Messages, q, p.memo, p.appendMessage)
 	if err != nil {
 		return nil, err
@@ -49,14 +52,16 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if q&noFormat == 0 {
 		b = append(b, format...)
 	}
-	b = appendTools(b, tools, req.NoCalls, q)
+	toTools := len(b)
+	tools, b = chosenTools(b, tools, req.NoCalls, q)
 	if q&noStreamOptions == 0 {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
 	}
 	if effort := q.effort(p.think); effort != "" {
 		b = jsonappend.String(append(b, `,"reasoning_effort":`...), effort)
 	}
-	return append(b, '}'), nil
+	b = append(b, '}')
+	return wire.Body{b[:toSystem], system, b[toSystem:toTools], tools, b[toTools:]}, nil
 }
 
 // sizeOf is about the length of what each request holds alone.
@@ -79,7 +84,7 @@ func (p *protocol) appendMessages(b []byte, messages []model.Message, q quirk, m
 		if msg.Role != model.User && msg.Role != model.Assistant && msg.Role != model.ToolRole {
 			return nil, wire.UnknownRole(i, msg.Role)
 		}
-		if b[len(b)-1] != '[' {
+		if i > 0 {
 			b = append(b, ',')
 		}
 		if q&bridged != 0 && i > 0 && msg.Role == model.User && messages[i-1].Role == model.ToolRole {
@@ -90,15 +95,16 @@ func (p *protocol) appendMessages(b []byte, messages []model.Message, q quirk, m
 	return b, nil
 }
 
-// appendTools appends the field of the tools, and that none may be called, if so. Where that can't be said, the tools are left out.
-func appendTools(b, tools []byte, noCalls bool, q quirk) []byte {
+// chosenTools is the field of the tools that is sent, and b with what follows it: that none may be called, if so. Where that can't be said, the tools are
+// left out.
+func chosenTools(b, tools []byte, noCalls bool, q quirk) (sent, behind []byte) {
 	switch {
 	case len(tools) == 0 || noCalls && q&noToolChoice != 0:
-		return b
+		return nil, b
 	case noCalls:
-		return append(append(b, tools...), `,"tool_choice":"none"`...)
+		return tools, append(b, `,"tool_choice":"none"`...)
 	}
-	return append(b, tools...)
+	return tools, b
 }
 
 // messageSize is about the length of a message's form.

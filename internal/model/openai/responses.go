@@ -11,7 +11,7 @@ import (
 
 // encodeResponse appends the body of a streaming request to the Responses API, as encode does that of one for chat completions. The
 // provider is to keep nothing: what it thought comes encrypted, and goes back.
-func (p *protocol) encodeResponse(req model.Request, without uint32) ([]byte, error) {
+func (p *protocol) encodeResponse(req model.Request, without uint32) (wire.Body, error) {
 	q := p.quirks(without)
 	system := p.systemForm(`,"instructions":`, req.System, ``)
 	tools, err := p.toolsForm(req.Tools, `{"type":"function",`, `,"strict":false}`) // which is true where nothing is said
@@ -22,8 +22,9 @@ func (p *protocol) encodeResponse(req model.Request, without uint32) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	b := append(make([]byte, 0, sizeOf(req)+len(system)+len(tools)+len(format)), `{"model":`...)
-	b = append(jsonappend.String(b, p.name), system...)
+	b := append(make([]byte, 0, sizeOf(req)+len(format)), `{"model":`...)
+	b = jsonappend.String(b, p.name)
+	toSystem := len(b)
 	b = append(b, `,"input":[`...)
 	b, err = p.appendMessages(b, req.Messages, q, "responses of "+p.memo, p.appendItems)
 	if err != nil {
@@ -39,8 +40,10 @@ func (p *protocol) encodeResponse(req model.Request, without uint32) ([]byte, er
 	if q&noFormat == 0 {
 		b = append(b, format...)
 	}
-	b = appendTools(b, tools, req.NoCalls, q)
-	return append(appendThinking(b, q.effort(p.think), q), '}'), nil
+	toTools := len(b)
+	tools, b = chosenTools(b, tools, req.NoCalls, q)
+	b = append(appendThinking(b, q.effort(p.think), q), '}')
+	return wire.Body{b[:toSystem], system, b[toSystem:toTools], tools, b[toTools:]}, nil
 }
 
 // appendThinking appends how much to think, and that a summary is to come of it: without one, a model that thinks for long is silent.

@@ -108,7 +108,9 @@ func Classify(q Query) Classification {
 		return concluded(Conversational, nothingSaid[:])
 	}
 	found := append(find(t), findFollowUp(t, q)...)
-	signs := signsOf(t, q, found)
+	seen := signsOf(t, q, found)
+	defer seen.free()
+	signs := seen.all
 	switch met, without := meets(signs, found); {
 	case without && !met:
 		return concluded(Conversational, nothingSaid[:])

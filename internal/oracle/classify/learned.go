@@ -62,6 +62,7 @@ func (c *Classification) explain(signs []learned.Feature, found []hit) {
 			name, said = "words", strings.TrimPrefix(pair, atStart+" ")
 		}
 		if !strings.HasPrefix(said, kindSign) {
+			said = strings.Clone(said) // all names are one text
 			c.match(name, []string{said}, r.Weight, name == "word" && !lex().StopWords[said])
 		}
 	}

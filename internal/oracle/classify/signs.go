@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -39,10 +40,27 @@ const (
 	usualNames = 12 << 10
 )
 
+// spent has the room of questions before.
+var spent = sync.Pool{New: func() any {
+	return &signs{all: make([]learned.Feature, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
+}}
+
 func newSigns() *signs {
-	s := &signs{all: make([]learned.Feature, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
+	s := spent.Get().(*signs)
 	s.names.Grow(usualNames)
 	return s
+}
+
+// free lets the room of s be used again, unless the question was a long one. Its names stay.
+func (s *signs) free() {
+	if len(s.all) > usualSigns {
+		return
+	}
+	clear(s.all)
+	clear(s.seen)
+	s.all = s.all[:0]
+	s.names.Reset()
+	spent.Put(s)
 }
 
 // written is these parts as one text.
@@ -64,7 +82,7 @@ func (s *signs) add(value float64, parts ...string) {
 
 // signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, the question before, and what the rules
 // found. Nothing here knows a word.
-func signsOf(t *text, q Query, found []hit) []learned.Feature {
+func signsOf(t *text, q Query, found []hit) *signs {
 	s := newSigns()
 	said := make([]string, len(t.tokens))
 	for i, tok := range t.tokens {
@@ -80,7 +98,7 @@ func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	for k, x := range sum(found) {
 		s.add(max(-1, min(1, x/6)), "rules ", string(types[k]))
 	}
-	return s.all
+	return s
 }
 
 // countIn is what a word counts in a text.
