@@ -106,7 +106,6 @@ func (p *tab) checks(label string) {
 }
 
 func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
-	eachStore(t)
 	c, settings := convene(t, "Optimist")
 	p := open(t, settings).visit(1400)
 	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")

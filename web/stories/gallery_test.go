@@ -11,6 +11,7 @@ import (
 // The stories of this file look at every view and dialog: see looks.
 
 func TestConversationsLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	p := h.visit(900)
 	p.looks("conversations-empty")
@@ -45,6 +46,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 }
 
 func TestWhyLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	asked(p, "How is a lease acquired?")
 	p.sees("In short")
@@ -70,6 +72,7 @@ func TestWhyLooksAsItShould(t *testing.T) {
 }
 
 func TestTasksLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	p := h.visit(900)
 	p.press("Tasks")
@@ -90,6 +93,7 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 }
 
 func TestCouncilLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
@@ -107,6 +111,7 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 }
 
 func TestInquiriesLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"), []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -127,6 +132,7 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 }
 
 func TestOperationLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	p := h.tab(900)
@@ -144,6 +150,7 @@ func TestOperationLooksAsItShould(t *testing.T) {
 
 // What another machine makes otherwise, its letters, is let pass; a layout that is broken is not.
 func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
+	onOneStore(t)
 	if *update {
 		t.Skip("there is nothing to compare with while the sketches are written")
 	}

@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,10 +13,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/app"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/node"
-	"sibyl/internal/store/sqlite"
 )
 
 // hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.
@@ -225,11 +224,10 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil { // it would have kept the inquiry from beginning
 		t.Fatal(err)
 	}
-	store := must(sqlite.Open(t.Context(), filepath.Join(h.dir, "data", "sibyl.db")))
-	now := time.Now()
-	if err := errors.Join(store.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now}), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	h.database(func(db app.Database) error {
+		now := time.Now()
+		return db.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now})
+	})
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
 	ops.press("Operation")

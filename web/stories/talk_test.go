@@ -39,7 +39,6 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 
 // What a model says is seen while it says it, also after a reload in the middle of it.
 func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
-	eachStore(t)
 	m, settings := plays(t, "The **first** half, ", "and the second half."+sure)
 	p := open(t, settings).visit(1000)
 	p.says("Tell me something about leases in general.")

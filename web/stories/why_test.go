@@ -133,6 +133,7 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "trees: "+manyEvents(t)+"\n").visit(1400)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
@@ -218,7 +219,6 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 }
 
 func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
-	eachStore(t)
 	p := open(t, "").visit(1400)
 	asked(p, "How is a lease acquired?")
 	p.press("Compare")
