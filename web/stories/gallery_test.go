@@ -159,6 +159,7 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 	p.sees("lease.go:")
 	p.press("Sources")
 	p.sees("cited and read")
+	p.until("the conversation in the list", `document.querySelector("aside li a")?.innerText.includes("lease")`) // it is fetched a moment after the answer began
 	kept := p.kept("conversations-sources")
 	p.turns("light")
 	for _, one := range []struct {
