@@ -58,7 +58,7 @@ type Options struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
+		Events: Events(), Reasons: whys(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}

@@ -1,5 +1,6 @@
 import { words, type Key } from "../words";
 import { kept, keep } from "./kept";
+import { reasonIn } from "./reasons";
 import { Teller } from "./told";
 
 export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
@@ -41,6 +42,9 @@ export function sayOr(key: string, text: string): string {
   return key in words ? say(key as Key) : text;
 }
 
+/** Why something was decided or not done, as the server says it: in the language of the page. */
+export const reason = (text: string) => reasonIn(order.indexOf(language), text).replace(turning, "");
+
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 
@@ -71,7 +75,7 @@ export function money(amount: number, currency: string): string {
 }
 
 /** Tells what happens in runs. */
-export const teller = new Teller(say, sayOr, (n) => number(n));
+export const teller = new Teller(say, sayOr, (n) => number(n), reason);
 
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {

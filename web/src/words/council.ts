@@ -113,5 +113,4 @@ export const council = {
   "council.chair.minority": ["Minority views", "Einzelne Stimmen", "Opiniões minoritárias"],
   "council.chair.unused": ["Nothing was taken up of: {who}", "Nichts übernommen von: {who}", "Nada foi retomado de: {who}"],
   "council.chair": ["{name}, in the chair", "{name}, im Vorsitz", "{name}, na presidência"],
-  "council.skipped.part": ["Left out: {what}", "Ausgelassen: {what}", "Deixado de fora: {what}"],
 } as const;
