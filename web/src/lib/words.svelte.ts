@@ -62,7 +62,10 @@ const numbers = once((of) => new Intl.NumberFormat(of));
 const hours = once((of) => new Intl.DateTimeFormat(of, { timeStyle: "short" }));
 const days = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));
 
-export const number = (n: number) => numbers().format(n);
+const parts = once((of) => new Intl.NumberFormat(of, { maximumSignificantDigits: 3 }));
+
+/** A number with three digits behind the point at most; below one with three that count. */
+export const number = (n: number) => (Math.abs(n) < 1 ? parts() : numbers()).format(n);
 
 /** An amount of money: with two digits that count, or the cents. A currency that the browser does not know stands behind it. */
 export function money(amount: number, currency: string): string {
