@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
@@ -22,9 +21,6 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 	server, err := mcp.New(mcp.Config{Tasks: a.Tasks, Key: key, Log: a.log, Now: a.Clock.Now})
 	if err != nil {
 		return d, err
-	}
-	if _, err := a.ofTasks(); err != nil {
-		return d, fmt.Errorf("the prompt of the task assistant: %w", err)
 	}
 	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.ofTasks, Usual: a.Config.Model, Now: a.Clock.Now,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
