@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -76,12 +75,36 @@ const mostHeld = 8
 
 // Why a call is held, as the person reads it.
 const (
-	whyWrite   = "text from strangers was read in this run"
-	whyAddress = "private text was read in this run, and nobody but the model named this address"
-	whyServer  = "private text was read in this run, and the server is somebody else's"
-	whyLong    = "private text was read in this run, and the query has more than %d characters"
-	whyQuotes  = "the query quotes private text: “%s”"
+	whyWrite   bt.Reason = "text from strangers was read in this run"
+	whyAddress bt.Reason = "private text was read in this run, and nobody but the model named this address"
+	whyServer  bt.Reason = "private text was read in this run, and the server is somebody else's"
+	whyLong    bt.Reason = "private text was read in this run, and the query has more than %d characters"
+	whyQuotes  bt.Reason = "the query quotes private text: “%s”"
 )
+
+// Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with why it is.
+const (
+	nobodyAsked bt.Reason = "%s, so it is not called"
+	tooManyWait bt.Reason = "%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done"
+	tooLongRead bt.Reason = "%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it"
+	askedFirst  bt.Reason = "%s, so the person is asked first: go on without it, and say in your answer that it waits for their yes"
+	tooMany     bt.Reason = "a turn may call %d tools at most"
+	notOffered  bt.Reason = "it is not offered for this question"
+	namedTwice  bt.Reason = "its arguments have the name %q twice: write each once"
+	noAddress   bt.Reason = "it names no address"
+	notThere    bt.Reason = "it is not there for this question"
+	notSeen     bt.Reason = "it is not what the person saw"
+	notAdmitted bt.Reason = "the tree has not admitted it"
+)
+
+// Reasons are the sentences that say why a call is let through, held or refused.
+func Reasons() []bt.Reason {
+	all := []bt.Reason{whyWrite, whyAddress, whyServer, whyLong, whyQuotes, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany, notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted}
+	for _, r := range []Rule{RuleStays, RuleWords, RulePublic, RuleKnown, RuleQuery, RuleTrusted, RuleTree, RuleAllowed} {
+		all = append(all, bt.Reason(r.String()))
+	}
+	return all
+}
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
 type gate struct {
@@ -151,18 +174,18 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
 	switch {
 	case !asks:
 		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
-		return h.Why + ", so it is not called", all
+		return nobodyAsked.With(h.Why), all
 	case waits(all, h):
 	case others == mostHeld:
 		l.turnedAway(h)
-		return fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", h.Why, mostHeld), all
+		return tooManyWait.With(h.Why, mostHeld), all
 	case size > mostWaiting:
 		l.turnedAway(h)
-		return fmt.Sprintf("%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it", h.Why, mostWaiting), all
+		return tooLongRead.With(h.Why, mostWaiting), all
 	default:
 		all = append(slices.Clip(all), h)
 	}
-	return h.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes", all
+	return askedFirst.With(h.Why), all
 }
 
 // turnedAway tells the person of a call that can't wait for them.
@@ -186,11 +209,11 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	t := factOf(i.Tools, c.Name)
 	switch {
 	case k >= i.Most:
-		return Verdict{Refused: fmt.Sprintf("a turn may call %d tools at most", i.Most)}, nil
+		return Verdict{Refused: tooMany.With(i.Most)}, nil
 	case t.Name == "" || !slices.Contains(i.Offered, c.Name):
-		return Verdict{Refused: "it is not offered for this question"}, nil
+		return Verdict{Refused: notOffered.With()}, nil
 	case c.Twice != "":
-		return Verdict{Refused: fmt.Sprintf("its arguments have the name %q twice: write each once", c.Twice)}, nil
+		return Verdict{Refused: namedTwice.With(c.Twice)}, nil
 	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
@@ -199,7 +222,7 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{}, &h
 	}
 	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
-		return hold(whyWrite)
+		return hold(whyWrite.With())
 	}
 	v, why := i.leaves(t, c, l)
 	if why != "" {
@@ -227,17 +250,17 @@ func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string)
 	case t.Out.To == tool.ToAddress && c.Where != "" && i.knows(c.Where, l):
 		return Verdict{Rule: RuleKnown}, ""
 	case t.Out.To == tool.ToAddress && c.Where == "":
-		return Verdict{Refused: "it names no address"}, ""
+		return Verdict{Refused: noAddress.With()}, ""
 	case t.Out.To == tool.ToAddress:
-		return Verdict{}, whyAddress
+		return Verdict{}, whyAddress.With()
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
-		return Verdict{}, fmt.Sprintf(whyLong, i.MostQuery)
+		return Verdict{}, whyLong.With(i.MostQuery)
 	case t.Out.To == tool.ToEngine:
 		return Verdict{Rule: RuleQuery, Asks: i.asks()}, ""
 	case t.Out.Trusted:
 		return Verdict{Rule: RuleTrusted}, ""
 	}
-	return Verdict{}, whyServer
+	return Verdict{}, whyServer.With()
 }
 
 // takesPrivate says whether the tree's ports let private text reach an outlet.

@@ -64,9 +64,9 @@ func allowedCalls(yes []Waiting, tools []ToolFact, labels Labels) callsOf {
 		v := Verdict{Rule: RuleAllowed, Labels: labels}
 		switch t := factOf(tools, w.Tool); {
 		case t.Name == "":
-			v = Verdict{Refused: "it is not there for this question"}
+			v = Verdict{Refused: notThere.With()}
 		case c.Twice != "" || c.Digest != w.Digest():
-			v = Verdict{Refused: "it is not what the person saw"}
+			v = Verdict{Refused: notSeen.With()}
 		}
 		of.Reply.Calls, of.Admitted = append(of.Reply.Calls, c), append(of.Admitted, v)
 	}

@@ -102,7 +102,7 @@ func (i *callsOf) may(k int) (fact ToolFact, v Verdict) {
 		v = i.Admitted[k]
 	}
 	if v == (Verdict{}) {
-		v.Refused = "the tree has not admitted it"
+		v.Refused = notAdmitted.With()
 	}
 	return factOf(i.Tools, i.Reply.Calls[k].Name), v
 }

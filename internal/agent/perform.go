@@ -246,7 +246,7 @@ func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool
 		return "", err
 	}
 	if quoted := Quotes(query, spoken, append(texts, privateTexts(c.View)...)); quoted != "" {
-		return fmt.Sprintf(whyQuotes, Brief(quoted, 60)), nil
+		return whyQuotes.With(Brief(quoted, 60)), nil
 	}
 	return "", nil
 }

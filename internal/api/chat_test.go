@@ -27,7 +27,7 @@ func withTasks(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := taskchat.Deps{Store: h.store, Now: time.Now,
+	d := taskchat.Deps{Store: h.store, Now: time.Now, Prompt: func() ([]byte, error) { return []byte("Read it."), nil },
 		Choose: func(_ context.Context, asked string) (string, error) {
 			if asked != "" && asked != "offline:rules" {
 				return "", errors.New("there is no such model")

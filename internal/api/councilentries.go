@@ -19,6 +19,7 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/render"
 	"sibyl/internal/user"
 )
 
@@ -59,6 +60,7 @@ type CouncilSpoken struct {
 type CouncilResponse struct {
 	Answer CouncilAnswer `json:"answer"`
 	Text   string        `json:"text"`
+	HTML   string        `json:"html" doc:"The same, in which nothing runs."`
 }
 
 // CouncilItem is in the address of an entry or an answer of a session.
@@ -297,7 +299,7 @@ func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[Coun
 	text, err := s.config.Council.Response(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, a := range o.Answers {
 		if err == nil && a.Sequence == in.Sequence {
-			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text}}, nil
+			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text, render.HTML(text)}}, nil
 		}
 	}
 	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))

@@ -26,7 +26,9 @@ type CouncilQuestion struct {
 
 // CouncilTranscribe says which recordings are written down: those that wait.
 type CouncilTranscribe struct {
-	Again bool `json:"again,omitempty" doc:"Also those that have failed."`
+	Again    bool `json:"again,omitempty" doc:"Also those that have failed."`
+	Entry    int  `json:"entry,omitempty" minimum:"1" doc:"Also this one, which has a transcript: that stays until there is another."`
+	Attempts int  `json:"attempts,omitempty" minimum:"0" doc:"The transcription_attempts of that entry: where there were more by now, its transcript stays."`
 }
 
 // CouncilNaming has a model name a session.
@@ -119,6 +121,15 @@ func (s *Server) councilRun(ctx context.Context, o council.Options, key string) 
 	}, (*stream).streamOrAnswer)
 }
 
+// transcribes is the problem that nothing does, or nil.
+func (s *Server) transcribes() error {
+	if s.config.Council.Missing() == "" {
+		return nil
+	}
+	return newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes. The recordings are kept, and wait.",
+		"Whoever runs the server can set up a model, a server or a command that does.")
+}
+
 // afterLast is how long a transcription of a session is waited for before it is said that one goes on: one that has looked for recordings for the last
 // time is over by then, and any other takes in what was added.
 const afterLast = 500 * time.Millisecond
@@ -126,9 +137,8 @@ const afterLast = 500 * time.Millisecond
 // beginTranscription has the recordings of a session written down. Where that is being done it gives the run that does it, unless those that have failed
 // are wanted again.
 func (s *Server) beginTranscription(ctx context.Context, session string, again bool, key string) (Begun, error) {
-	if s.config.Council.Missing() != "" {
-		return Begun{}, newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes. The recordings are kept, and wait.",
-			"Whoever runs the server can set up a model, a server or a command that does.")
+	if err := s.transcribes(); err != nil {
+		return Begun{}, err
 	}
 	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok && !again {
@@ -145,6 +155,15 @@ func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[Council
 	o, _, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
+	}
+	if in.Body.Entry != 0 {
+		err := s.transcribes()
+		if err == nil {
+			err = s.config.Council.Anew(ctx, exchangeOf(ctx).owner(), o.ID, in.Body.Entry, in.Body.Attempts)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	begun, err := s.beginTranscription(ctx, o.ID, in.Body.Again, in.Key)
 	if err != nil {

@@ -267,6 +267,40 @@ func TestRecordingThatFailedIsWrittenDownAgain(t *testing.T) {
 	}
 }
 
+func TestRecordingThatHasATranscriptIsWrittenDownAnewAndKeepsItWhereThatFails(t *testing.T) {
+	h := withCouncil(t)
+	said, fault := "there words", error(nil)
+	h.transcribe = func(context.Context, string) (string, error) { return said, fault }
+	h.open()
+	s := h.sitting("")
+	at := councils + "/" + s.ID
+	var added api.CouncilAdded
+	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
+	h.over(added.Transcription.Run)
+	anew := func(attempts int) (text string, e api.CouncilEntry) {
+		var begun api.Begun
+		if a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 1, "attempts": attempts}}, &begun); a.status != http.StatusAccepted {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		h.over(begun.Run)
+		var heard api.CouncilTranscript
+		h.get(question{path: at + "/entries/1/transcript"}, &heard)
+		return heard.Text, heard.Entry
+	}
+	said, fault = "", &model.Error{Kind: model.Refused, Err: errors.New("it is too loud")}
+	if text, e := anew(1); text != "there words" || e.Status != session.Success || e.Error == "" {
+		t.Errorf("after a failure it has %q: %+v", text, e)
+	}
+	said, fault = "their words", nil
+	if text, _ := anew(1); text != "there words" {
+		t.Errorf("the same request has it written down anew: %q", text)
+	}
+	if text, e := anew(2); text != "their words" || e.Status != session.Success || e.Error != "" {
+		t.Errorf("it has %q: %+v", text, e)
+	}
+	h.refused("what there is not", question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 2}}, 404, "not_found")
+}
+
 func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
 	h := withCouncil(t)
 	h.transcribe = func(context.Context, string) (string, error) { return "words", nil }

@@ -16,7 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/user"
 )
@@ -306,10 +308,12 @@ func (s *Server) nameOptions() error {
 	return nil
 }
 
-// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, and the kinds of what their steps ask for.
+// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the sentences that say why something was decided,
+// and the kinds of what their steps ask for.
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
-	fields, kinds := map[string][]string{}, map[string]bool{}
+	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]bool{}
+	listed := append(run.Reasons(), assistant.Reasons()...)
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
 			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))
@@ -317,13 +321,17 @@ func (s *Server) nameEvents() {
 		for kind := range a.Effects {
 			kinds[kind] = true
 		}
+		listed = append(listed, a.Reasons...)
+	}
+	for _, r := range listed {
+		reasons[r.Template()] = true
 	}
 	all := []any{}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, kind)
 	}
 	schemas["Effect"].Properties["kind"].Examples = all
-	schemas["Event"].Properties["data"].Extensions = map[string]any{"x-fields-by-type": fields}
+	schemas["Event"].Properties["data"].Extensions = map[string]any{"x-fields-by-type": fields, "x-reasons": slices.Sorted(maps.Keys(reasons))}
 }
 
 // fieldsOf are the names that the fields of a struct have in JSON.

@@ -134,7 +134,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 func (a *App) assist(opt Options) (err error) {
 	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
 	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools: a.Tools, LeftOut: a.servers.leftOut, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
+		Tools: a.Tools, LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
 		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
 	chat, err := a.chat()

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"io/fs"
 
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
@@ -24,11 +22,7 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 	if err != nil {
 		return d, err
 	}
-	prompt, err := fs.ReadFile(a.texts, "tasks/intent.md")
-	if err != nil {
-		return d, fmt.Errorf("the prompt of the task assistant: %w", err)
-	}
-	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: prompt, Usual: a.Config.Model, Now: a.Clock.Now,
+	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.ofTasks, Usual: a.Config.Model, Now: a.Clock.Now,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},

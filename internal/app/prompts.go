@@ -50,6 +50,20 @@ func (a *App) checkedPrompts() (checked []api.CheckedPrompt, folder string, err 
 	return checked, folder, nil
 }
 
+// ofOracle are the Oracle's prompts as their files are by now.
+func (a *App) ofOracle() (*prompt.Set, error) {
+	if a.Config.Prompts == "" {
+		return a.Prompts, nil
+	}
+	return prompt.Load(a.texts)
+}
+
+// ofTasks is what models are told by the task assistant, as its file is by now.
+func (a *App) ofTasks() ([]byte, error) {
+	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
+	return []byte(text), wrong
+}
+
 // oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them stands at the first.
 func oraclesProblems(texts fs.FS) map[string][]string {
 	found := map[string][]string{}

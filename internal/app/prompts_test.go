@@ -1,6 +1,8 @@
 package app
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,5 +54,41 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 	write("oracle/bsae.md", "misspelt")
 	if _, folder = look(); !strings.Contains(folder, "bsae.md") || strings.Contains(folder, dir) {
 		t.Errorf("the folder is told as %q", folder)
+	}
+}
+
+// What is written into the folder holds from the next run on, of each assistant, and what can't be used begins none.
+func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := Prepare(config.Config{Prompts: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := a.ofTasks()
+	segments, ofOracle := a.ofOracle()
+	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) || string(tasks) == "Read it.\n" {
+		t.Fatal("what is built in can't be used: ", err)
+	}
+	write("tasks/intent.md", "Read it.\n")
+	write("oracle/base.md", "Be terse.\n")
+	if tasks, err = a.ofTasks(); err != nil || string(tasks) != "Read it.\n" {
+		t.Errorf("Tasks: %q, %v", tasks, err)
+	}
+	if segments, err = a.ofOracle(); err != nil || !bytes.Contains(segments.Encoded(), []byte("Be terse.")) {
+		t.Errorf("the Oracle: %v", err)
+	}
+	write("tasks/intent.md", "\n")
+	write("oracle/base.md", "{{#never}}\n")
+	if _, err = a.ofTasks(); err == nil {
+		t.Error("Tasks: an empty prompt is used")
+	}
+	if _, err = a.ofOracle(); err == nil {
+		t.Error("the Oracle: a broken prompt is used")
 	}
 }

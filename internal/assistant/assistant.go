@@ -26,6 +26,7 @@ type Assistant struct {
 	Permanent bool          // no retention and no pruning removes its sessions
 	Exclusive bool          // a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
 	Events    []bt.Typed    // one of each type that its leaves emit
+	Reasons   []bt.Reason   // those that its events give
 
 	// Decode reads the options of a Beginning from what somebody sent from elsewhere: JSON, empty for none said. Folders have names
 	// there; folder gives the path of one, or an error that is returned as it is. What is wrong is a RequestError. Nil: it can't be begun

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/run"
 )
 
@@ -40,9 +41,12 @@ func (l Left) String() string {
 
 // Why a model is sent what it is sent.
 const (
-	byChoice   = "the model of the run"
-	byFallback = "it was asked before another one and did not answer"
+	byChoice   bt.Reason = "the model of the run"
+	byFallback bt.Reason = "it was asked before another one and did not answer"
 )
+
+// Reasons are the sentences that say why a model was sent something.
+func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback} }
 
 // UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are none.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
@@ -84,11 +88,11 @@ func ToModel(c *run.CompletionRecord) (all []Left) {
 	}
 	for _, t := range r.Tries {
 		if isModel(t.Model) {
-			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback})
+			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With()})
 		}
 	}
 	if id := cmp.Or(r.Model, r.By); isModel(id) {
-		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input, Rule: byChoice})
+		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input, Rule: byChoice.With()})
 	}
 	return all
 }

@@ -138,6 +138,12 @@ func (d *Desk) Transcript(ctx context.Context, owner journal.Owner, id string, s
 	return on(d, owner, func(s *session.Store) (string, error) { return s.Transcript(ctx, id, sequence) })
 }
 
+// Anew has a recording wait that has its transcript, which stays until there is another, unless it was transcribed more often than attempts says.
+func (d *Desk) Anew(ctx context.Context, owner journal.Owner, id string, sequence, attempts int) error {
+	_, err := on(d, owner, func(s *session.Store) (session.Session, error) { return s.Anew(ctx, id, sequence, attempts) })
+	return err
+}
+
 // Response is an answer.
 func (d *Desk) Response(ctx context.Context, owner journal.Owner, id string, sequence int) (string, error) {
 	return on(d, owner, func(s *session.Store) (string, error) { return s.ResponseText(ctx, id, sequence) })

@@ -48,7 +48,7 @@ const keptForAnswer = 0.25
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Show: show, Lines: lines, Exchanged: exchanged,
+	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
 		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming

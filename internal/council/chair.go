@@ -54,7 +54,7 @@ func chairLeaf() bt.Leaf {
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Events = []bt.Typed{Skipped{"the chair", err.Reason}}
+			o.Events = []bt.Typed{Skipped{partChair.With(), err.Reason}}
 			return err
 		}
 		r, err := bt.ResultOf[ChairReceipt](done[0])

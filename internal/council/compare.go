@@ -49,7 +49,7 @@ func compareLeaf() bt.Leaf {
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Events = []bt.Typed{Skipped{"the comparison by the " + i.By, err.Reason}}
+			o.Events = []bt.Typed{Skipped{partComparison.With(i.By), err.Reason}}
 			return err
 		}
 		r, err := bt.ResultOf[CompareReceipt](done[0])

@@ -2,7 +2,6 @@ package council
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"sibyl/internal/council/session"
@@ -45,7 +44,7 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 		o.Ranks, o.Seed = tally(names, o.Reviews), c.given.Seed
 	}
 	if whole := !e.Cancelled && !e.Suspended && len(o.Answers) > 0; whole && c.round < c.given.Rounds && c.given.Kind == KindSitting {
-		o.Skipped = append([]Skipped{{fmt.Sprintf("round %d", c.round+1), tooFew}}, o.Skipped...)
+		o.Skipped = append([]Skipped{{partRound.With(c.round + 1), tooFew.With()}}, o.Skipped...)
 	}
 }
 
@@ -99,11 +98,11 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 func addition(asked any) string {
 	switch p := asked.(type) {
 	case ComparePayload:
-		return "the comparison by the " + p.By
+		return partComparison.With(p.By)
 	case ReviewPayload:
-		return "the review by " + p.Reviewer.Name
+		return partReviewOf.With(p.Reviewer.Name)
 	case ChairPayload:
-		return "the chair"
+		return partChair.With()
 	}
 	return ""
 }

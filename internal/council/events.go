@@ -131,7 +131,7 @@ type Skipped struct {
 // EventType implements bt.Typed.
 func (Skipped) EventType() string { return "part.skipped" }
 
-func (e Skipped) String() string { return e.What + ": left out, " + e.Why }
+func (e Skipped) String() string { return leftOut.With(e.What, e.Why) }
 
 // Named says what a session is called.
 type Named struct {

@@ -87,7 +87,7 @@ func reviewLeaf() bt.Leaf {
 			given[names[n]] = r.Reviews
 		}
 		if len(given) == 0 {
-			o.Events = []bt.Typed{Skipped{"the review", "no oracle gave one: " + why}}
+			o.Events = []bt.Typed{Skipped{partReview.With(), noReview.With(why)}}
 			return errors.New("no oracle has reviewed")
 		}
 		o.Events = []bt.Typed{AnswersRanked{tally(names, given), left}}

@@ -79,8 +79,8 @@ func callOracles() bt.Leaf {
 			o.Calls = append(o.Calls, call)
 		}
 		if len(i.Heard) > 0 && len(spoken(i.Heard)) < 2 || len(o.Calls) == 0 {
-			o.Calls, o.Events = nil, []bt.Typed{Skipped{fmt.Sprintf("round %d", i.Round), tooFew}}
-			return errors.New(tooFew)
+			o.Calls, o.Events = nil, []bt.Typed{Skipped{partRound.With(i.Round), tooFew.With()}}
+			return errors.New(tooFew.With())
 		}
 		for n := range o.Calls {
 			c := &o.Calls[n]
@@ -91,8 +91,21 @@ func callOracles() bt.Leaf {
 	})
 }
 
-// tooFew is why there is no further round.
-const tooFew = "fewer than two oracles have answered"
+// What is left out of a sitting, and why.
+const (
+	partRound      bt.Reason = "round %d"
+	partComparison bt.Reason = "the comparison by the %s"
+	partReview     bt.Reason = "the review"
+	partReviewOf   bt.Reason = "the review by %s"
+	partChair      bt.Reason = "the chair"
+	tooFew         bt.Reason = "fewer than two oracles have answered"
+	noReview       bt.Reason = "no oracle gave one: %s"
+	leftOut        bt.Reason = "%s: left out, %s"
+)
+
+func whys() []bt.Reason {
+	return []bt.Reason{partRound, partComparison, partReview, partReviewOf, partChair, tooFew, noReview, leftOut}
+}
 
 func hearOracles() bt.Leaf {
 	type in struct {

@@ -1,7 +1,6 @@
 package inquiry
 
 import (
-	"fmt"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -50,22 +49,36 @@ func (l *Ledger) count(severity string) (n int) {
 	return n
 }
 
+// Why the next question is put as it is.
+const (
+	whyClash   bt.Reason = "answers that seem to clash: %d"
+	whyFirst   bt.Reason = "question %d of the first %d"
+	whySevere  bt.Reason = "severe gaps that are open: %d"
+	whyWhen    bt.Reason = "it is open when things happened"
+	whyOpen    bt.Reason = "gaps that are open: %d"
+	whyNothing bt.Reason = "nothing is open that was asked for"
+)
+
+func whys() []bt.Reason {
+	return []bt.Reason{whyClash, whyFirst, whySevere, whyWhen, whyOpen, whyNothing}
+}
+
 // strategy is how the next question is put, and why.
 func (l *Ledger) strategy(breadth int) (name, why string) {
 	high, timely := l.count(string(record.High)), slices.ContainsFunc(l.Open, func(d Due) bool { return d.Aspect == "when" })
 	switch {
 	case l.Suspicions > 0:
-		return "contradiction", fmt.Sprintf("answers that seem to clash: %d", l.Suspicions)
+		return "contradiction", whyClash.With(l.Suspicions)
 	case l.Pairs < breadth:
-		return "breadth", fmt.Sprintf("question %d of the first %d", l.Pairs+1, breadth)
+		return "breadth", whyFirst.With(l.Pairs+1, breadth)
 	case high > 0:
-		return "depth", fmt.Sprintf("severe gaps that are open: %d", high)
+		return "depth", whySevere.With(high)
 	case timely:
-		return "timeline", "it is open when things happened"
+		return "timeline", whyWhen.With()
 	case len(l.Open) > 0:
-		return "depth", fmt.Sprintf("gaps that are open: %d", len(l.Open))
+		return "depth", whyOpen.With(len(l.Open))
 	}
-	return "breadth", "nothing is open that was asked for"
+	return "breadth", whyNothing.With()
 }
 
 func updateLedger() bt.Leaf {

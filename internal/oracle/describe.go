@@ -27,11 +27,11 @@ type Surroundings struct {
 	ReportTool func(model string) bool                            // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
-	LeftOut    func() []string // servers whose tools can't be had now, each with the reason; nil: there are none
-	Prompts    *prompt.Set
-	Classifier bool     // one is configured for the fallback
-	Web        bool     // a search engine is configured
-	Fallback   []string // models that answer where the chosen one does not
+	LeftOut    func() []string             // servers whose tools can't be had now, each with the reason; nil: there are none
+	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them
+	Classifier bool                        // one is configured for the fallback
+	Web        bool                        // a search engine is configured
+	Fallback   []string                    // models that answer where the chosen one does not
 	Retention  time.Duration
 
 	Usual       Options // holds where options from elsewhere say nothing; without folders
@@ -58,7 +58,7 @@ type Options struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
+		Events: Events(), Reasons: whys(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
@@ -70,12 +70,15 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
 	}
 	q := Question{Piped: o.Piped, Relayed: o.Relayed, Material: o.Material, Named: o.Named, Late: b.Late, Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
-		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
+		Classifier: s.Classifier, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",
 			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
 	}
 	var err error
+	if q.Prompts, err = s.Prompts(); err != nil {
+		return run.Spec{}, fmt.Errorf("the prompts of the Oracle: %w", err)
+	}
 	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to use the server's setting", Err: err}
 	}

@@ -22,7 +22,7 @@ func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTool
 	if err != nil {
 		t.Fatal(err)
 	}
-	return oracle.Describe(nil, oracle.Surroundings{Store: memory.New(), Prompts: registry, LearnKeys: func(context.Context, oracle.Env) {},
+	return oracle.Describe(nil, oracle.Surroundings{Store: memory.New(), Prompts: func() (*prompt.Set, error) { return registry, nil }, LearnKeys: func(context.Context, oracle.Env) {},
 		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
 		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
 		ReportTool: func(id string) bool { return id == "house:m" },

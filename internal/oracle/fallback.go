@@ -44,6 +44,32 @@ type Consult struct {
 	Because string  `json:"because"`
 }
 
+// Why the fallback decides as it does, and why it is consulted.
+const (
+	asksTools   bt.Reason = "it calls tools"
+	hasEnough   bt.Reason = "it has text, and there is enough context for an answer"
+	endsAsking  bt.Reason = "it ends with a question to the user"
+	asAnyOther  bt.Reason = "what is missing is requested as for any other reply"
+	saysTheSame bt.Reason = "it says the same, but the previous turn brought something new"
+	wasTold     bt.Reason = "it was told, and the previous turn brought something new"
+	moreThere   bt.Reason = "there is a source that was not offered"
+	otherWords  bt.Reason = "something was found, so other search words may find more"
+	allTried    bt.Reason = "every source has been tried"
+	isSupported bt.Reason = "a source was read, or none is needed"
+	claimsNone  bt.Reason = "it claims no answer"
+	unsupported bt.Reason = "nothing supports it yet"
+	hintFailed  bt.Reason = "a hint did not help"
+	classified  bt.Reason = "the classifier says so (%.2f)"
+	timesSame   bt.Reason = "%d times “%s”"
+	turnsSilent bt.Reason = "%d turns without a signal"
+	littleSure  bt.Reason = "%s with a confidence of %.2f"
+)
+
+// whys are all of them, and those of what the Oracle is made of.
+func whys() []bt.Reason {
+	return append(agent.Reasons(), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, wasTold, moreThere, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
+}
+
 func causeOfDoubt() bt.Leaf {
 	type in struct {
 		Report      Report  `port:"report"`
@@ -58,22 +84,22 @@ func causeOfDoubt() bt.Leaf {
 	}
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
-		set := func(c Cause, format string, args ...any) error {
+		set := func(c Cause, why string) error {
 			o.Cause = string(c)
-			o.Events = []bt.Typed{ReplyDoubted{c, fmt.Sprintf(format, args...)}}
+			o.Events = []bt.Typed{ReplyDoubted{c, why}}
 			return nil
 		}
 		switch {
 		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, "%s", agent.Brief(s.Text("blocker"), 80))
+			return set(CauseStuck, agent.Brief(s.Text("blocker"), 80))
 		case s != nil && s.Type == signal.NeedTurn && state.ConsecutiveSameReason >= i.SameReasons:
-			return set(CauseSameReason, "%d times “%s”", state.ConsecutiveSameReason, agent.Brief(s.Text("reason"), 60))
+			return set(CauseSameReason, timesSame.With(state.ConsecutiveSameReason, agent.Brief(s.Text("reason"), 60)))
 		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns && !i.Reports.consulted(CauseSilent):
-			return set(CauseSilent, "%d turns without a signal", state.TurnsWithoutSignal)
+			return set(CauseSilent, turnsSilent.With(state.TurnsWithoutSignal))
 		case i.Report.Malformed:
-			return set(CauseMalformed, "%s", i.Report.Problem)
+			return set(CauseMalformed, i.Report.Problem)
 		case s != nil && s.Confidence < i.UnsureBelow:
-			return set(CauseUnsure, "%s with a confidence of %.2f", s.Type, s.Confidence)
+			return set(CauseUnsure, littleSure.With(s.Type, s.Confidence))
 		}
 		o.Cause = ""
 		return fmt.Errorf("nothing to doubt")
@@ -172,8 +198,8 @@ func decide() bt.Leaf {
 			h := history{&o.Ledger, &o.Reports}
 			c := i.byScores(h)
 			if c.Verdict == "" {
-				c.Verdict, c.Because = i.byRules(h)
-				c.By = "rules"
+				verdict, because := i.byRules(h)
+				c = Consult{Verdict: verdict, By: "rules", Because: because.With()}
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
@@ -204,7 +230,7 @@ func (d *doubt) byScores(l history) Consult {
 	if s.Score < d.MinScore || !d.allowed(Verdict(s.Label), l) {
 		return Consult{}
 	}
-	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: fmt.Sprintf("the classifier says so (%.2f)", s.Score)}
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: classified.With(s.Score)}
 }
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
@@ -235,7 +261,7 @@ func (l history) retried(c Cause) (n int) {
 }
 
 // byRules decides without a classifier.
-func (d *doubt) byRules(l history) (Verdict, string) {
+func (d *doubt) byRules(l history) (Verdict, bt.Reason) {
 	quiet := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
 	missing, _ := g.missing()
@@ -249,13 +275,13 @@ func (d *doubt) byRules(l history) (Verdict, string) {
 	}
 	switch { // silent or malformed
 	case !quiet:
-		return GoOn, "it calls tools"
+		return GoOn, asksTools
 	case enough && d.Reply.HasText && !d.Report.Words.Announces:
-		return ForceAnswer, "it has text, and there is enough context for an answer"
+		return ForceAnswer, hasEnough
 	case asks:
-		return AskUser, "it ends with a question to the user"
+		return AskUser, endsAsking
 	}
-	return GoOn, "what is missing is requested as for any other reply"
+	return GoOn, asAnyOther
 }
 
 func (d *doubt) moreSources(l history) bool {
@@ -269,43 +295,43 @@ func (l history) productive() bool {
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Reason) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
-		return AskUser, "it ends with a question to the user"
+		return AskUser, endsAsking
 	case Cause(d.Cause) == CauseSameReason && l.productive() && l.retried(CauseSameReason) < d.Retries:
-		return Retry, "it says the same, but the previous turn brought something new"
+		return Retry, saysTheSame
 	case Cause(d.Cause) == CauseSameReason && l.productive():
-		return GoOn, "it was told, and the previous turn brought something new"
+		return GoOn, wasTold
 	case d.moreSources(l):
-		return OtherStrategy, "there is a source that was not offered"
+		return OtherStrategy, moreThere
 	case enough && d.Reply.HasText:
-		return ForceAnswer, "it has text, and there is enough context for an answer"
+		return ForceAnswer, hasEnough
 	case hits && !l.Rephrased:
-		return OtherStrategy, "something was found, so other search words may find more"
+		return OtherStrategy, otherWords
 	}
-	return ForceAnswer, "every source has been tried"
+	return ForceAnswer, allTried
 }
 
-func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, bt.Reason) {
 	kind := signal.Type("")
 	if d.Report.Signal != nil {
 		kind = d.Report.Signal.Type
 	}
 	switch {
 	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !quiet):
-		return GoOn, "a source was read, or none is needed"
+		return GoOn, isSupported
 	case kind == signal.ContextSufficient:
-		return GoOn, "what is missing is requested as for any other reply"
+		return GoOn, asAnyOther
 	case kind == signal.NeedTurn && !quiet:
-		return GoOn, "it calls tools"
+		return GoOn, asksTools
 	case kind != signal.NeedTurn:
-		return GoOn, "it claims no answer"
+		return GoOn, claimsNone
 	case asks:
-		return AskUser, "it ends with a question to the user"
+		return AskUser, endsAsking
 	case l.retried(CauseUnsure) < d.Retries:
-		return Retry, "nothing supports it yet"
+		return Retry, unsupported
 	}
-	return OtherStrategy, "a hint did not help"
+	return OtherStrategy, hintFailed
 }

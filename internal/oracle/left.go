@@ -5,9 +5,13 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
+
+// denied follows why something might leave: it was denied at once, after its name was looked up, or where a page led it.
+const denied bt.Reason = "%s; denied, possibly in transit"
 
 // left says what an effect sent away, by its record: to a model, or by a call of a tool.
 func left(c *run.CompletionRecord) []assistant.Left {
@@ -27,8 +31,8 @@ func left(c *run.CompletionRecord) []assistant.Left {
 			return nil
 		}
 		by := p.Rule.String()
-		if r.Error != nil && r.Error.Kind == tool.Denied { // at once, after its name was looked up, or where a page led it
-			by += "; denied, possibly in transit"
+		if r.Error != nil && r.Error.Kind == tool.Denied {
+			by = denied.With(by)
 		}
 		return []assistant.Left{{Kind: string(p.To), To: agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
 			Rule: by, Labels: p.Labels.String()}}

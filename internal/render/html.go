@@ -16,10 +16,10 @@ import (
 	"sibyl/internal/markdown"
 )
 
-// below is how many levels the headings of a text stand below those of the page that shows it.
-const below = 2
+// highest is the level of the first heading of a text, in the page that shows it, and of those that stand above that one in the text.
+const highest = 3
 
-// HTML is a Markdown text as HTML for a page that shows it below its own second heading. It needs nothing from elsewhere and nothing in it
+// HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own begin at. It needs nothing from elsewhere and nothing in it
 // runs: pictures are links, tags are text, and a link leads to the web or to a mail address, in a window that knows nothing of this one.
 // Elements are those of Markdown with tables, and their only attributes are href, target, rel, start, class of a block of code, and style of
 // a table's cell, as align.
@@ -45,13 +45,17 @@ type embedded struct{}
 // Transform implements parser.ASTTransformer.
 func (embedded) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	var inert []ast.Node
+	first := 0                                                                  // the level of the first heading
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			n.Level = min(6, n.Level+below)
+			if first == 0 {
+				first = n.Level
+			}
+			n.Level = min(6, max(highest, highest+n.Level-first))
 		case *ast.Link:
 			if abroad(string(n.Destination)) {
 				lead(n)

@@ -58,3 +58,18 @@ func TestHTMLKeepsTheWordsAndTheStructure(t *testing.T) {
 		}
 	}
 }
+
+// Headings go on from those of the page, so that none is skipped where the text begins; deeper ones stay deeper.
+func TestHeadingsBeginAtTheThirdLevel(t *testing.T) {
+	for source, want := range map[string]string{
+		"# a\n## b\n# c":           "<h3>a</h3>\n<h4>b</h4>\n<h3>c</h3>\n",
+		"## a\n### b\n## c\n# d":   "<h3>a</h3>\n<h4>b</h4>\n<h3>c</h3>\n<h3>d</h3>\n",
+		"### a\n###### b\n### c":   "<h3>a</h3>\n<h6>b</h6>\n<h3>c</h3>\n",
+		"###### a\nwords\n### b":   "<h3>a</h3>\n<p>words</p>\n<h3>b</h3>\n",
+		"# a\n##### b\n###### c\n": "<h3>a</h3>\n<h6>b</h6>\n<h6>c</h6>\n",
+	} {
+		if got := HTML(source); got != want {
+			t.Errorf("%q is %q, wanted %q", source, got, want)
+		}
+	}
+}

@@ -341,7 +341,7 @@ func TestPanelRunsBesideTheOracle(t *testing.T) {
 			return set, func() {}, err
 		}
 		o := must(oracle.New(oracle.Deps{Model: func(context.Context, oracle.Env) (model.Model, error) { return script, nil }, Tools: none}))(h)
-		asOracle := oracle.Describe(o, oracle.Surroundings{Store: h.store, Prompts: registry, Tools: none, Describe: func(context.Context, string) model.Info { return model.Info{} }, ReportTool: func(string) bool { return false },
+		asOracle := oracle.Describe(o, oracle.Surroundings{Store: h.store, Prompts: func() (*prompt.Set, error) { return registry, nil }, Tools: none, Describe: func(context.Context, string) model.Info { return model.Info{} }, ReportTool: func(string) bool { return false },
 			Choose: func(context.Context, string) (string, error) { return "scripted:test", nil }, LearnKeys: func(context.Context, oracle.Env) {}})
 		panel := h.panel("panel")
 		engine := must(run.NewEngine(run.Config{Store: h.store, Holder: "one", Assistants: []*run.Assistant{o, panel.Assistant}}))(h)

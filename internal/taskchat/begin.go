@@ -36,8 +36,8 @@ type Deps struct {
 	Model  func(ctx context.Context, id string) (model.Model, error)
 	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
 	Tools  func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
-	Prompt []byte // what a model is told
-	Usual  string // the model where a person names none; "": what is there
+	Prompt func() ([]byte, error) // what a model is told, as it is when a run begins, which keeps it
+	Usual  string                 // the model where a person names none; "": what is there
 	Now    func() time.Time
 }
 
@@ -87,7 +87,7 @@ func New(d Deps) (*run.Assistant, error) {
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Begin: d.begin, Show: show, Lines: lines, Exchanged: exchanged,
+		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys(), Begin: d.begin, Show: show, Lines: lines, Exchanged: exchanged,
 		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."}},"additionalProperties":false}`)}
 }
 
@@ -120,7 +120,11 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	_, zone := d.Now().Local().Zone()
 	env := Env{Model: id, Zone: zone}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
-	spec := run.Spec{Title: agent.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
+	prompt, err := d.Prompt()
+	if err != nil {
+		return run.Spec{}, fmt.Errorf("the prompt of the task assistant: %w", err)
+	}
+	spec := run.Spec{Title: agent.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {
 			return run.Spec{}, err

@@ -134,7 +134,7 @@ func resolveLeaf() bt.Leaf {
 	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
 		r := resolution(&o.Act, &o.Metadata, i.Found, i.Total, i.Lists > 0 && len(o.Metadata.TaskReferences) == 0)
 		if o.Act.Intent == understand.Update && o.Act.Entities.Title != "" && len(r.targets) > 1 {
-			r = resolved{why: "several can't have one title", ask: o.Act.which(Remark{What: sayWhich}, r.targets)}
+			r = resolved{why: whyOneTitle.With(), ask: o.Act.which(Remark{What: sayWhich}, r.targets)}
 		}
 		o.Exact, o.None = r.ask == nil && len(r.targets) > 0, r.none
 		o.Metadata.AgentContext.LastTask = 0
@@ -197,6 +197,33 @@ func (a *Act) reference() string {
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.
+// Why words mean these tasks, or not exactly one.
+const (
+	whyOneTitle   bt.Reason = "several can't have one title"
+	whyTooMany    bt.Reason = "too many"
+	whyNone       bt.Reason = "there is none"
+	whyNoTask     bt.Reason = "there is no task"
+	whyNoPosition bt.Reason = "no such position"
+	whyUnsaid     bt.Reason = "it is not said which"
+	whyChosen     bt.Reason = "as it was chosen"
+	whyGone       bt.Reason = "gone"
+	whyShown      bt.Reason = "as the last list shows"
+	whyBoth       bt.Reason = "“both” of %d tasks"
+	whyAll        bt.Reason = "all of them"
+	whyExcept     bt.Reason = "it is not clear what is excepted"
+	whyNoneLeft   bt.Reason = "nothing is left"
+	whyAllBut     bt.Reason = "all but what was excepted"
+	whyRedacted   bt.Reason = "what was taken out can't be compared"
+	whyNoTitle    bt.Reason = "no title has all of these words"
+	whyNoWords    bt.Reason = "no task has these words"
+	whyOnly       bt.Reason = "the only title with these words"
+	whySeveral    bt.Reason = "%d titles have these words"
+)
+
+func whys() []bt.Reason {
+	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
+}
+
 type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
@@ -216,24 +243,24 @@ func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) reso
 	case known:
 		return a.among(m, ids, found)
 	case r != nil && r.All && total > len(found):
-		return resolved{why: "too many", say: &Remark{What: sayTooManyTasks, N: mostChanged}}
+		return resolved{why: whyTooMany.With(), say: &Remark{What: sayTooManyTasks, N: mostChanged}}
 	case r != nil && r.Title != "":
 		return a.matched(m, r, found, total)
 	case r != nil && r.All && len(found) == 0:
-		return resolved{why: "there is none", say: &Remark{What: sayNoTasks}}
+		return resolved{why: whyNone.With(), say: &Remark{What: sayNoTasks}}
 	case r != nil && r.All && !unclear:
 		return a.except(m, r, found)
 	case len(found) == 0 && len(m.TaskReferences) == 0:
-		return resolved{why: "there is no task", say: &Remark{What: sayNoTasks}}
+		return resolved{why: whyNoTask.With(), say: &Remark{What: sayNoTasks}}
 	case r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
-		return resolved{why: "no such position", say: &Remark{What: sayNoPosition, N: len(m.TaskReferences)}}
+		return resolved{why: whyNoPosition.With(), say: &Remark{What: sayNoPosition, N: len(m.TaskReferences)}}
 	}
-	return resolved{why: "it is not said which", ask: a.which(Remark{What: sayWhich}, found)}
+	return resolved{why: whyUnsaid.With(), ask: a.which(Remark{What: sayWhich}, found)}
 }
 
 // verified holds what the person chose or confirmed against what there is.
 func (a *Act) verified(found []Item) resolved {
-	r := resolved{row: a.Row, why: "as it was chosen"}
+	r := resolved{row: a.Row, why: whyChosen.With()}
 	var gone []Item
 	for _, was := range a.Targets {
 		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == was.ID })
@@ -266,30 +293,30 @@ func (a *Act) among(m *Metadata, ids []int64, found []Item) resolved {
 			continue // it is gone since it was shown, and nothing is left to be done with it
 		}
 		if at < 0 {
-			return resolved{why: "gone", say: &Remark{What: sayStale, Text: a.reference()}}
+			return resolved{why: whyGone.With(), say: &Remark{What: sayStale, Text: a.reference()}}
 		}
 		targets = append(targets, found[at])
 	}
 	if len(targets) == 0 {
-		return resolved{why: "gone", say: &Remark{What: sayStale, Text: a.reference()}}
+		return resolved{why: whyGone.With(), say: &Remark{What: sayStale, Text: a.reference()}}
 	}
 	if a.Entities.Reference.All {
 		return a.except(m, a.Entities.Reference, targets)
 	}
-	return resolved{targets: targets, why: "as the last list shows"}
+	return resolved{targets: targets, why: whyShown.With()}
 }
 
 // except leaves out what was excepted. Of other than two tasks, “both” says not which.
 func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved {
 	if r.Both && len(all) != 2 {
-		return resolved{why: fmt.Sprintf("“both” of %d tasks", len(all)), ask: a.which(Remark{What: sayWhich}, all)}
+		return resolved{why: whyBoth.With(len(all)), ask: a.which(Remark{What: sayWhich}, all)}
 	}
 	if r.Except == nil {
-		return resolved{targets: a.undone(all), why: "all of them"}
+		return resolved{targets: a.undone(all), why: whyAll.With()}
 	}
 	out := excepted(m, r.Except, all)
 	if out == nil {
-		return resolved{why: "it is not clear what is excepted", say: &Remark{What: sayNotExcepted, Text: r.Except.Words}}
+		return resolved{why: whyExcept.With(), say: &Remark{What: sayNotExcepted, Text: r.Except.Words}}
 	}
 	var left []Item
 	for _, t := range all {
@@ -298,9 +325,9 @@ func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved 
 		}
 	}
 	if len(left) == 0 {
-		return resolved{why: "nothing is left", say: &Remark{What: sayNoTasks}}
+		return resolved{why: whyNoneLeft.With(), say: &Remark{What: sayNoTasks}}
 	}
-	return resolved{targets: a.undone(left), why: "all but what was excepted"}
+	return resolved{targets: a.undone(left), why: whyAllBut.With()}
 }
 
 // undone leaves out what is completed already where all of some tasks are to be completed, unless there is nothing else.
@@ -333,21 +360,21 @@ func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total 
 	}
 	switch {
 	case len(some) > 0 && strings.Contains(r.Title, redact.Mark):
-		return resolved{why: "what was taken out can't be compared", ask: a.which(Remark{What: sayWhich}, some)}
+		return resolved{why: whyRedacted.With(), ask: a.which(Remark{What: sayWhich}, some)}
 	case len(some) == 0 && len(found) > 0:
-		return resolved{why: "no title has all of these words", ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
+		return resolved{why: whyNoTitle.With(), ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
 	case len(some) == 0:
-		return resolved{why: "no task has these words", none: true}
+		return resolved{why: whyNoWords.With(), none: true}
 	case r.All:
 		return a.except(m, r, some)
 	case len(some) == 1:
-		return resolved{targets: some, why: "the only title with these words"}
+		return resolved{targets: some, why: whyOnly.With()}
 	}
 	n := len(some)
 	if total > len(found) {
 		n = total
 	}
-	return resolved{why: fmt.Sprintf("%d titles have these words", n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
+	return resolved{why: whySeveral.With(n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
 }
 
 // which asks which of these tasks is meant.

@@ -70,7 +70,7 @@ func (h *house) process(holder string) *process {
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)
-	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: prompt, Now: now,
+	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: func() ([]byte, error) { return prompt, nil }, Now: now,
 		Choose: func(context.Context, string) (string, error) {
 			if h.model != nil {
 				return h.model.ID(), nil

@@ -2,14 +2,13 @@ package stories
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/chromedp/chromedp"
 )
 
-// accessible has axe-core look at what a tab shows, and fails for each serious thing that it finds.
+// accessible has axe-core look at what a tab shows, and fails for each thing that it finds.
 func (p *tab) accessible(view string) {
 	p.Helper()
 	p.axe(view, "")
@@ -41,12 +40,7 @@ func (p *tab) axe(view, options string) {
 		p.Fatal(err)
 	}
 	for _, v := range found {
-		line := fmt.Sprintf("%s: %s (%s): %s\n%.1500s", view, v.ID, v.Impact, v.Help, strings.Join(v.Nodes, "\n"))
-		if v.Impact == "serious" || v.Impact == "critical" {
-			p.Error(line)
-		} else {
-			p.Log(line)
-		}
+		p.Errorf("%s: %s (%s): %s\n%.1500s", view, v.ID, v.Impact, v.Help, strings.Join(v.Nodes, "\n"))
 	}
 }
 

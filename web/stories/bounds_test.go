@@ -16,6 +16,7 @@ import (
 
 // Of a long conversation the page shows the last part, fetches what comes near, and lets go of what is far away again.
 func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
+	onOneStore(t)
 	const many = 1000
 	h := open(t, "")
 	session := h.longSession(many, time.Minute)
@@ -69,6 +70,7 @@ const mostHeap = 3 << 20
 
 // An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
+	onOneStore(t)
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)

@@ -106,7 +106,6 @@ func (p *tab) checks(label string) {
 }
 
 func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
-	eachStore(t)
 	c, settings := convene(t, "Optimist")
 	p := open(t, settings).visit(1400)
 	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
@@ -146,6 +145,28 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.turnsTo("#/")
 	p.until("its row among all conversations", `(() => { const row = document.querySelector("aside li a"); row?.click(); return row; })()`)
 	p.until("the session from the list", session)
+}
+
+// What is found in an answer of a round that was not the last is shown with its sitting.
+func TestHitInAnAnswerOfAnEarlierRoundLeadsToIt(t *testing.T) {
+	_, settings := convene(t, "")
+	p := open(t, settings).visit(1000)
+	p.convenes("The rent is 3000 euros a month.")
+	p.checks("Skeptic")
+	p.checks("Optimist")
+	p.press("More")
+	p.until("two rounds", `(() => {
+		const s = [...document.querySelectorAll("label")].find((l) => l.innerText.includes("Rounds"))?.querySelector("select");
+		if (s) { s.value = 2; s.dispatchEvent(new Event("change", { bubbles: true })); }
+		return s;
+	})()`)
+	p.press("Ask")
+	p.until("the answers of the last round", `document.querySelectorAll("article section[data-place]").length === 2`)
+	p.sees("Skeptic, round 1")
+	p.do("looking for what was answered", chromedp.SendKeys("aside input", "Skeptic"))
+	p.until("a hit in the first round", `(() => { const hit = document.querySelector('aside li a[href$="/r1"], aside li a[href$="/r2"]'); hit?.click(); return hit; })()`)
+	p.until("the answer", `/^r[12]$/.test(document.activeElement.dataset.place) && document.activeElement.innerText.includes("I am Skeptic.")`)
+	p.picture("council-round")
 }
 
 func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 // The stories of this file look at every view and dialog: see looks.
 
 func TestConversationsLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	p := h.visit(900)
 	p.looks("conversations-empty")
@@ -45,6 +46,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 }
 
 func TestWhyLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	asked(p, "How is a lease acquired?")
 	p.sees("In short")
@@ -70,6 +72,7 @@ func TestWhyLooksAsItShould(t *testing.T) {
 }
 
 func TestTasksLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	p := h.visit(900)
 	p.press("Tasks")
@@ -90,6 +93,7 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 }
 
 func TestCouncilLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
@@ -107,6 +111,7 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 }
 
 func TestInquiriesLookAsTheyShould(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "").visit(900)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"), []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -127,23 +132,40 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 }
 
 func TestOperationLooksAsItShould(t *testing.T) {
+	onOneStore(t)
 	h := open(t, "")
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	p := h.tab(900)
 	p.do("opening the page", chromedp.Navigate(h.signIn("ops")), chromedp.WaitVisible("textarea"))
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
+	p.do("an hour as it is on no machine", chromedp.Evaluate[chromedp.Void](anHour))
 	p.press("Operation")
 	p.sees("The last hour of this node")
-	p.accessible("operation, with its charts")
-	p.do("leaving out the charts, which show how fast the machine is", chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync("figure { display: none }"); document.adoptedStyleSheets = [s]; })()`))
 	p.looks("operation-server")
+	p.do("going to the charts", chromedp.Evaluate[chromedp.Void](`document.querySelector("figure").scrollIntoView()`))
+	p.until("the charts", `document.querySelectorAll("figure svg rect").length > 100`)
+	p.looks("operation-charts")
 	p.until("the tree", `(() => { const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks")); one?.click(); one?.scrollIntoView(); return one; })()`)
 	p.looks("operation-tree")
 }
 
+// anHour has the page see an hour of a server that does not depend on how fast the machine is: a model that answers within a millisecond.
+const anHour = `(() => {
+	const real = fetch;
+	globalThis.fetch = async (...asked) => {
+		const answer = await real(...asked);
+		if (!String(asked[0].url ?? asked[0]).endsWith("/api/operation")) return answer;
+		const works = await answer.json();
+		works.minutes = Array.from({ length: 60 }, (_, i) => ({ ...works.minutes[0], at: new Date(Date.UTC(2026, 0, 2, 10, i)).toISOString(), effects: 40 + (i * 7) % 23, failed: i % 9 ? 0 : 4,
+			requests: 3, model_ms: 0.3 + (i % 5) / 10, slowest_model_ms: 0.9, input_tokens: 9000 + 100 * (i % 13), output_tokens: 700 }));
+		return new Response(JSON.stringify(works), { status: answer.status, headers: answer.headers });
+	};
+})()`
+
 // What another machine makes otherwise, its letters, is let pass; a layout that is broken is not.
 func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
+	onOneStore(t)
 	if *update {
 		t.Skip("there is nothing to compare with while the sketches are written")
 	}
@@ -152,6 +174,7 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 	p.sees("lease.go:")
 	p.press("Sources")
 	p.sees("cited and read")
+	p.until("the conversation in the list", `document.querySelector("aside li a")?.innerText.includes("lease")`) // it is fetched a moment after the answer began
 	kept := p.kept("conversations-sources")
 	p.turns("light")
 	for _, one := range []struct {

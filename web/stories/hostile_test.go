@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,11 +12,14 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
 
+	"sibyl/internal/app"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/node"
-	"sibyl/internal/store/sqlite"
 )
 
 // hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.
@@ -39,6 +41,9 @@ var hostile, hostileTitle = strings.Join(hostileTexts, " "), strings.Join(hostil
 
 // hostileLong has a megabyte without a blank, or nearly so: a model may say no more.
 var hostileLong = hostile + "\n\n" + strings.Repeat("W", 1_000_000)
+
+// attribute makes a text the value of an attribute of XML.
+var attribute = strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
 
 // hostileFile is the name of a file.
 const hostileFile = begins + "1>.md"
@@ -135,7 +140,7 @@ func hostileHouse(t *testing.T) (h *house, trees string) {
 	}
 	c := exec.Command(program, "tree", "show", "oracle", "--xml")
 	c.Env = []string{"HOME=" + t.TempDir()}
-	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(hostileTexts[0])+`" `, 1)
+	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+attribute.Replace(hostileTexts[0])+`" `, 1)
 	write(trees, "oracle.xml", named)
 	h = open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
 	for _, folder := range []string{"code", "notes"} {
@@ -178,6 +183,20 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		}},
 		{"why-tree", "#/why/" + run + "/tree", func() { p.shows(".outline") }},
 		{"why-sources", "#/why/" + run + "/sources", func() { p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`) }},
+		{"why-compare", "#/why/" + run + "/compare", func() {
+			p.press("Take this run’s tree")
+			p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
+			p.edits(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/>`)
+			p.press("Compare this run")
+			p.sees("another decision")
+			p.until("both sides", `document.querySelectorAll("#why-panel li").length`)
+		}},
+		{"why-compare-broken", "", func() {
+			p.edits(`/<AlwaysFailure [^>]*>/`, `<SubTree ID="`+attribute.Replace(hostileTexts[0])+`"/>`)
+			p.press("Compare past runs")
+			p.sees("This tree does not load.")
+			p.shows("#why-panel code")
+		}},
 		{"why-left", "#/why/" + run + "/left", func() { p.until("what left", `document.querySelector("#why-panel li")`) }},
 		{"tasks", "#/tasks", func() { p.press("☰ Task list"); p.shows("aside .title") }},
 		{"task-history", "", func() {
@@ -209,33 +228,51 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	p.until("the way to stop the run that waits", `(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
 	p.sees("None of your runs is open.")
 
-	evidence := evaluate[string](p, `fetch("/api/inquiries/`+inquiry+`/export?format=html").then((r) => r.text())`)
-	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, evidence) }))
-	defer exported.Close()
-	q := h.tab(360)
-	q.house = &house{TB: t, dir: h.dir, origin: exported.URL, said: h.said}
-	q.forgive("favicon.ico")
-	q.do("opening the evidence page", chromedp.Navigate(exported.URL))
-	q.shows("body")
-	q.picture("hostile-evidence")
-	if wrong := evaluate[string](q, `typeof ran !== "undefined" || document.querySelector("img, iframe, link, [onload], a[href^=javascript], a[href^=data]") ? document.body.innerHTML.slice(0, 2000) : document.documentElement.scrollWidth > 360 ? document.documentElement.scrollWidth + " px wide" : ""`); wrong != "" {
-		t.Errorf("the evidence page is %s", wrong)
+	for name, at := range map[string]string{"evidence": "/api/inquiries/" + inquiry + "/export?format=html", "inquiry": "/api/inquiries/" + inquiry + "/export?format=md",
+		"session": "/api/sessions/" + session + "/export", "council": said + "/export"} {
+		p.exportIsHarmless(name, at)
 	}
 
 	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil { // it would have kept the inquiry from beginning
 		t.Fatal(err)
 	}
-	store := must(sqlite.Open(t.Context(), filepath.Join(h.dir, "data", "sibyl.db")))
-	now := time.Now()
-	if err := errors.Join(store.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now}), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	h.database(func(db app.Database) error {
+		now := time.Now()
+		return db.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now})
+	})
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
 	ops.press("Operation")
 	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
 	ops.shows("main table, main li")
 	ops.harmless("server")
+}
+
+// exportIsHarmless looks at what is exported in a page of its own: Markdown as who lets everything through would show it.
+func (p *tab) exportIsHarmless(name, at string) {
+	p.Helper()
+	text := evaluate[string](p, `fetch(`+quoted(at)+`).then((r) => r.text())`)
+	if !strings.Contains(at, "format=html") {
+		var b strings.Builder
+		if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(text), &b); err != nil {
+			p.Fatal(err)
+		}
+		text = `<!doctype html><meta charset="utf-8"><body style="overflow-wrap: anywhere">` + b.String()
+	}
+	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, text) }))
+	defer exported.Close()
+	q := p.tab(360)
+	q.house = &house{TB: p.TB, dir: p.dir, origin: exported.URL, said: p.said}
+	q.forgive("favicon.ico")
+	q.do("opening what was exported", chromedp.Navigate(exported.URL))
+	q.shows("body")
+	q.picture("hostile-export-" + name)
+	if wrong := evaluate[string](q, `typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`); wrong != "" {
+		p.Errorf("what is exported of the %s has %s", name, wrong)
+	}
+	if wide := evaluate[int](q, "document.documentElement.scrollWidth"); name == "evidence" && wide > 360 {
+		p.Errorf("the evidence page is %d px wide", wide)
+	}
 }
 
 // harmlessDialog looks at a dialog that is open, and closes it.

@@ -43,7 +43,6 @@ func (p *tab) writes(selector, text string) {
 }
 
 func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
-	eachStore(t)
 	p := open(t, "").visit(1400)
 	reports := filepath.Join(p.dir, "notes", "bridge.md")
 	if err := os.WriteFile(reports, []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
-	"sibyl/internal/store/sqlite"
 )
 
 // writers is how many write at once, so that what they write is committed together.
@@ -22,32 +21,34 @@ const writers = 32
 func (h *house) longSession(many int, every time.Duration) (session string) {
 	h.Helper()
 	h.sibyl("ask", "--in", h.dir+"/code", asksOfLease(many))
-	store := must(sqlite.Open(h.Context(), filepath.Join(h.dir, "data", "sibyl.db")))
-	defer func() { _ = store.Close() }()
-	last := must(store.Runs(h.Context(), "local", journal.Filter{}))[0]
-	last = must(store.Run(h.Context(), last.Owner, last.ID))
-	records := must(store.Records(h.Context(), last.Owner, last.ID, 0))
-	var start run.StartRecord
-	if err := json.Unmarshal(records[0].Data, &start); err != nil {
-		h.Fatal(err)
-	}
-	blobs := [][]byte{must(store.Blob(h.Context(), last.Owner, start.Tree))}
-	for _, text := range start.Texts {
-		blobs = append(blobs, must(store.Blob(h.Context(), last.Owner, text.Blob)))
-	}
-	var writing sync.WaitGroup
-	for w := range writers {
-		writing.Go(func() {
-			for n := 1 + w; n < many; n += writers {
-				if err := before(h.TB, store, last, records, blobs, n, every*time.Duration(n-many)); err != nil {
-					h.Error(err)
-					return
+	h.database(func(store app.Database) error {
+		last := must(store.Runs(h.Context(), "local", journal.Filter{}))[0]
+		last = must(store.Run(h.Context(), last.Owner, last.ID))
+		records := must(store.Records(h.Context(), last.Owner, last.ID, 0))
+		var start run.StartRecord
+		if err := json.Unmarshal(records[0].Data, &start); err != nil {
+			return err
+		}
+		blobs := [][]byte{must(store.Blob(h.Context(), last.Owner, start.Tree))}
+		for _, text := range start.Texts {
+			blobs = append(blobs, must(store.Blob(h.Context(), last.Owner, text.Blob)))
+		}
+		var writing sync.WaitGroup
+		for w := range writers {
+			writing.Go(func() {
+				for n := 1 + w; n < many; n += writers {
+					if err := before(h.TB, store, last, records, blobs, n, every*time.Duration(n-many)); err != nil {
+						h.Error(err)
+						return
+					}
 				}
-			}
-		})
-	}
-	writing.Wait()
-	return last.Session
+			})
+		}
+		writing.Wait()
+		session = last.Session
+		return nil
+	})
+	return session
 }
 
 // asksOfLease is what is asked in an exchange of a long session.

@@ -95,8 +95,10 @@ func TestWhoIsRevokedInTheMiddleOfAViewSignsInAgain(t *testing.T) {
 		}
 		p.turnsTo(one.address)
 		p.sees(one.shows)
+		p.requests(hangs) // else the page might be told before it asks
 		h.sibyl("user", "revoke", "local")
 		one.asks(p)
+		p.requests(answered)
 		p.sees("You are signed out")
 		if text := evaluate[string](p, "document.querySelector('main').innerText"); strings.Contains(text, one.shows) {
 			t.Errorf("%s is still shown", one.address)

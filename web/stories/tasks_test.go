@@ -44,7 +44,6 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 }
 
 func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
-	eachStore(t)
 	h := open(t, "")
 	h.sibyl("task", "add", "Call John", "--description", "about the roof")
 	h.sibyl("task", "edit", "1", "--title", "Call John Smith")

@@ -133,6 +133,7 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
+	onOneStore(t)
 	p := open(t, "trees: "+manyEvents(t)+"\n").visit(1400)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
@@ -217,8 +218,18 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	p.picture("why-left")
 }
 
+// edits replaces what a regular expression of JavaScript finds in the tree that is to be compared.
+func (p *tab) edits(from, to string) {
+	p.Helper()
+	p.until("the tree to be edited", `(() => {
+		const t = document.querySelector("section textarea");
+		t.value = t.value.replace(`+from+`, () => `+quoted(to)+`);
+		t.dispatchEvent(new Event("input", { bubbles: true }));
+		return t.value.includes(`+quoted(to)+`);
+	})()`)
+}
+
 func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
-	eachStore(t)
 	p := open(t, "").visit(1400)
 	asked(p, "How is a lease acquired?")
 	p.press("Compare")
@@ -226,15 +237,7 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 	p.press("Compare this run")
 	p.sees("This tree decides the same in all")
-	edit := func(from, to string) {
-		p.until("the tree to be edited", `(() => {
-			const t = document.querySelector("section textarea");
-			t.value = t.value.replace(`+from+`, `+quoted(to)+`);
-			t.dispatchEvent(new Event("input", { bubbles: true }));
-			return t.value.includes(`+quoted(to)+`);
-		})()`)
-	}
-	edit(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="no tools"/>`)
+	p.edits(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="no tools"/>`)
 	p.press("Compare this run")
 	p.sees("another decision")
 	p.sees("asks for turn 2 of 30")
@@ -242,7 +245,7 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.press("Compare past runs")
 	p.sees("Runs: 1. The same: 0. Otherwise: 1.")
 	p.picture("why-history")
-	edit(`/<Classify/`, `<Clarify`)
+	p.edits(`/<Classify/`, `<Clarify`)
 	p.press("Compare this run")
 	p.sees("This tree does not load.")
 }

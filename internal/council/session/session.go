@@ -65,7 +65,7 @@ type AudioEntry struct {
 	Heard      string    `json:"heard_language,omitempty"`
 	Flags      []Flag    `json:"transcript_flags,omitempty"`
 	Times      string    `json:"transcript_times,omitempty"`    // "0=0 45=3.25": from which byte of the transcript on what is said is heard when, in seconds
-	Error      string    `json:"transcription_error,omitempty"` // why it FAILED
+	Error      string    `json:"transcription_error,omitempty"` // why it FAILED, or has still the transcript that it had
 	Attempts   int       `json:"transcription_attempts,omitempty"`
 	Deliveries []string  `json:"deliveries,omitempty"` // what it arrived as in pieces; none: it came whole
 

@@ -18,14 +18,14 @@ const (
 // Act is what moves a session from one state to another.
 type Act string
 
-// The acts. AddAudio, AddText, Retry and SaveResponse do theirs themselves.
+// The acts. AddAudio, AddText, Retry, Anew and SaveResponse do theirs themselves.
 const (
 	Add                 Act = "add"
 	TranscriptionBegins Act = "transcription begins"
 	TranscriptionEnds   Act = "transcription ends"  // nothing FAILED
 	TranscriptionFails  Act = "transcription fails" // something FAILED
 	TranscriptionStops  Act = "transcription stops" // its process died, or was stopped
-	Retried             Act = "retry"               // FAILED entries are PENDING again
+	Retried             Act = "retry"               // entries that were transcribed, or FAILED, are PENDING again
 	Answered            Act = "answer"
 )
 

@@ -28,6 +28,11 @@ func noEntry(id string, sequence int) error {
 	return fmt.Errorf("session %s has no entry %d: %w", id, sequence, ErrNotFound)
 }
 
+// typed says that an entry was never spoken.
+func typed(id string, sequence int) error {
+	return fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
+}
+
 // SaveTranscript keeps what was heard in an entry: SUCCESS. An entry that has its transcript keeps it, so that saving it again changes nothing.
 func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
 	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
@@ -93,8 +98,8 @@ func (s *Store) placeTranscript(h *held, e *AudioEntry, text string) (name strin
 	return name, s.at("wrote " + transcriptFolder)
 }
 
-// FailTranscript says why an entry could not be transcribed: FAILED. Its audio stays. The same again changes nothing, nor does it of an entry that has
-// its transcript.
+// FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before it was to be transcribed anew. Its
+// audio stays. The same again changes nothing, nor does it of an entry that has its transcript.
 func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, reason string) (failed AudioEntry, err error) {
 	if reason = bounded(oneLine(reason), longestReason); reason == "" {
 		return failed, &Invalid{Kind: Form, What: "the reason", Problem: "is missing"}
@@ -112,6 +117,9 @@ func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, rea
 			e.Attempts++
 		}
 		e.Status, e.Error = Failure, reason
+		if e.Transcript != "" {
+			e.Status = Success
+		}
 		failed = *e
 		return true, nil
 	})
@@ -130,6 +138,25 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 			h.follow(Retried)
 		}
 		return changed, nil
+	})
+}
+
+// Anew makes a recording PENDING that has its transcript, which stays until there is another. attempts is how often it had been transcribed when that was
+// asked for: after another one nothing changes, so that the same request sent twice is done once.
+func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
+	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *held) (bool, error) {
+		e := h.entry(sequence)
+		switch {
+		case e == nil:
+			return false, noEntry(id, sequence)
+		case e.File == "":
+			return false, typed(id, sequence)
+		case e.Status != Success || e.Attempts != attempts:
+			return false, nil
+		}
+		e.Status, e.Error = Pending, ""
+		h.follow(Retried)
+		return true, nil
 	})
 }
 
@@ -222,7 +249,7 @@ func (s *Store) recording(ctx context.Context, id string, sequence int) (root *o
 		return nil, "", e, noEntry(id, sequence)
 	}
 	if found.File == "" {
-		return nil, "", e, fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
+		return nil, "", e, typed(id, sequence)
 	}
 	if err := checkFile(found.File); err != nil {
 		return nil, "", e, err

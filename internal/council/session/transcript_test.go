@@ -52,6 +52,33 @@ func TestATranscriptThatFailsCanBeTriedAgain(t *testing.T) {
 	wantWhole(t, s, id)
 }
 
+func TestARecordingIsTranscribedAnewAndKeepsWhatItHasUntilThen(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	add(t, s, id, "sound")
+	must(s.Move(ctx, id, TranscriptionBegins))(t)
+	first := must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "their words", By: "a"}))(t)
+	must(s.Move(ctx, id, TranscriptionEnds))(t)
+	m := must(s.Anew(ctx, id, 1, first.Attempts))(t)
+	same(t, "waits", []any{m.State, m.Audio[0].Status}, []any{Collecting, Pending})
+	same(t, "text meanwhile", must(s.Transcript(ctx, id, 1))(t), "their words")
+	wantWhole(t, s, id)
+	failed := must(s.FailTranscript(ctx, id, 1, "too loud"))(t)
+	same(t, "after a failure", []any{failed.Status, failed.Error, failed.By, failed.Attempts}, []any{Success, "too loud", "a", 2})
+	same(t, "asked for with what was known before", must(s.Anew(ctx, id, 1, first.Attempts))(t).Audio[0].Status, Success)
+	must(s.Anew(ctx, id, 1, failed.Attempts))(t)
+	second := must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "there are words", By: "b"}))(t)
+	same(t, "after another", []any{second.Status, second.Error, second.By, second.Transcript, second.Attempts}, []any{Success, "", "b", first.Transcript, 3})
+	same(t, "text", must(s.Transcript(ctx, id, 1))(t), "there are words")
+	wantWhole(t, s, id)
+	must(s.AddText(ctx, id, "typed"))(t)
+	for _, sequence := range []int{2, 3} {
+		if _, err := s.Anew(ctx, id, sequence, 0); !errors.Is(err, ErrNotFound) {
+			t.Errorf("entry %d: %v", sequence, err)
+		}
+	}
+}
+
 func TestSilenceIsATranscriptWithoutWords(t *testing.T) {
 	s, id := begun(t)
 	add(t, s, id, "sound")

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"sibyl/internal/markdown"
 )
 
 // Markdown tells a session in Markdown, in its language: what came of it first, then each finding with links to its pairs, then the pairs. Texts of others
-// are escaped, but for the summary, which is Markdown itself; it stands in a quotation, without HTML and images. Rules that the session breaks are not
+// are escaped, but for the summary, which is Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session breaks are not
 // asked; a contradiction that points at no pair is left without its answers, and those beyond the bound are left out.
 func Markdown(s Session) []byte {
 	m := telling{s: &s, w: wordsOf(s.Language)}
@@ -153,9 +155,9 @@ func (m *telling) audit() {
 	m.line("## %s", w.summary)
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(visible(a.Summary))) {
-		lines = append(lines, strings.TrimRight("> "+strings.NewReplacer("<", `\<`, "![", `!\[`).Replace(line), " \n"))
+		lines = append(lines, strings.TrimRight("> "+strings.ReplaceAll(line, "![", `!\[`), " \n"))
 	}
-	m.line("%s", strings.Join(lines, "\n"))
+	m.line("%s", markdown.Inert(strings.Join(lines, "\n")))
 	m.line("## %s", w.score)
 	sum := a.Sum
 	if sum == (Sum{}) {

@@ -79,7 +79,7 @@ func TestHostileTextsStayTextsInMarkdown(t *testing.T) {
 	s := hostile()
 	s.Pairs[0].Answer = "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n| a | b |\n[link](http://x.invalid) ![image](http://x.invalid/i.png) `code` **bold** <b>\n    indented\n```\nfence"
 	s.AuditResult.Contradictions[0].Words[0] = "`code`"
-	s.AuditResult.Summary = "![image](http://x.invalid/i.png) <img src=x>"
+	s.AuditResult.Summary = "![image](http://x.invalid/i.png) <img src=x> [press](javascript:ran) <javascript:ran> [data](data:text/html,x)"
 	told := Markdown(s)
 	headings, links := headingsAndLinks(t, told)
 	if want := 7 + len(s.Pairs); len(headings) != want {

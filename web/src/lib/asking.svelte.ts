@@ -1,13 +1,16 @@
 import { live } from "./live.svelte";
 
-/** What an inquiry that goes on has told since its last answer was weighed. */
-export interface Asked {
-  /** Of the question that was put last; 0 before the first. */
+/** A question that was put. */
+export interface Put {
   number: number;
   question: string;
-  strategy: string;
   /** undefined: it is still to be heard. */
   answer: string | undefined;
+}
+
+/** What an inquiry that goes on has told. */
+export interface Asked {
+  put: Put[];
   /** The number of the last answer that was weighed. */
   weighed: number;
   contradictions: number;
@@ -22,12 +25,12 @@ class Asking {
     live.stream.hear({
       event: ({ run, assistant, type, data }) => {
         if (assistant !== "inquiry") return;
-        const one = (this.of[run] ??= { number: 0, question: "", strategy: "", answer: undefined, weighed: 0, contradictions: 0, ended: false });
+        const one = (this.of[run] ??= { put: [], weighed: 0, contradictions: 0, ended: false });
         switch (type) {
           case "question.put":
-            return Object.assign(one, { number: Number(data.number), question: String(data.text), strategy: String(data.strategy ?? ""), answer: undefined });
+            return void (one.put = [...one.put.filter((p) => p.number !== Number(data.number)), { number: Number(data.number), question: String(data.text), answer: undefined }]);
           case "answer.heard":
-            return Object.assign(one, { answer: String(data.text ?? "") });
+            return void one.put.filter((p) => p.number === Number(data.number)).forEach((p) => (p.answer = String(data.text ?? "")));
           case "ledger.kept":
             return Object.assign(one, { weighed: Number(data.number), contradictions: Number(data.contradictions ?? 0) });
           case "inquiry.ended":

@@ -1,6 +1,6 @@
 import { account } from "./account.svelte";
 import { get, type Form } from "./api";
-import { calm } from "./clock";
+import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 

@@ -1,5 +1,5 @@
 import { get, type Form } from "./api";
-import { calm } from "./clock";
+import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 

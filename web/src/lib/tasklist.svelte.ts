@@ -1,6 +1,6 @@
 import { untrack } from "svelte";
 import { get, newKey, send, type Form } from "./api";
-import { calm } from "./clock";
+import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { changedSince } from "./tasks";

@@ -58,6 +58,10 @@ test("each kind of effect has words", () => {
 test("what the page does not know is told as the server tells it", () => {
   expect(teller(1).event({ type: "new.event", data: {}, words: "something happened" })).toBe("something happened");
   expect(teller(1).event({ words: "x := 3" })).toBe("x := 3");
+  expect(teller(1).labels("own private")).toBe("Dateien der Person, privat");
+  expect(teller(0).labels("stranger, public")).toBe("words of strangers, not private");
+  expect(teller(0).labels(undefined)).toBe("the person’s own words, not private");
+  expect(teller(0).labels("of the moon")).toBe("of the moon");
   expect(teller(0).took({ kind: "new" }, "something else")).toBe("something else");
   expect(teller(1).took({ kind: "completion", effect: "tool.call", label: "read_file a.go", failure: "gone" }, "")).toBe("Aufruf: read_file a.go: fehlgeschlagen: gone");
 });

@@ -1,5 +1,6 @@
 import type { Form } from "./api";
 import type { Key } from "../words";
+import { rules } from "./reasons";
 
 /** Gives words of a key, with values put in. */
 export type Say = (key: Key, values?: Record<string, string | number>) => string;
@@ -13,6 +14,8 @@ export class Teller {
     /** Words of a key that is made at run time, or the text itself. */
     private readonly sayOr: (key: string, text: string) => string,
     private readonly number: (n: number) => string = String,
+    /** A sentence of the server that says why. */
+    private readonly reason: (text: string) => string = String,
   ) {}
 
   /** An event: in words of the page, or of the server for a type that the page does not know. */
@@ -56,13 +59,19 @@ export class Teller {
   share = (n: unknown) => Number(n ?? 0).toFixed(2);
   seconds = (ms: unknown) => this.number(Math.round(Number(ms ?? 0) / 100) / 10);
   size = (bytes: unknown) => (Number(bytes) < 1024 ? `${this.n(bytes)} B` : `${this.number(Math.round(Number(bytes) / 102.4) / 10)} kB`);
+  /** Why something was decided or not done. */
+  why = (text: unknown) => this.reason(String(text ?? ""));
+  /** Whose words had been seen, and whether they are for their owner alone: “own private” as an event has it, “own, private” as it is told. */
+  labels = (text: unknown) => {
+    const [, whose, , who] = /^(person|own|stranger|)(,? ?(private|public))?$/.exec(String(text ?? "")) ?? [];
+    return whose === undefined ? String(text) : `${this.tell(`whose.${whose || "person"}`)}, ${this.tell(`whose.${who ?? "public"}`)}`;
+  };
   list = (all: unknown) => ((all as string[] | undefined) ?? []).join(", ");
 }
 
 type Telling = (d: Fields, t: Teller) => (string | false | undefined)[];
 
 const round = (n: number, t: Teller) => n > 1 && t.tell("round", { n });
-const labels = (l: unknown) => (typeof l === "string" ? l : Object.entries((l ?? {}) as Fields).map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(", "));
 const scored = (all: { name: string; confidence: number }[] | undefined, t: Teller) => (all ?? []).map((a) => `${t.is(a.name)} ${t.share(a.confidence)}`).join(", ");
 
 /** How each type of event is told, by its fields. */
@@ -88,20 +97,20 @@ export const tellers: Record<string, Telling> = {
     d.mentioned && t.tell("signal.mentioned", { n: d.mentioned }),
   ],
   "signal.taken": (d, t) => [t.tell("signal.taken", { type: d.type })],
-  "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: d.why })],
+  "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: t.why(d.why) })],
   "classifier.asked": (d, t) => [t.tell("classifier.asked", { label: t.is(d.label), score: t.share(d.score) })],
-  "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: d.because })],
+  "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: t.why(d.because) })],
   "tools.added": (d, t) => [d.added?.length ? t.tell("tools.added", { tools: t.list(d.added) }) : t.tell("tools.added.none")],
   "capability.missing": (d, t) => [t.tell("capability.missing", { capability: d.capability })],
   "answer.accepted": (d, t) => [t.tell("answer.accepted", { reason: t.is(d.stop_reason) }), d.earlier && t.tell("answer.earlier"), d.no_signal && t.tell("answer.no-signal")],
   "hint.given": (d, t) => [t.tell("hint.given", { text: d.text })],
   "call.done": (d, t) => [
     d.error ? t.tell("call.failed", { tool: d.tool, arguments: d.arguments, error: d.error }) : t.tell("call.done", { tool: d.tool, arguments: d.arguments, items: t.n(d.items), size: t.size(d.bytes), seconds: t.seconds(d.took_ms) }),
-    d.rule && t.tell("call.rule", { rule: d.rule }),
-    d.rule && t.tell("labels", { labels: labels(d.labels) }),
+    d.rule && t.tell("call.rule", { rule: t.why(rules[d.rule] ?? d.rule) }),
+    d.rule && t.tell("labels", { labels: t.labels(d.labels) }),
   ],
-  "call.held": (d, t) => [t.tell("call.held", { tool: d.tool, arguments: d.arguments, why: d.why }), labels(d.labels) && t.tell("labels", { labels: labels(d.labels) })],
-  "call.refused": (d, t) => [t.tell("call.refused", { tool: d.tool, why: d.why })],
+  "call.held": (d, t) => [t.tell("call.held", { tool: d.tool, arguments: d.arguments, why: t.why(d.why) }), t.tell("labels", { labels: t.labels(d.labels) })],
+  "call.refused": (d, t) => [t.tell("call.refused", { tool: d.tool, why: t.why(d.why) })],
   "budget.seen": (d, t) => [
     t.tell("budget.seen", { used: ((d.used ?? []) as { kind: string; used: number; limit: number }[]).map((s) => `${t.budget(s.kind)} ${t.n(s.used)} / ${t.n(s.limit)}`).join(", ") }),
     d.last && t.tell("last"),
@@ -116,7 +125,7 @@ export const tellers: Record<string, Telling> = {
     d.reasoning,
   ],
   "task.resolved": (d, t) => [
-    d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: d.why }) : t.tell("task.unresolved", { reference: d.reference, why: d.why }),
+    d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: t.why(d.why) }) : t.tell("task.unresolved", { reference: d.reference, why: t.why(d.why) }),
   ],
   "tool.selected": (d, t) => [t.tell("tool.selected", { tool: d.tool_name, parameters: JSON.stringify(d.parameters ?? {}), confidence: t.share(d.confidence) }), d.requires_confirmation && t.tell("with-yes")],
   "person.asked": (d, t) => [t.tell("person.asked", { intent: t.is(d.intent), kind: t.is(d.kind) }), (d.options ?? []).join(" · ")],
@@ -129,7 +138,7 @@ export const tellers: Record<string, Telling> = {
   "answers.compared": (d, t) => [t.tell("answers.compared", { by: t.is(d.by), agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
   "answers.ranked": (d, t) => [t.tell("answers.ranked", { ranks: ((d.ranks ?? []) as { oracle: string; mean: number }[]).map((r) => `${r.oracle} ${r.mean.toFixed(1)}`).join(", ") }), d.without && t.tell("without", { n: d.without })],
   "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, n: d.sentences, own: d.own })],
-  "part.skipped": (d, t) => [t.tell("part.skipped", { what: d.what, why: d.why })],
+  "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.why(d.what), why: t.why(d.why) })],
   "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
   "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(d.flags) })],
   "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: d.reason })],
@@ -140,7 +149,7 @@ export const tellers: Record<string, Telling> = {
     ...((d.unread ?? []) as string[]).map((what) => t.tell("unread", { what })),
     d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
   ],
-  "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: d.why })],
+  "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: t.why(d.why) })],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
   "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
   "ledger.kept": (d, t) => [

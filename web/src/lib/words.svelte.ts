@@ -1,5 +1,6 @@
 import { words, type Key } from "../words";
 import { kept, keep } from "./kept";
+import { reasonIn } from "./reasons";
 import { Teller } from "./told";
 
 export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
@@ -41,6 +42,9 @@ export function sayOr(key: string, text: string): string {
   return key in words ? say(key as Key) : text;
 }
 
+/** Why something was decided or not done, as the server says it: in the language of the page. */
+export const reason = (text: string) => reasonIn(order.indexOf(language), text).replace(turning, "");
+
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 
@@ -58,7 +62,10 @@ const numbers = once((of) => new Intl.NumberFormat(of));
 const hours = once((of) => new Intl.DateTimeFormat(of, { timeStyle: "short" }));
 const days = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));
 
-export const number = (n: number) => numbers().format(n);
+const parts = once((of) => new Intl.NumberFormat(of, { maximumSignificantDigits: 3 }));
+
+/** A number with three digits behind the point at most; below one with three that count. */
+export const number = (n: number) => (Math.abs(n) < 1 ? parts() : numbers()).format(n);
 
 /** An amount of money: with two digits that count, or the cents. A currency that the browser does not know stands behind it. */
 export function money(amount: number, currency: string): string {
@@ -71,7 +78,7 @@ export function money(amount: number, currency: string): string {
 }
 
 /** Tells what happens in runs. */
-export const teller = new Teller(say, sayOr, (n) => number(n));
+export const teller = new Teller(say, sayOr, (n) => number(n), reason);
 
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {

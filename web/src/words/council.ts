@@ -51,6 +51,9 @@ export const council = {
   "council.entry.doubt": ["Not to be trusted: {what}", "Nicht verlässlich: {what}", "Não é de fiar: {what}"],
   "council.entry.listen": ["Transcript; a press on a sentence plays it", "Transkript; ein Druck auf einen Satz spielt ihn ab", "Transcrição; premir uma frase reproduz a gravação a partir dela"],
   "council.transcribe": ["Write it down", "Niederschreiben", "Transcrever"],
+  "council.transcribe.anew": ["Write down anew", "Neu niederschreiben", "Voltar a transcrever"],
+  "council.entry.kept": ["It could not be written down anew; this is the earlier transcript.", "Sie ließ sich nicht neu niederschreiben; dies ist das frühere Transkript.", "Não foi possível voltar a transcrever; esta é a transcrição anterior."],
+  "council.answers.before": ["{name}, round {n}", "{name}, Runde {n}", "{name}, ronda {n}"],
   "council.transcribe.again": ["Try again", "Erneut versuchen", "Tentar de novo"],
   "council.record": ["Record", "Aufnehmen", "Gravar"],
   "council.record.pause": ["Pause", "Pause", "Pausa"],
@@ -110,5 +113,4 @@ export const council = {
   "council.chair.minority": ["Minority views", "Einzelne Stimmen", "Opiniões minoritárias"],
   "council.chair.unused": ["Nothing was taken up of: {who}", "Nichts übernommen von: {who}", "Nada foi retomado de: {who}"],
   "council.chair": ["{name}, in the chair", "{name}, im Vorsitz", "{name}, na presidência"],
-  "council.skipped.part": ["Left out: {what}", "Ausgelassen: {what}", "Deixado de fora: {what}"],
 } as const;

@@ -72,9 +72,9 @@ export const operation = {
   "operation.against.same": ["There is no difference.", "Es gibt keinen Unterschied.", "Não há diferença."],
   "operation.prompts": ["Prompts", "Prompts", "Prompts"],
   "operation.prompts.hint": [
-    "They are what models are told. They are edited in files: the setting ‘prompts’ names their folder. A run keeps those that it began with; the Oracle and Tasks take changed files after a restart.",
-    "Sie sind, was Modellen gesagt wird. Geändert werden sie in Dateien: die Einstellung „prompts“ nennt ihren Ordner. Ein Lauf behält die, mit denen er begann; Orakel und Aufgaben nehmen geänderte Dateien nach einem Neustart.",
-    "São o que se diz aos modelos. Editam-se em ficheiros: a definição ‘prompts’ indica a pasta. Uma execução mantém aqueles com que começou; o Oráculo e as Tarefas usam ficheiros alterados após um reinício.",
+    "They are what models are told. They are edited in files: the setting ‘prompts’ names their folder. These are what the next run takes; a run keeps those that it began with.",
+    "Sie sind, was Modellen gesagt wird. Geändert werden sie in Dateien: die Einstellung „prompts“ nennt ihren Ordner. Diese nimmt der nächste Lauf; ein Lauf behält die, mit denen er begann.",
+    "São o que se diz aos modelos. Editam-se em ficheiros: a definição ‘prompts’ indica a pasta. São estes que a próxima execução usa; uma execução mantém aqueles com que começou.",
   ],
   "operation.prompts.folder": ["The folder can’t be used; shown is what is built in: {why}", "Der Ordner ist nicht brauchbar; gezeigt wird, was mitgeliefert ist: {why}", "A pasta não pode ser usada; mostra-se o que vem de origem: {why}"],
   "operation.prompts.tokens": ["about {n} tokens", "etwa {n} Token", "cerca de {n} tokens"],
