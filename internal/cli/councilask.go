@@ -142,7 +142,6 @@ type board struct {
 type boardLine struct {
 	name  string
 	text  string
-	words int
 	ended bool
 }
 
@@ -173,7 +172,7 @@ func (b *board) follow(ctx context.Context, s *service.Service, owner journal.Ow
 				b.update(func() {
 					line := &b.lines[n]
 					if u.Retract {
-						line.text, line.words = "", 0
+						line.text = ""
 					}
 					line.text += u.Text
 				})

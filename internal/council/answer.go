@@ -53,7 +53,7 @@ func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 func said(entries []prompt.Entry) []digest.Entry {
 	all := make([]digest.Entry, len(entries))
 	for i, e := range entries {
-		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, At: e.At, Text: e.Text}
+		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, Text: e.Text}
 	}
 	return all
 }
