@@ -184,11 +184,7 @@ func leaveForLater() bt.Leaf {
 }
 
 // keep writes an answer into the folder.
-func (p *performing) keep(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[KeepPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

@@ -73,11 +73,7 @@ func chairLeaf() bt.Leaf {
 	return bt.Task("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect)
 }
 
-func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[ChairPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) chair(ctx context.Context, job run.Job, asked ChairPayload) (any, error) {
 	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err

@@ -61,11 +61,7 @@ func compareLeaf() bt.Leaf {
 	return bt.Task("Compare", "Finds where the answers agree, where they differ, and what all of them overlook.", plan, collect)
 }
 
-func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[ComparePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) compare(ctx context.Context, job run.Job, asked ComparePayload) (any, error) {
 	m, asks, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err

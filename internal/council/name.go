@@ -46,11 +46,7 @@ func nameLeaf() bt.Leaf {
 	return bt.Task("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect)
 }
 
-func (p *performing) name(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[NamePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

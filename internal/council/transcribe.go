@@ -53,11 +53,7 @@ func nextRecording() bt.Leaf {
 	return bt.Task("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect)
 }
 
-func (p *performing) next(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[NextPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -124,11 +120,7 @@ func transcribeLeaf() bt.Leaf {
 	return bt.Task("Transcribe", "Has what is said in the recording written down.", plan, collect)
 }
 
-func (p *performing) transcribe(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[TranscribePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -226,11 +218,7 @@ func failure(r Recording) string {
 	return unwritten
 }
 
-func (p *performing) transcript(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[TranscriptPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) transcript(ctx context.Context, job run.Job, asked TranscriptPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -310,11 +298,7 @@ func settleLeaf() bt.Leaf {
 	return bt.Task("Settle", "Sets the session's state by how its recordings stand.", plan, collect)
 }
 
-func (p *performing) settle(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[SettlePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

@@ -85,16 +85,8 @@ func analyseLeaf() bt.Leaf {
 	return bt.Task("Analyse", "Finds the gaps and contradictions in the answers.", plan, collect)
 }
 
-func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AnalysePayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := p.latest(asked.Turns)
+func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}

@@ -130,11 +130,7 @@ func hearLeaf() bt.Leaf {
 	return bt.Task("HearWitness", "Has the witness answer the question.", plan, collect)
 }
 
-func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AnswerPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayload) (any, error) {
 	q, err := run.ResultAt[AskReceipt](p.view, asked.Turns[len(asked.Turns)-1].Question)
 	if err != nil {
 		return nil, err

@@ -146,12 +146,8 @@ func nothingLeft() bt.Leaf {
 	})
 }
 
-func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AskPayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
+func (p *performing) ask(ctx context.Context, job run.Job, asked AskPayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +160,6 @@ func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
 		}
 		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: cmp.Or(q.Strategy, asked.Strategy), By: model.OfflineRules}, nil
 	}
-	latest, err := p.latest(asked.Turns)
-	if err != nil {
-		return nil, err
-	}
 	return p.askModel(ctx, asked, all, latest)
 }
 
@@ -179,6 +171,14 @@ func (p *performing) latest(turns []Turn) (r AnalyseReceipt, err error) {
 		}
 	}
 	return r, nil
+}
+
+// answered are the pairs that were answered, and the analysis after the last of them.
+func (p *performing) answered(turns []Turn) (all []rules.Exchange, latest AnalyseReceipt, err error) {
+	if all, err = exchanges(p.view, turns); err == nil {
+		latest, err = p.latest(turns)
+	}
+	return all, latest, err
 }
 
 // askModel has the model put a question; one that was asked already is asked for once more.

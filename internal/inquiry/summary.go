@@ -60,16 +60,8 @@ func sumLeaf() bt.Leaf {
 	return bt.Task("SumUp", "Summarizes the inquiry in words.", plan, collect)
 }
 
-func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[SumPayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := p.latest(asked.Turns)
+func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}
