@@ -125,11 +125,10 @@ func (p *performing) structured(ctx context.Context, m matter, into any) (c Comp
 	if err != nil {
 		return c, resp, err
 	}
-	value, resp, err := model.Structured(ctx, by, q.Request, m.schema, nil)
-	if err != nil {
-		return c, resp, modelFault(err)
+	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
+		err = modelFault(err)
 	}
-	return c, resp, json.Unmarshal(value, into)
+	return c, resp, err
 }
 
 // replying is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.

@@ -101,7 +101,8 @@ func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayl
 	if err != nil {
 		return nil, err
 	}
-	said, resp, err := analysed(ctx, m, q.Request)
+	var said modelAnalysis
+	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
 	if err != nil {
 		return nil, modelFault(err)
 	}

@@ -193,17 +193,14 @@ func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules
 	}
 	r := AskReceipt{Strategy: asked.Strategy}
 	for try := 0; ; try++ {
-		value, resp, err := model.Structured(ctx, m, q.Request, question, nil)
-		if err != nil {
-			return nil, modelFault(err)
-		}
 		var said struct {
 			Question, Aspect string
 			Gaps             []string
 			About            []int
 		}
-		if err := json.Unmarshal(value, &said); err != nil {
-			return nil, err
+		value, resp, err := model.Structured(ctx, m, q.Request, question, &said)
+		if err != nil {
+			return nil, modelFault(err)
 		}
 		r.Usage, r.Tries, r.By = r.Usage.Add(resp.Usage), append(r.Tries, resp.Tries...), resp.Model
 		at := askedBefore(all, said.Question)

@@ -67,12 +67,13 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := model.Structured(ctx, m, q.Request, wishes, nil)
+	var r IntentReceipt
+	_, resp, err := model.Structured(ctx, m, q.Request, wishes, &r)
 	if err != nil {
 		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	}
-	r := IntentReceipt{Model: resp.Model, Usage: resp.Usage, Sent: q.Request.Sent()}
-	return r, json.Unmarshal(value, &r)
+	r.Model, r.Usage, r.Sent = resp.Model, resp.Usage, q.Request.Sent()
+	return r, nil
 }
 
 // asking is what the model is sent: what it is told, the last messages of the conversation, and this one.
