@@ -304,11 +304,7 @@ func (c *command) councilOracle() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			if c.asJSON {
-				return c.printJSON(map[string]string{"file": file})
-			}
-			fmt.Fprintln(c.Out, file)
-			return nil
+			return c.printed(map[string]string{"file": file}, file)
 		})}
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
