@@ -279,11 +279,8 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, e := range o.Audio {
 		if err == nil && e.Sequence == in.Sequence {
-			f := CouncilTranscript{councilEntryForm(e, tell), text, []CouncilSpoken{}}
-			for _, part := range e.Spoken(text) {
-				f.Spoken = append(f.Spoken, CouncilSpoken{part.Text, part.Seconds})
-			}
-			return &of[CouncilTranscript]{f}, nil
+			spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
+			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text, spoken}}, nil
 		}
 	}
 	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))

@@ -80,11 +80,7 @@ func (s *Server) councilUploads(ctx context.Context, in *CouncilPath) (*of[Counc
 		return nil, err
 	}
 	all, err := s.config.Council.Deliveries(ctx, exchangeOf(ctx).owner(), id)
-	f := CouncilUploads{Uploads: []CouncilUpload{}}
-	for _, d := range all {
-		f.Uploads = append(f.Uploads, councilUploadForm(d))
-	}
-	return &of[CouncilUploads]{f}, err
+	return &of[CouncilUploads]{CouncilUploads{forms(all, councilUploadForm)}}, err
 }
 
 func (s *Server) councilUpload(ctx context.Context, in *CouncilUploadPath) (*of[CouncilUpload], error) {
