@@ -66,20 +66,15 @@ func askOracle() bt.Leaf {
 	type out struct {
 		Reply int64 `port:"reply" doc:"the record of the answer"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		if len(i.Oracles) != 1 {
-			return nil, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
+			return bt.Request{}, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
 		}
-		return []bt.Request{{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}}, nil
+		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		o.Reply = done[0].Ref
-		if done[0].Err != nil {
-			return done[0].Err
-		}
-		return nil
-	}
-	return bt.Task("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect)
+	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
+	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
+	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect, failed)
 }
 
 // reply asks the model of the run.
@@ -148,26 +143,20 @@ func keepAnswer() bt.Leaf {
 		Reason  string     `port:"unsaved_reason"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		seat := i.Oracle
 		if seat.ID == "" && len(i.Oracles) > 0 {
 			seat = i.Oracles[0]
 		}
 		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Round: i.Round, Kind: i.Kind}
-		return []bt.Request{{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}}, nil
+		return bt.Request{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Unsaved, o.Reason = true, err.Reason
-			return err
-		}
-		r, err := bt.ResultOf[KeepReceipt](done[0])
-		if err == nil {
-			o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
-		}
-		return err
+	collect := func(_ in, r KeepReceipt, _ int64, o *out) error {
+		o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
+		return nil
 	}
-	return bt.Task("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect)
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Unsaved, o.Reason = true, why.Reason }
+	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
 }
 
 func leaveForLater() bt.Leaf {

@@ -81,30 +81,25 @@ func askLeaf() bt.Leaf {
 		Trail   []Trail    `port:"trail"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectAsk, Label: fmt.Sprintf("question %d, by %s", len(i.Turns)+1, i.By), Payload: AskPayload{i.By, i.Strategy, i.Turns}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectAsk, Label: fmt.Sprintf("question %d, by %s", len(i.Turns)+1, i.By), Payload: AskPayload{i.By, i.Strategy, i.Turns}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			switch o.Left = err.Kind != KindNothingLeft; {
-			case i.By == byModel:
-				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules put this question")
-			case o.Left:
-				o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
-			}
-			return err
+	fails := func(i in, why *bt.Fault, ref int64, o *out) {
+		switch o.Left = why.Kind != KindNothingLeft; {
+		case i.By == byModel:
+			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules put this question")
+		case o.Left:
+			o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
 		}
-		r, err := bt.ResultOf[AskReceipt](done[0])
-		if err != nil {
-			return err
-		}
+	}
+	collect := func(i in, r AskReceipt, ref int64, o *out) error {
 		o.Left = true
-		o.Trail = switched(o.Trail, done[0].Ref, r.Tries, r.By)
-		o.Turns = append(slices.Clip(o.Turns), Turn{Question: done[0].Ref})
+		o.Trail = switched(o.Trail, ref, r.Tries, r.By)
+		o.Turns = append(slices.Clip(o.Turns), Turn{Question: ref})
 		o.Events = []bt.Typed{QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By}}
 		return nil
 	}
-	return bt.Task("AskNext", "Finds the next question. FAILURE if there is none, or it was already asked.", plan, collect)
+	return bt.One("AskNext", "Finds the next question. FAILURE if there is none, or it was already asked.", plan, collect, fails)
 }
 
 // tookOver adds to the trail that a model could not do its part, and that the rules do it.
