@@ -87,11 +87,16 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	if err == nil {
 		return r, nil
 	}
-	fault := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	fault := ModelFault(err)
 	if job.Effect.Kind == EffectTurn && passes(err) {
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
+}
+
+// ModelFault is the fault of an effect whose model failed.
+func ModelFault(err error) *bt.Fault {
+	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 }
 
 // severalOf is a number of attempts, if there was more than one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
 	"sibyl/internal/council/persona"
@@ -81,7 +82,7 @@ func askOracle() bt.Leaf {
 func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	m, err := p.Model(ctx, p.env.Model)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.replying(ctx)
 	if err != nil {
@@ -91,7 +92,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
 	case err != nil:
-		return r, modelFault(err)
+		return r, agent.ModelFault(err)
 	case resp.Finish == model.FinishFilter:
 		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model + ": the provider's filter stopped the answer"}
 	case session.Blank(resp.Text):

@@ -130,8 +130,3 @@ func folderFault(err error) error {
 	}
 	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
 }
-
-// modelFault is how a model failed.
-func modelFault(err error) error {
-	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/run"
@@ -126,7 +127,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 		}
 	})
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags, t.Times}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/rules"
@@ -90,7 +91,7 @@ func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayl
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.prompt(ctx, textAnalyse, all, latest)
 	if err != nil {
@@ -99,7 +100,7 @@ func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayl
 	var said modelAnalysis
 	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	about, err := p.askedAbout(asked.Turns)
 	if err != nil {

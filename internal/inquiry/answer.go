@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
@@ -135,7 +136,7 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 	}
 	a, err := w.Answer(ctx, q.Text, p.given.Language, asWitnessed(earlier))
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	opened, err := run.ResultAt[OpenReceipt](p.view, asked.Opened)
 	if err != nil {

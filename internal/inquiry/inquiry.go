@@ -166,11 +166,6 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 // KindWitness is the fault of an effect that the witness could not serve.
 const KindWitness = "witness"
 
-// modelFault is how a model failed.
-func modelFault(err error) error {
-	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
-}
-
 // Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed.
 type Turn struct {
 	Question int64 `json:"question"`

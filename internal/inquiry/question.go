@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -180,7 +181,7 @@ func (p *performing) answered(turns []Turn) (all []rules.Exchange, latest Analys
 func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules.Exchange, latest AnalyseReceipt) (any, error) {
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.asking(ctx, asked.Strategy, all, latest)
 	if err != nil {
@@ -195,7 +196,7 @@ func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules
 		}
 		value, resp, err := model.Structured(ctx, m, q.Request, question, &said)
 		if err != nil {
-			return nil, modelFault(err)
+			return nil, agent.ModelFault(err)
 		}
 		r.Usage, r.Tries, r.By = r.Usage.Add(resp.Usage), append(r.Tries, resp.Tries...), resp.Model
 		at := askedBefore(all, said.Question)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/inquiry/witness"
@@ -67,7 +68,7 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.prompt(ctx, textSummary, all, latest)
 	if err != nil {
@@ -79,7 +80,7 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 	})
 	switch {
 	case err != nil:
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	case strings.TrimSpace(resp.Text) == "":
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " summed up nothing"}
 	}

@@ -61,7 +61,7 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 	}
 	m, err := d.Model(ctx, env.Model)
 	if err != nil {
-		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+		return nil, agent.ModelFault(err)
 	}
 	q, err := asking(ctx, job.View, &env, &given)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 	var r IntentReceipt
 	_, resp, err := model.Structured(ctx, m, q.Request, wishes, &r)
 	if err != nil {
-		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+		return nil, agent.ModelFault(err)
 	}
 	r.Model, r.Usage, r.Sent = resp.Model, resp.Usage, q.Request.Sent()
 	return r, nil
