@@ -210,9 +210,17 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 	if added.Same != 0 {
 		status = http.StatusOK
 	}
-	raw, err := json.Marshal(f)
+	s.end(w, r, status, f, nil)
+}
+
+// end ends a request whose body was read as it came, with a form or with the problem that there was.
+func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
+	var raw []byte
+	if err == nil {
+		raw, err = json.Marshal(form)
+	}
 	if err != nil {
-		refuse(w, s.problem(r.Context(), err))
+		refuse(w, s.problem(r.Context(), err).closing())
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)

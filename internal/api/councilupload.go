@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"reflect"
@@ -101,16 +100,10 @@ func (s *Server) addPiece(ctx context.Context, in *councilPiece) (*huma.StreamRe
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		r, w := humago.Unwrap(c)
 		d, err := s.takePiece(w, r, id, in)
-		var raw []byte
-		if err == nil {
-			raw, err = json.Marshal(councilUploadForm(d))
-		}
 		if err != nil {
-			refuse(w, s.problem(r.Context(), wordless{err}).closing())
-			return
+			err = wordless{err}
 		}
-		w.Header().Set("Content-Type", jsonType)
-		_, _ = w.Write(raw) // whoever does not wait for it asks again
+		s.end(w, r, http.StatusOK, councilUploadForm(d), err)
 	}}, nil
 }
 

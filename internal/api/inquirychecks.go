@@ -192,16 +192,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 		defer closed()
 		r, w := humago.Unwrap(c)
 		report, err := s.verified(w, r, folder)
-		var raw []byte
-		if err == nil {
-			raw, err = json.Marshal(report)
-		}
-		if err != nil {
-			refuse(w, s.problem(r.Context(), err).closing())
-			return
-		}
-		w.Header().Set("Content-Type", jsonType)
-		_, _ = w.Write(raw) // whoever does not wait for it gets none
+		s.end(w, r, http.StatusOK, report, err)
 	}}, nil
 }
 
