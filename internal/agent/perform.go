@@ -30,6 +30,17 @@ type Closing[R any] struct {
 	Text   *string          // where what was shown turned out to be none of it: the whole text
 }
 
+// Asked is how an effect is performed whose payload is a P: do is given it.
+func Asked[P any](do func(ctx context.Context, job run.Job, asked P) (any, error)) func(context.Context, run.Job) (any, error) {
+	return func(ctx context.Context, job run.Job) (any, error) {
+		asked, err := run.AskedOf[P](job)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, job, asked)
+	}
+}
+
 // Turns performs turns of the model: it passes the text on as it arrives, as far as listen shows it.
 func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R]) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
@@ -76,11 +87,16 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	if err == nil {
 		return r, nil
 	}
-	fault := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	fault := ModelFault(err)
 	if job.Effect.Kind == EffectTurn && passes(err) {
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
+}
+
+// ModelFault is the fault of an effect whose model failed.
+func ModelFault(err error) *bt.Fault {
+	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 }
 
 // severalOf is a number of attempts, if there was more than one.

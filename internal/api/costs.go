@@ -55,18 +55,11 @@ type TurnCost struct {
 }
 
 func (s *Server) turnCosts(used []service.Used) []TurnCost {
-	all := []TurnCost{}
-	for _, u := range used {
-		all = append(all, TurnCost{u.Record, u.Model, s.config.Prices.costOf(u.Usage)})
-	}
-	return all
+	return forms(used, func(u service.Used) TurnCost { return TurnCost{u.Record, u.Model, s.config.Prices.costOf(u.Usage)} })
 }
 
-func usages(used []service.Used) (all []assistant.Usage) {
-	for _, u := range used {
-		all = append(all, u.Usage)
-	}
-	return all
+func usages(used []service.Used) []assistant.Usage {
+	return forms(used, func(u service.Used) assistant.Usage { return u.Usage })
 }
 
 // Costs are what the runs of a session took.

@@ -137,15 +137,10 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[Coun
 		all = slices.DeleteFunc(all, func(m session.Session) bool { return !s.config.Council.IsAbout(owner, in.Runs, m.ID) })
 	}
 	all = slices.DeleteFunc(all, func(m session.Session) bool { return in.After != "" && !olderThan(m.ID, in.After) })
-	f := CouncilSessions{Sessions: []CouncilSummary{}, Skipped: []CouncilSkipped{}}
-	for _, m := range all[:min(in.Limit, len(all))] {
-		f.Sessions = append(f.Sessions, councilSummaryForm(m))
-	}
+	f := CouncilSessions{Sessions: forms(all[:min(in.Limit, len(all))], councilSummaryForm),
+		Skipped: forms(skipped, func(one session.Skipped) CouncilSkipped { return CouncilSkipped{one.ID, tell(one.Reason)} })}
 	if len(all) > in.Limit {
 		f.Next = all[in.Limit-1].ID
-	}
-	for _, one := range skipped {
-		f.Skipped = append(f.Skipped, CouncilSkipped{one.ID, tell(one.Reason)})
 	}
 	return &of[CouncilSessions]{f}, nil
 }
@@ -269,11 +264,9 @@ func (s *Server) searchCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	f := CouncilHits{Hits: []CouncilHit{}}
-	for _, h := range hits {
-		f.Hits = append(f.Hits, CouncilHit{Session: h.Session, Name: h.Name, ID: h.ID, At: h.At, Passage: h.Passage})
-	}
-	return &of[CouncilHits]{f}, nil
+	return &of[CouncilHits]{CouncilHits{forms(hits, func(h session.Hit) CouncilHit {
+		return CouncilHit{Session: h.Session, Name: h.Name, ID: h.ID, At: h.At, Passage: h.Passage}
+	})}}, nil
 }
 
 // shelf lists the oracles.
@@ -291,14 +284,9 @@ func (s *Server) councilOracles(ctx context.Context, _ *none) (*of[CouncilOracle
 	if err != nil {
 		return nil, err
 	}
-	f := CouncilOracles{Oracles: []CouncilOracle{}, Skipped: []CouncilSkippedOracle{}}
-	for _, p := range all.Oracles {
-		f.Oracles = append(f.Oracles, councilOracleForm(p))
-	}
-	for _, one := range all.Skipped {
-		f.Skipped = append(f.Skipped, CouncilSkippedOracle{filepath.Base(one.File), withoutFolder(filepath.Dir(one.File))(one.Reason)})
-	}
-	return &of[CouncilOracles]{f}, nil
+	return &of[CouncilOracles]{CouncilOracles{Oracles: forms(all.Oracles, councilOracleForm), Skipped: forms(all.Skipped, func(one persona.Skipped) CouncilSkippedOracle {
+		return CouncilSkippedOracle{filepath.Base(one.File), withoutFolder(filepath.Dir(one.File))(one.Reason)}
+	})}}, nil
 }
 
 func (s *Server) councilOracle(ctx context.Context, in *struct {

@@ -212,9 +212,17 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 	if added.Same != 0 {
 		status = http.StatusOK
 	}
-	raw, err := json.Marshal(f)
+	s.end(w, r, status, f, nil)
+}
+
+// end ends a request whose body was read as it came, with a form or with the problem that there was.
+func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
+	var raw []byte
+	if err == nil {
+		raw, err = json.Marshal(form)
+	}
 	if err != nil {
-		refuse(w, s.problem(r.Context(), err))
+		refuse(w, s.problem(r.Context(), err).closing())
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)
@@ -281,11 +289,8 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, e := range o.Audio {
 		if err == nil && e.Sequence == in.Sequence {
-			f := CouncilTranscript{councilEntryForm(e, tell), text, []CouncilSpoken{}}
-			for _, part := range e.Spoken(text) {
-				f.Spoken = append(f.Spoken, CouncilSpoken{part.Text, part.Seconds})
-			}
-			return &of[CouncilTranscript]{f}, nil
+			spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
+			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text, spoken}}, nil
 		}
 	}
 	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))

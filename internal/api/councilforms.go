@@ -193,15 +193,9 @@ type CouncilPersona struct {
 }
 
 func councilSessionForm(o council.Opened, tell func(string) string) CouncilSession {
-	f := CouncilSession{ID: o.ID, State: o.State, Entries: []CouncilEntry{}, Answers: []CouncilAnswer{}, Preferences: CouncilPreferences{o.Preferences.SimplifiedButtons,
-		o.Preferences.IncludeLLMHistory}, Name: o.Name, NamedBy: o.NamedBy, Language: o.Language, CreatedAt: o.CreatedAt, Mended: told(o.Mended, tell)}
-	for _, e := range o.Audio {
-		f.Entries = append(f.Entries, councilEntryForm(e, tell))
-	}
-	for _, a := range o.Answers {
-		f.Answers = append(f.Answers, councilAnswerForm(a))
-	}
-	return f
+	return CouncilSession{ID: o.ID, State: o.State, Answers: forms(o.Answers, councilAnswerForm), Preferences: CouncilPreferences{o.Preferences.SimplifiedButtons,
+		o.Preferences.IncludeLLMHistory}, Name: o.Name, NamedBy: o.NamedBy, Language: o.Language, CreatedAt: o.CreatedAt, Mended: told(o.Mended, tell),
+		Entries: forms(o.Audio, func(e session.AudioEntry) CouncilEntry { return councilEntryForm(e, tell) })}
 }
 
 func councilEntryForm(e session.AudioEntry, tell func(string) string) CouncilEntry {
@@ -232,11 +226,7 @@ func councilSummaryForm(m session.Session) CouncilSummary {
 }
 
 func councilExportForm(x council.Export, tell func(string) string) CouncilExport {
-	f := CouncilExport{Session: councilSessionForm(council.Opened{Session: x.Session}, tell), Said: []CouncilSaid{}, Problems: list(told(x.Problems, tell)), Left: list(told(x.Left, tell))}
-	for _, e := range x.Entries {
-		f.Said = append(f.Said, councilSaidForm(e))
-	}
-	return f
+	return CouncilExport{Session: councilSessionForm(council.Opened{Session: x.Session}, tell), Said: forms(x.Entries, councilSaidForm), Problems: list(told(x.Problems, tell)), Left: list(told(x.Left, tell))}
 }
 
 func councilSaidForm(e prompt.Entry) CouncilSaid {
@@ -244,11 +234,9 @@ func councilSaidForm(e prompt.Entry) CouncilSaid {
 }
 
 func councilRepairedForm(r council.Repaired, tell func(string) string) CouncilRepaired {
-	f := CouncilRepaired{ID: r.Session, Findings: []CouncilFinding{}, Changed: r.Changed || len(r.Mended) > 0, Mended: told(r.Mended, tell)}
-	for _, one := range r.Findings {
-		f.Findings = append(f.Findings, CouncilFinding{Mend: string(one.Mend), File: one.File, Text: tell(one.Text)})
-	}
-	return f
+	return CouncilRepaired{ID: r.Session, Changed: r.Changed || len(r.Mended) > 0, Mended: told(r.Mended, tell), Findings: forms(r.Findings, func(one session.Finding) CouncilFinding {
+		return CouncilFinding{Mend: string(one.Mend), File: one.File, Text: tell(one.Text)}
+	})}
 }
 
 // councilOracleForm tells of an oracle, with the name of its file: where that lies is the server's own business.

@@ -188,9 +188,7 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	f := CouncilPrompts{Prompts: []CouncilPrompt{}}
-	for _, p := range all {
-		f.Prompts = append(f.Prompts, CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell)), Doubted: list(told(p.Doubted, tell))})
-	}
-	return &of[CouncilPrompts]{f}, nil
+	return &of[CouncilPrompts]{CouncilPrompts{forms(all, func(p council.Preview) CouncilPrompt {
+		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell)), Doubted: list(told(p.Doubted, tell))}
+	})}}, nil
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"reflect"
@@ -80,11 +79,7 @@ func (s *Server) councilUploads(ctx context.Context, in *CouncilPath) (*of[Counc
 		return nil, err
 	}
 	all, err := s.config.Council.Deliveries(ctx, exchangeOf(ctx).owner(), id)
-	f := CouncilUploads{Uploads: []CouncilUpload{}}
-	for _, d := range all {
-		f.Uploads = append(f.Uploads, councilUploadForm(d))
-	}
-	return &of[CouncilUploads]{f}, err
+	return &of[CouncilUploads]{CouncilUploads{forms(all, councilUploadForm)}}, err
 }
 
 func (s *Server) councilUpload(ctx context.Context, in *CouncilUploadPath) (*of[CouncilUpload], error) {
@@ -105,16 +100,10 @@ func (s *Server) addPiece(ctx context.Context, in *councilPiece) (*huma.StreamRe
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		r, w := humago.Unwrap(c)
 		d, err := s.takePiece(w, r, id, in)
-		var raw []byte
-		if err == nil {
-			raw, err = json.Marshal(councilUploadForm(d))
-		}
 		if err != nil {
-			refuse(w, s.problem(r.Context(), wordless{err}).closing())
-			return
+			err = wordless{err}
 		}
-		w.Header().Set("Content-Type", jsonType)
-		_, _ = w.Write(raw) // whoever does not wait for it asks again
+		s.end(w, r, http.StatusOK, councilUploadForm(d), err)
 	}}, nil
 }
 

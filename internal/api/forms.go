@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
@@ -101,6 +102,15 @@ func resultForm(r service.Result) (*Result, error) {
 
 // list is a list that is never null.
 func list[T any](all []T) []T { return append([]T{}, all...) }
+
+// forms are the forms of all that is in a list. They are never null either.
+func forms[T, F any](all []T, form func(T) F) []F {
+	out := make([]F, len(all))
+	for i, one := range all {
+		out[i] = form(one)
+	}
+	return out
+}
 
 // Session is one, as lists have it.
 type Session struct {
@@ -242,38 +252,24 @@ type Effect struct {
 }
 
 func (s *Server) explanationForm(x service.Explanation) Explanation {
-	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending), Points: []Point{}, Sources: []Source{}, Left: []Left{}}
-	f.Used, f.Tokens = s.turnCosts(x.Used), s.config.Prices.costOf(usages(x.Used)...)
-	for _, p := range x.Points() {
-		f.Points = append(f.Points, Point(p))
-	}
-	for _, p := range x.Sources {
-		lines := []Line{}
-		for _, l := range p.Lines {
-			lines = append(lines, Line(l))
-		}
-		f.Sources = append(f.Sources, Source{p.Cite, p.Read, p.Cited, p.State, lines})
-	}
-	for _, l := range x.Left {
-		f.Left = append(f.Left, Left(l))
-	}
-	for _, step := range x.Steps {
-		f.Steps = append(f.Steps, stepForm(step))
-	}
-	return f
+	return Explanation{Run: s.form(x.Run), Steps: forms(x.Steps, stepForm), Ending: list(x.Ending), Sources: forms(x.Sources, sourceForm),
+		Points: forms(x.Points(), func(p assistant.Point) Point { return Point(p) }),
+		Left:   forms(x.Left, func(l assistant.Left) Left { return Left(l) }),
+		Used:   s.turnCosts(x.Used), Tokens: s.config.Prices.costOf(usages(x.Used)...)}
+}
+
+func sourceForm(p service.Source) Source {
+	return Source{p.Cite, p.Read, p.Cited, p.State, forms(p.Lines, func(l service.Line) Line { return Line(l) })}
 }
 
 func stepForm(step service.Step) Step {
-	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	f := Step{Record: step.Record, At: step.At, TookIn: step.TookIn, Op: step.Op, Status: step.Status, Events: []Event{}, Started: forms(step.Start, effectForm), Withdrawn: list(step.Cancel)}
 	if step.Took.Kind != "" {
 		took := Took(step.Took)
 		f.Took = &took
 	}
 	for i, e := range step.Events {
 		f.Events = append(f.Events, eventForm(e, step.Words[i]))
-	}
-	for _, asked := range step.Start {
-		f.Started = append(f.Started, effectForm(asked))
 	}
 	return f
 }

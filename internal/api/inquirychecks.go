@@ -140,24 +140,11 @@ func (s *Server) untilLeaving(ctx context.Context) (context.Context, func()) {
 }
 
 func foundForm(found inquiry.Found) InquiryFound {
-	f := InquiryFound{Pairs: []InquiryFoundPair{}, Contradictions: clashForms(found.Contradictions), Suspicions: clashForms(found.Suspicions), Satisfied: found.Satisfied,
+	clash := func(c inquiry.FoundClash) InquiryFoundClash { return InquiryFoundClash(c) }
+	gap := func(g inquiry.FoundGap) InquiryFoundGap { return InquiryFoundGap(g) }
+	pair := func(p inquiry.FoundPair) InquiryFoundPair { return InquiryFoundPair{forms(p.Gaps, gap)} }
+	return InquiryFound{Pairs: forms(found.Pairs, pair), Contradictions: forms(found.Contradictions, clash), Suspicions: forms(found.Suspicions, clash), Satisfied: found.Satisfied,
 		Completeness: found.Completeness, By: found.By}
-	for _, p := range found.Pairs {
-		gaps := []InquiryFoundGap{}
-		for _, g := range p.Gaps {
-			gaps = append(gaps, InquiryFoundGap(g))
-		}
-		f.Pairs = append(f.Pairs, InquiryFoundPair{gaps})
-	}
-	return f
-}
-
-func clashForms(all []inquiry.FoundClash) []InquiryFoundClash {
-	forms := []InquiryFoundClash{}
-	for _, c := range all {
-		forms = append(forms, InquiryFoundClash(c))
-	}
-	return forms
 }
 
 // InquiryReport is what a verification found.
@@ -205,16 +192,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 		defer closed()
 		r, w := humago.Unwrap(c)
 		report, err := s.verified(w, r, folder)
-		var raw []byte
-		if err == nil {
-			raw, err = json.Marshal(report)
-		}
-		if err != nil {
-			refuse(w, s.problem(r.Context(), err).closing())
-			return
-		}
-		w.Header().Set("Content-Type", jsonType)
-		_, _ = w.Write(raw) // whoever does not wait for it gets none
+		s.end(w, r, http.StatusOK, report, err)
 	}}, nil
 }
 
@@ -260,11 +238,8 @@ func (s *Server) unreadable(ctx context.Context, err error) error {
 }
 
 func reportForm(r record.Report) InquiryReport {
-	f := InquiryReport{OK: r.OK(), Page: r.Page, Session: r.Session, Digest: r.Digest, Checks: []InquiryCheck{}}
-	for _, c := range r.Checks {
-		f.Checks = append(f.Checks, InquiryCheck{c.Name, c.Outcome, list(c.Problems)})
-	}
-	return f
+	check := func(c record.Checked) InquiryCheck { return InquiryCheck{c.Name, c.Outcome, list(c.Problems)} }
+	return InquiryReport{OK: r.OK(), Page: r.Page, Session: r.Session, Digest: r.Digest, Checks: forms(r.Checks, check)}
 }
 
 // inquirySchemas puts the schema of a session among those of the description: the published one, with its definitions as schemas of their own. Left out are

@@ -93,11 +93,9 @@ func (s *Server) nodes(ctx context.Context, _ *none) (*of[Nodes], error) {
 	if err != nil {
 		return nil, err
 	}
-	all := Nodes{Nodes: []Node{}}
-	for _, n := range found {
-		all.Nodes = append(all.Nodes, Node{Name: n.Name, Build: n.Build, Address: n.Address, StartedAt: n.StartedAt, SeenAt: n.SeenAt, Lives: n.Lives(now), Draining: n.Draining, Runs: n.Runs, MostRuns: n.Most})
-	}
-	return &of[Nodes]{all}, nil
+	return &of[Nodes]{Nodes{forms(found, func(n node.Node) Node {
+		return Node{Name: n.Name, Build: n.Build, Address: n.Address, StartedAt: n.StartedAt, SeenAt: n.SeenAt, Lives: n.Lives(now), Draining: n.Draining, Runs: n.Runs, MostRuns: n.Most}
+	})}}, nil
 }
 
 func (s *Server) operation(ctx context.Context, _ *none) (*of[HowItWorks], error) {
@@ -105,14 +103,11 @@ func (s *Server) operation(ctx context.Context, _ *none) (*of[HowItWorks], error
 	if err != nil {
 		return nil, err
 	}
-	f := HowItWorks{At: s.config.Now().UTC(), Build: s.config.Build, Runs: []RunCount{}, Minutes: []Minute{}}
-	for _, c := range counts {
-		f.Runs = append(f.Runs, RunCount{Assistant: c.Assistant, State: c.Stand, Runs: c.Runs, Oldest: c.Oldest})
-	}
+	f := HowItWorks{At: s.config.Now().UTC(), Build: s.config.Build, Minutes: []Minute{}, Runs: forms(counts, func(c journal.Count) RunCount {
+		return RunCount{Assistant: c.Assistant, State: c.Stand, Runs: c.Runs, Oldest: c.Oldest}
+	})}
 	if s.config.Operation.Lately != nil {
-		for _, m := range s.config.Operation.Lately() {
-			f.Minutes = append(f.Minutes, minuteForm(m))
-		}
+		f.Minutes = forms(s.config.Operation.Lately(), minuteForm)
 	}
 	return &of[HowItWorks]{f}, nil
 }

@@ -56,11 +56,7 @@ func (s *Server) prompts(context.Context, *none) (*of[Prompts], error) {
 	if err != nil {
 		return nil, err
 	}
-	all := Prompts{Folder: folder, Prompts: []PromptInForce{}}
-	for _, p := range found {
-		all.Prompts = append(all.Prompts, promptForm(p))
-	}
-	return &of[Prompts]{all}, nil
+	return &of[Prompts]{Prompts{Folder: folder, Prompts: forms(found, promptForm)}}, nil
 }
 
 func (s *Server) prompt(_ context.Context, in *struct {

@@ -126,10 +126,10 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	f := Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps, Reached: string(found.Reached), Why: found.Why, Wrong: []string{}, Differences: []ReplayDifference{}}
-	for _, d := range found.Differences {
-		f.Differences = append(f.Differences, differenceForm(d, s.config.Service.Words(r.Assistant)))
-	}
+	f := Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps, Reached: string(found.Reached), Why: found.Why, Wrong: []string{},
+		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference {
+			return differenceForm(d, s.config.Service.Words(r.Assistant))
+		})}
 	return &of[Replay]{f}, nil
 }
 
@@ -139,10 +139,7 @@ func wrongWith(err error) (wrong []string) {
 	if !ok {
 		return nil
 	}
-	for _, p := range broken.Problems[:min(len(broken.Problems), mostShownOf)] {
-		wrong = append(wrong, p.String())
-	}
-	return wrong
+	return forms(broken.Problems[:min(len(broken.Problems), mostShownOf)], bt.Problem.String)
 }
 
 func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference {
@@ -180,20 +177,10 @@ func (f *ReplayDifference) change(of string, all []replay.Change) {
 	}
 }
 
-func names(asked []replay.Asked) []string {
-	all := []string{}
-	for _, a := range asked {
-		all = append(all, a.Name())
-	}
-	return all
-}
+func names(asked []replay.Asked) []string { return forms(asked, replay.Asked.Name) }
 
 func eventForms(events []run.TraceEvent, words run.Vocabulary) []Event {
-	all := []Event{}
-	for _, e := range events[:min(len(events), mostShownOf)] {
-		all = append(all, eventForm(e, words.Words(e)))
-	}
-	return all
+	return forms(events[:min(len(events), mostShownOf)], func(e run.TraceEvent) Event { return eventForm(e, words.Words(e)) })
 }
 
 func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (*of[ReplayHistory], error) {

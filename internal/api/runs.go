@@ -149,11 +149,7 @@ func (s *Server) runs(ctx context.Context, in *runList) (*of[Runs], error) {
 	if err != nil {
 		return nil, err
 	}
-	all := Runs{Runs: []Run{}, Next: in.next(len(rows), func() journal.Cursor { return rows[len(rows)-1].Cursor() })}
-	for _, r := range rows {
-		all.Runs = append(all.Runs, s.form(r))
-	}
-	return &of[Runs]{all}, nil
+	return &of[Runs]{Runs{Runs: forms(rows, s.form), Next: in.next(len(rows), func() journal.Cursor { return rows[len(rows)-1].Cursor() })}}, nil
 }
 
 // found is a run of whoever asks.

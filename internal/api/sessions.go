@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/service"
 )
 
 // Paging bounds a list, and says where it goes on.
@@ -102,11 +103,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (*of[Sessions], 
 	if err != nil {
 		return nil, err
 	}
-	f := Sessions{Sessions: []Session{}, Next: in.next(len(all), func() journal.Cursor { return all[len(all)-1].Cursor() })}
-	for _, one := range all {
-		f.Sessions = append(f.Sessions, sessionForm(one))
-	}
-	return &of[Sessions]{f}, nil
+	return &of[Sessions]{Sessions{Sessions: forms(all, sessionForm), Next: in.next(len(all), func() journal.Cursor { return all[len(all)-1].Cursor() })}}, nil
 }
 
 func (s *Server) session(ctx context.Context, in *struct {
@@ -201,9 +198,5 @@ func (s *Server) audit(ctx context.Context, in *SessionPath) (*of[Audit], error)
 	if err != nil {
 		return nil, err
 	}
-	f := Audit{Session: sessionForm(found.Session), Runs: []RunAudit{}}
-	for _, one := range found.Runs {
-		f.Runs = append(f.Runs, RunAudit{one})
-	}
-	return &of[Audit]{f}, nil
+	return &of[Audit]{Audit{Session: sessionForm(found.Session), Runs: forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })}}, nil
 }

@@ -185,35 +185,29 @@ func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 		f.Review = f.reviewed(sat)
 	}
 	if c := sat.Chair; c != nil {
-		f.Chair = &CouncilChair{Oracle: seat(c.Oracle), Sequence: c.Sequence, Sentences: []CouncilSentence{}, Unused: f.seats(c.Unused)}
-		for _, one := range c.Sentences {
-			f.Chair.Sentences = append(f.Chair.Sentences, CouncilSentence{render.HTML(one.Text), f.seats(one.By), one.Minority, f.seats(one.Doubted)})
-		}
+		f.Chair = &CouncilChair{Oracle: seat(c.Oracle), Sequence: c.Sequence, Unused: f.seats(c.Unused), Sentences: forms(c.Sentences, func(one council.Sentence) CouncilSentence {
+			return CouncilSentence{render.HTML(one.Text), f.seats(one.By), one.Minority, f.seats(one.Doubted)}
+		})}
 	}
 	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
 }
 
 // seats are those of oracles of the sitting, by their names.
 func (f *CouncilSitting) seats(names []string) []CouncilSeat {
-	all := []CouncilSeat{}
-	for _, name := range names {
-		one := CouncilSeat{Name: name}
-		if i := slices.IndexFunc(f.Oracles, func(s CouncilSeat) bool { return s.Name == name }); i >= 0 {
-			one = f.Oracles[i]
-		}
-		all = append(all, one)
-	}
-	return all
+	return forms(names, f.seat)
 }
 
-func (f *CouncilSitting) seat(name string) CouncilSeat { return f.seats([]string{name})[0] }
+func (f *CouncilSitting) seat(name string) CouncilSeat {
+	if i := slices.IndexFunc(f.Oracles, func(s CouncilSeat) bool { return s.Name == name }); i >= 0 {
+		return f.Oracles[i]
+	}
+	return CouncilSeat{Name: name}
+}
 
 func (f *CouncilSitting) points(all []digest.Point) []CouncilPoint {
-	points := []CouncilPoint{}
-	for _, p := range all {
-		points = append(points, CouncilPoint{render.HTML(p.Text), f.seats(p.By), append([]string{}, p.Sources...)})
-	}
-	return points
+	return forms(all, func(p digest.Point) CouncilPoint {
+		return CouncilPoint{render.HTML(p.Text), f.seats(p.By), list(p.Sources)}
+	})
 }
 
 func (f *CouncilSitting) reviewed(sat council.Sat) *CouncilReview {

@@ -96,10 +96,7 @@ func (s *Server) tasks(ctx context.Context, in *taskList) (*of[Tasks], error) {
 	if err != nil {
 		return nil, taskProblem(err)
 	}
-	f := Tasks{Tasks: []Task{}, Total: page.Total, Next: page.Next}
-	for _, t := range page.Tasks {
-		f.Tasks = append(f.Tasks, *taskForm(&t))
-	}
+	f := Tasks{Tasks: forms(page.Tasks, func(t task.Task) Task { return *taskForm(&t) }), Total: page.Total, Next: page.Next}
 	switch last, err := s.config.Tasks.Last(ctx, owner); {
 	case err == nil:
 		c := changeForm(last)

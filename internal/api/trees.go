@@ -65,11 +65,7 @@ func (s *Server) trees(context.Context, *none) (*of[Trees], error) {
 	if err != nil {
 		return nil, err
 	}
-	all := Trees{Trees: []TreeInForce{}}
-	for _, t := range found {
-		all.Trees = append(all.Trees, inForce(t))
-	}
-	return &of[Trees]{all}, nil
+	return &of[Trees]{Trees{forms(found, inForce)}}, nil
 }
 
 func (s *Server) treeInForce(_ context.Context, in *struct {

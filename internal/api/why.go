@@ -107,9 +107,5 @@ func (s *Server) receipt(ctx context.Context, in *RecordPath) (*of[Receipt], err
 }
 
 func partForms(parts []service.Part) []Part {
-	all := []Part{}
-	for _, p := range parts {
-		all = append(all, Part{string(p.Kind), p.Name, p.Text, p.Bytes, p.Tokens})
-	}
-	return all
+	return forms(parts, func(p service.Part) Part { return Part{string(p.Kind), p.Name, p.Text, p.Bytes, p.Tokens} })
 }

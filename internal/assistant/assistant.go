@@ -7,8 +7,11 @@
 package assistant
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"time"
 
 	"sibyl/internal/bt"
@@ -178,3 +181,21 @@ func (e *RequestError) Error() string {
 
 // Unwrap gives the error in full.
 func (e *RequestError) Unwrap() error { return e.Err }
+
+// ReadOptions reads options from JSON that somebody elsewhere sent; empty JSON says nothing. A member that O does not have, or more than one
+// value, is a *RequestError with the hint.
+func ReadOptions[O any](raw json.RawMessage, hint string) (o O, err error) {
+	if len(raw) == 0 {
+		return o, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err = d.Decode(&o)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("there is more than one JSON value")
+	}
+	if err != nil {
+		return o, &RequestError{Public: "these options can't be read", Hint: hint, Err: err}
+	}
+	return o, nil
+}

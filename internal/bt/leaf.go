@@ -156,6 +156,29 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 	return l
 }
 
+// One is a Task of one request. collect takes in its result and the record that holds it. An effect that failed fails the leaf, with what
+// failed leaves in out; nil leaves nothing.
+func One[I, R, O any](name, doc string, plan func(I) (Request, error), collect func(in I, r R, ref int64, out *O) error, failed func(in I, why *Fault, ref int64, out *O)) Leaf {
+	one := func(in I) ([]Request, error) {
+		r, err := plan(in)
+		return []Request{r}, err
+	}
+	return Task(name, doc, one, func(in I, done []Completion, out *O) error {
+		c := done[0]
+		if c.Err != nil {
+			if failed != nil {
+				failed(in, c.Err, c.Ref, out)
+			}
+			return c.Err
+		}
+		r, err := ResultOf[R](c)
+		if err != nil {
+			return err
+		}
+		return collect(in, r, c.Ref, out)
+	})
+}
+
 // Each is a Task whose completions are taken in one by one, in the order in which they come: settle gets the number of the request
 // and its completion, and what it leaves in out is written at once. So a halt, by a Timeout above it, drops none that is done. An
 // error of settle fails the leaf and withdraws the rest. finish has the last word when all are settled, also where plan asked for

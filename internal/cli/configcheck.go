@@ -32,10 +32,7 @@ func (c *command) configCheck() *cobra.Command {
 			if !found.OK {
 				c.code = ExitUsage
 			}
-			if c.asJSON {
-				return c.printJSON(found)
-			}
-			return writeAll(c.Out, printable(checkedText(found)))
+			return c.printed(found, printable(checkedText(found)))
 		}}, "one JSON object")
 }
 

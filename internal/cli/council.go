@@ -124,19 +124,10 @@ func (c *command) councilNew() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSession(made)
+			return c.printed(made, sessionLine(made))
 		})}
 	cmd.Flags().StringVar(&language, "language", "", "language spoken: pt, en, de, … (default: detected)")
 	return c.withJSON(cmd, "one JSON object")
-}
-
-// printSession prints a session that was made or changed.
-func (c *command) printSession(s session.Session) error {
-	if c.asJSON {
-		return c.printJSON(s)
-	}
-	fmt.Fprintln(c.Out, sessionLine(s))
-	return nil
 }
 
 // sessionLine is the line of a session in a list.
@@ -262,11 +253,7 @@ func (c *command) councilSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.asJSON {
-				return c.printJSON(now)
-			}
-			fmt.Fprintf(c.Out, "language: %s\nhistory: %t\nsimplified-buttons: %t\n", cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory, now.Preferences.SimplifiedButtons)
-			return nil
+			return c.printed(now, fmt.Sprintf("language: %s\nhistory: %t\nsimplified-buttons: %t", cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory, now.Preferences.SimplifiedButtons))
 		})}
 	cmd.Flags().BoolVar(&history, "history", true, "include earlier answers in the context")
 	cmd.Flags().BoolVar(&simplified, "simplified-buttons", false, "a setting for programs with buttons")
@@ -295,7 +282,7 @@ func (c *command) councilRename() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSession(now)
+			return c.printed(now, sessionLine(now))
 		})}
 	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model suggest a name")
 	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that suggests it")
@@ -310,11 +297,7 @@ func (c *command) councilDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.asJSON {
-				return c.printJSON(map[string]string{"session_id": s.ID, "moved_to": where})
-			}
-			fmt.Fprintln(c.Out, "moved to", where)
-			return nil
+			return c.printed(map[string]string{"session_id": s.ID, "moved_to": where}, "moved to "+where)
 		})}, "one JSON object")
 }
 

@@ -142,7 +142,6 @@ type board struct {
 type boardLine struct {
 	name  string
 	text  string
-	words int
 	ended bool
 }
 
@@ -173,7 +172,7 @@ func (b *board) follow(ctx context.Context, s *service.Service, owner journal.Ow
 				b.update(func() {
 					line := &b.lines[n]
 					if u.Retract {
-						line.text, line.words = "", 0
+						line.text = ""
 					}
 					line.text += u.Text
 				})
@@ -305,11 +304,7 @@ func (c *command) councilOracle() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			if c.asJSON {
-				return c.printJSON(map[string]string{"file": file})
-			}
-			fmt.Fprintln(c.Out, file)
-			return nil
+			return c.printed(map[string]string{"file": file}, file)
 		})}
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),

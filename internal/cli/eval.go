@@ -12,6 +12,7 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/eval"
+	"sibyl/internal/model"
 )
 
 func (c *command) evalCommand() *cobra.Command {
@@ -37,6 +38,21 @@ func (c *command) evalClassify() *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&half, "half", string(eval.Test), "dev or test")
 	return c.withJSON(cmd, "one JSON object")
+}
+
+// labelled are the flags of an evaluation on a labelled set of which a half is never used for tuning.
+type labelled struct {
+	set, model       string
+	frozen, failures bool
+}
+
+// flags gives a command them: what its set is of, which one is part of the program, what the model does, and what it may do wrong.
+func (f *labelled) flags(cmd *cobra.Command, of, usual, does, wrong string) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.set, "set", "", "a file of "+of+" in the format of eval/"+usual+" (default: that set, which is built in)")
+	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model "+does)
+	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
+	fl.BoolVar(&f.failures, "failures", false, "list the "+wrong+"; those of the frozen half only with --frozen")
 }
 
 // setFile is where a labelled set lies: a file that a person names, or the usual one, which is part of the program.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -66,17 +65,16 @@ func (c *command) runEvalFind(ctx context.Context, f evalFindFlags) (report find
 	if len(questions) == 0 {
 		return report, withCode(ExitUsage, fmt.Errorf("there are no questions about %q", f.corpus))
 	}
-	room, err := c.openEvalRoom(ctx, "")
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, room.close()) }()
-	set := find.Set{Questions: questions, Frozen: f.frozen, Whole: f.set != "", Failures: f.failures, Parallel: evalParallel}
-	if set.Folders, err = findFolders(ctx, c.environ, room.dir, questions); err != nil {
-		return report, err
-	}
-	return find.Run(ctx, set, find.Finder{Name: "oracle", Find: room.findByOracle}, find.Finder{Name: "search", Find: room.findBySearch},
-		find.Words(), find.Declarations())
+	err = c.inEvalRoom(ctx, "", func(room *evalRoom) error {
+		set := find.Set{Questions: questions, Frozen: f.frozen, Whole: f.set != "", Failures: f.failures, Parallel: evalParallel}
+		if set.Folders, err = findFolders(ctx, c.environ, room.dir, questions); err != nil {
+			return err
+		}
+		report, err = find.Run(ctx, set, find.Finder{Name: "oracle", Find: room.findByOracle}, find.Finder{Name: "search", Find: room.findBySearch},
+			find.Words(), find.Declarations())
+		return err
+	})
+	return report, err
 }
 
 // findQuestions loads the questions of a file, or of all sets that are part of the program.

@@ -2,21 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/eval/inquiry"
-	"sibyl/internal/model"
 )
 
 // evalInquiryFlags are the flags of ‘sibyl eval inquiry’.
 type evalInquiryFlags struct {
-	set, model       string
-	limit            int
-	frozen, failures bool
+	labelled
+	limit int
 }
 
 func (c *command) evalInquiry() *cobra.Command {
@@ -27,28 +24,21 @@ func (c *command) evalInquiry() *cobra.Command {
 			"% of the reported gaps are real, if fewer than 70 % of the gaps are found, or if fewer than 85 % of\n" +
 			"the interviews with flawless witnesses end as satisfied. eval/README.md defines every figure.",
 		Example: "  sibyl eval inquiry --failures\n  sibyl eval inquiry --limit 20 --json",
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := openInquirySet(f)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			room, err := c.openEvalRoom(cmd.Context(), "")
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, room.close()) }()
-			detective, err := room.app.Detective(f.model)
-			if err != nil {
-				return err
-			}
-			return c.scoreInquiry(cmd.Context(), set, detective, f.failures)
+			return c.inEvalRoom(cmd.Context(), "", func(room *evalRoom) error {
+				detective, err := room.app.Detective(f.model)
+				if err != nil {
+					return err
+				}
+				return c.scoreInquiry(cmd.Context(), set, detective, f.failures)
+			})
 		}}
-	fl := cmd.Flags()
-	fl.StringVar(&f.set, "set", "", "a file of cases in the format of eval/inquiry.jsonl (default: that set, which is built in)")
-	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model of the detective")
-	fl.IntVar(&f.limit, "limit", inquiry.DefaultLimit, fmt.Sprintf("questions to a witness, %d to %d", inquiry.LeastLimit, inquiry.MostLimit))
-	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
-	fl.BoolVar(&f.failures, "failures", false, "list the cases with errors; those of the frozen half only with --frozen")
+	f.flags(cmd, "cases", evaldata.InquiryCases, "of the detective", "cases with errors")
+	cmd.Flags().IntVar(&f.limit, "limit", inquiry.DefaultLimit, fmt.Sprintf("questions to a witness, %d to %d", inquiry.LeastLimit, inquiry.MostLimit))
 	return c.withJSON(cmd, "one JSON object, with the failures")
 }
 

@@ -41,7 +41,7 @@ func examine(t *testing.T, f evalInquiryFlags, asJSON bool) (string, error) {
 }
 
 func TestADetectiveUnderTheBoundsFailsWithAReport(t *testing.T) {
-	out, err := examine(t, evalInquiryFlags{failures: true}, false)
+	out, err := examine(t, evalInquiryFlags{labelled: labelled{failures: true}}, false)
 	c := &command{Streams: Streams{Err: &bytes.Buffer{}}}
 	if err == nil || c.fail(err) != ExitFailed || !strings.Contains(err.Error(), "gaps found: 0 of") {
 		t.Errorf("error %v", err)
@@ -55,7 +55,7 @@ func TestADetectiveUnderTheBoundsFailsWithAReport(t *testing.T) {
 }
 
 func TestTheReportOfTheDetectiveAsJSONHoldsFiguresAndFailures(t *testing.T) {
-	out, err := examine(t, evalInquiryFlags{frozen: true}, true)
+	out, err := examine(t, evalInquiryFlags{labelled: labelled{frozen: true}}, true)
 	var r inquiry.Report
 	if jsonErr := json.Unmarshal([]byte(out), &r); jsonErr != nil || err == nil {
 		t.Fatalf("error %v, %v:\n%s", err, jsonErr, out)

@@ -80,11 +80,14 @@ func (c *command) runEvalOracle(ctx context.Context, f evalOracleFlags) (report 
 	if err != nil {
 		return report, withCode(ExitUsage, err)
 	}
-	room, err := c.openEvalRoom(ctx, set.code)
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, room.close()) }()
+	err = c.inEvalRoom(ctx, set.code, func(room *evalRoom) error {
+		report, err = c.scoreOracle(ctx, room, set, half, f)
+		return err
+	})
+	return report, err
+}
+
+func (c *command) scoreOracle(ctx context.Context, room *evalRoom, set oracleSet, half eval.Half, f evalOracleFlags) (report eval.OracleReport, err error) {
 	room.addPlayers(set.transcripts)
 	if room.model, err = room.app.Models.Choose(ctx, f.model); err != nil {
 		return report, withCode(ExitUsage, err)
@@ -215,24 +218,23 @@ type evalRoom struct {
 	byTool bool // the model reports by a tool
 }
 
-func (c *command) openEvalRoom(ctx context.Context, code string) (*evalRoom, error) {
+// inEvalRoom evaluates in a room that is gone afterwards.
+func (c *command) inEvalRoom(ctx context.Context, code string, do func(room *evalRoom) error) error {
 	cfg, err := c.settings()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dir, err := os.MkdirTemp("", "sibyl-eval-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cfg.DataDir, cfg.Database, cfg.Web.SearXNG = dir, config.Database{}, ""
 	a, err := c.open(ctx, cfg)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	if err == nil {
+		err = errors.Join(do(&evalRoom{app: a, dir: dir, code: code}), a.Close())
 	}
-	return &evalRoom{app: a, dir: dir, code: code}, nil
+	return errors.Join(err, os.RemoveAll(dir))
 }
-
-func (r *evalRoom) close() error { return errors.Join(r.app.Close(), os.RemoveAll(r.dir)) }
 
 // ask asks the questions in a session of their own, on a vault of their own, and gives the outcome of the last.
 func (r *evalRoom) ask(ctx context.Context, t trees.Tree, modelID string, questions []string) (oracle.Answer, error) {

@@ -46,7 +46,7 @@ func thanks(t *testing.T, says ...string) string {
 }
 
 // score scores a world with the command's own code, as ‘sibyl eval tasks’ does.
-func score(t *testing.T, f evalTasksFlags, asJSON bool, world tasks.World) (string, error) {
+func score(t *testing.T, f labelled, asJSON bool, world tasks.World) (string, error) {
 	t.Helper()
 	set, err := openTaskSet(f)
 	if err != nil {
@@ -60,7 +60,7 @@ func score(t *testing.T, f evalTasksFlags, asJSON bool, world tasks.World) (stri
 }
 
 func TestAnAssistantWithinTheBoundsPasses(t *testing.T) {
-	out, err := score(t, evalTasksFlags{set: thanks(t, "thanks", "cheers")}, false, thanker{"success"})
+	out, err := score(t, labelled{set: thanks(t, "thanks", "cheers")}, false, thanker{"success"})
 	if err != nil || !strings.Contains(out, "2 of 2, 100.0 %") || !strings.Contains(out, "all bounds hold") {
 		t.Errorf("error %v, report:\n%s", err, out)
 	}
@@ -68,7 +68,7 @@ func TestAnAssistantWithinTheBoundsPasses(t *testing.T) {
 
 func TestAnAssistantUnderTheBoundsFailsWithAReport(t *testing.T) {
 	file := thanks(t, "thanks", "cheers", "ta", "bye", "hello", "hi")
-	out, err := score(t, evalTasksFlags{set: file, failures: true}, false, thanker{"error"})
+	out, err := score(t, labelled{set: file, failures: true}, false, thanker{"error"})
 	c := &command{Streams: Streams{Err: &bytes.Buffer{}}}
 	if err == nil || c.fail(err) != ExitFailed || !strings.Contains(err.Error(), "0.0 % of the turns are right") {
 		t.Errorf("error %v", err)
@@ -76,13 +76,13 @@ func TestAnAssistantUnderTheBoundsFailsWithAReport(t *testing.T) {
 	if !strings.Contains(out, `status "error", not success`) || !strings.Contains(out, "which --frozen shows") {
 		t.Errorf("no line for a failure:\n%s", out)
 	}
-	if quiet, _ := score(t, evalTasksFlags{set: file}, false, thanker{"error"}); strings.Contains(quiet, `status "error"`) {
+	if quiet, _ := score(t, labelled{set: file}, false, thanker{"error"}); strings.Contains(quiet, `status "error"`) {
 		t.Errorf("failures are listed though nobody asked:\n%s", quiet)
 	}
 }
 
 func TestTheReportAsJSONHoldsFiguresAndFailures(t *testing.T) {
-	out, err := score(t, evalTasksFlags{set: thanks(t, "thanks", "cheers", "ta", "bye", "hello", "hi"), frozen: true}, true, thanker{"error"})
+	out, err := score(t, labelled{set: thanks(t, "thanks", "cheers", "ta", "bye", "hello", "hi"), frozen: true}, true, thanker{"error"})
 	var r tasks.Report
 	if jsonErr := json.Unmarshal([]byte(out), &r); jsonErr != nil || err == nil {
 		t.Fatalf("error %v, %v:\n%s", err, jsonErr, out)

@@ -42,7 +42,6 @@ type shownPlace struct {
 }
 
 type shownStep struct {
-	Number int
 	At     time.Time
 	TookIn string
 	Asks   string
@@ -68,12 +67,12 @@ func explainPage(x service.Explanation, costs string) string {
 	for _, place := range x.Sources {
 		p.Places = append(p.Places, shownPlaceOf(place))
 	}
-	for i, s := range x.Steps {
+	for _, s := range x.Steps {
 		var asks []string
 		for _, asked := range s.Start {
 			asks = append(asks, printable(asked.Name()))
 		}
-		p.Steps = append(p.Steps, shownStep{Number: i + 1, At: s.At.UTC(), TookIn: oneLine(s.TookIn), Asks: strings.Join(asks, ", "), Nodes: stepText(s)})
+		p.Steps = append(p.Steps, shownStep{At: s.At.UTC(), TookIn: oneLine(s.TookIn), Asks: strings.Join(asks, ", "), Nodes: stepText(s)})
 	}
 	p.Ending = printable(strings.Join(x.Ending, "\n"))
 	return p.html()

@@ -43,6 +43,14 @@ func printList[T any](c *command, all []T, line func(T) string) error {
 	return nil
 }
 
+// printed writes one thing, in words or as JSON.
+func (c *command) printed(v any, words string) error {
+	if c.asJSON {
+		return c.printJSON(v)
+	}
+	return writeAll(c.Out, strings.TrimSuffix(words, "\n")+"\n")
+}
+
 // listLine is a line of a list of sessions or runs.
 func listLine(id string, at time.Time, what, title string) string {
 	return fmt.Sprintf("%s  %-16s  %s  %s", id, at.Local().Format("2006-01-02 15:04"), what, printable(title))

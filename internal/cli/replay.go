@@ -84,11 +84,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 		c.code = ExitDiffers
 	}
 	told := replayed{Result: *found, Same: len(found.Differences) == 0}
-	if c.asJSON {
-		return c.printJSON(told)
-	}
-	_, err = fmt.Fprint(c.Out, told.text(r, f, a.Service.Words(r.Assistant)))
-	return err
+	return c.printed(told, told.text(r, f, a.Service.Words(r.Assistant)))
 }
 
 // options reads what is to be different.

@@ -50,11 +50,7 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 	if len(h.Groups) > 0 {
 		c.code = ExitDiffers
 	}
-	if c.asJSON {
-		return c.printJSON(h)
-	}
-	_, err = fmt.Fprint(c.Out, historyText(h))
-	return err
+	return c.printed(h, historyText(h))
 }
 
 // historyText tells a history to people.

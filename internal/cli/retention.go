@@ -107,9 +107,5 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, c.owner(), age)
-	if c.asJSON {
-		return errors.Join(err, c.printJSON(removed))
-	}
-	fmt.Fprintln(c.Out, removedWords(len(removed), age))
-	return err
+	return errors.Join(err, c.printed(removed, removedWords(len(removed), age)))
 }

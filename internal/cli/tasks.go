@@ -92,15 +92,6 @@ func taskLine(t task.Task) string {
 	return line
 }
 
-// printTask prints a task that was changed.
-func (c *command) printTask(t task.Task) error {
-	if c.asJSON {
-		return c.printJSON(t)
-	}
-	fmt.Fprintln(c.Out, taskLine(t))
-	return nil
-}
-
 func (c *command) taskAdd() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{Use: "add TITLE...", Short: "Add a task", Args: cobra.MinimumNArgs(1),
@@ -110,7 +101,7 @@ func (c *command) taskAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printTask(t)
+			return c.printed(t, taskLine(t))
 		})}
 	cmd.Flags().StringVar(&description, "description", "", "details")
 	return c.withJSON(cmd, "one JSON object")
@@ -126,7 +117,7 @@ func (c *command) taskDone() *cobra.Command {
 			if already {
 				fmt.Fprintln(c.Err, "· it was already completed")
 			}
-			return c.printTask(t)
+			return c.printed(t, taskLine(t))
 		})}, "one JSON object")
 }
 
@@ -153,7 +144,7 @@ func (c *command) taskEdit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printTask(t)
+		return c.printed(t, taskLine(t))
 	})
 	cmd.Flags().StringVar(&title, "title", "", "the new title")
 	cmd.Flags().StringVar(&description, "description", "", "details; \"\" removes them")
@@ -187,11 +178,7 @@ func (c *command) taskRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.asJSON {
-				return c.printJSON(was)
-			}
-			fmt.Fprintf(c.Out, "deleted “%s”; ‘sibyl task undo’ restores it\n", printable(was.Title))
-			return nil
+			return c.printed(was, fmt.Sprintf("deleted “%s”; ‘sibyl task undo’ restores it", printable(was.Title)))
 		})}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
 	return c.withJSON(cmd, "one JSON object: the task as it was")
@@ -224,11 +211,7 @@ func (c *command) taskUndo() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.asJSON {
-				return c.printJSON(ch)
-			}
-			fmt.Fprintf(c.Out, "task %d: %s\n", ch.Task, printable(changed(ch)))
-			return nil
+			return c.printed(ch, fmt.Sprintf("task %d: %s", ch.Task, printable(changed(ch))))
 		})}, "one JSON object: the change")
 }
 

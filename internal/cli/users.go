@@ -80,14 +80,10 @@ func expiry(text string) (time.Duration, error) {
 func (c *command) printSecret(t user.Token, secret, use string) error {
 	fmt.Fprintf(c.Err, "· a token of %s (%s) until %s; %s\n", t.User, t.Scope, moment(t.ExpiresAt), use)
 	fmt.Fprintln(c.Err, "· it will not be shown again: only its hash is stored")
-	if c.asJSON {
-		return c.printJSON(struct {
-			user.Token
-			Secret string `json:"secret"`
-		}{t, secret})
-	}
-	fmt.Fprintln(c.Out, secret)
-	return nil
+	return c.printed(struct {
+		user.Token
+		Secret string `json:"secret"`
+	}{t, secret}, secret)
 }
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
 	"sibyl/internal/council/persona"
@@ -53,7 +54,7 @@ func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 func said(entries []prompt.Entry) []digest.Entry {
 	all := make([]digest.Entry, len(entries))
 	for i, e := range entries {
-		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, At: e.At, Text: e.Text}
+		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, Text: e.Text}
 	}
 	return all
 }
@@ -66,27 +67,22 @@ func askOracle() bt.Leaf {
 	type out struct {
 		Reply int64 `port:"reply" doc:"the record of the answer"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		if len(i.Oracles) != 1 {
-			return nil, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
+			return bt.Request{}, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
 		}
-		return []bt.Request{{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}}, nil
+		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		o.Reply = done[0].Ref
-		if done[0].Err != nil {
-			return done[0].Err
-		}
-		return nil
-	}
-	return bt.Task("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect)
+	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
+	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
+	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect, failed)
 }
 
 // reply asks the model of the run.
 func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	m, err := p.Model(ctx, p.env.Model)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.replying(ctx)
 	if err != nil {
@@ -96,7 +92,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
 	case err != nil:
-		return r, modelFault(err)
+		return r, agent.ModelFault(err)
 	case resp.Finish == model.FinishFilter:
 		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model + ": the provider's filter stopped the answer"}
 	case session.Blank(resp.Text):
@@ -148,26 +144,20 @@ func keepAnswer() bt.Leaf {
 		Reason  string     `port:"unsaved_reason"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		seat := i.Oracle
 		if seat.ID == "" && len(i.Oracles) > 0 {
 			seat = i.Oracles[0]
 		}
 		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Round: i.Round, Kind: i.Kind}
-		return []bt.Request{{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}}, nil
+		return bt.Request{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Unsaved, o.Reason = true, err.Reason
-			return err
-		}
-		r, err := bt.ResultOf[KeepReceipt](done[0])
-		if err == nil {
-			o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
-		}
-		return err
+	collect := func(_ in, r KeepReceipt, _ int64, o *out) error {
+		o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
+		return nil
 	}
-	return bt.Task("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect)
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Unsaved, o.Reason = true, why.Reason }
+	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
 }
 
 func leaveForLater() bt.Leaf {
@@ -184,11 +174,7 @@ func leaveForLater() bt.Leaf {
 }
 
 // keep writes an answer into the folder.
-func (p *performing) keep(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[KeepPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

@@ -119,17 +119,16 @@ func plainHeadings(text string) string { return headings.ReplaceAllString(text, 
 func (p *performing) structured(ctx context.Context, m matter, into any) (c Composed, resp model.Response, err error) {
 	by, err := p.Model(ctx, p.env.Model)
 	if err != nil {
-		return c, resp, modelFault(err)
+		return c, resp, agent.ModelFault(err)
 	}
 	q, c, err := p.asking(ctx, m, p.roomBeside)
 	if err != nil {
 		return c, resp, err
 	}
-	value, resp, err := model.Structured(ctx, by, q.Request, m.schema, nil)
-	if err != nil {
-		return c, resp, modelFault(err)
+	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
+		err = agent.ModelFault(err)
 	}
-	return c, resp, json.Unmarshal(value, into)
+	return c, resp, err
 }
 
 // replying is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.

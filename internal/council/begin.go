@@ -86,16 +86,7 @@ func schema() json.RawMessage {
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
-	var o Options
-	if len(raw) == 0 {
-		raw = []byte("{}")
-	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil || d.More() {
-		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: "its schema is in the list of assistants", Err: err}
-	}
-	return o, nil
+	return assistant.ReadOptions[Options](raw, "its schema is in the list of assistants")
 }
 
 // refused is a request that can't be carried out as it is.

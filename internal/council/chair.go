@@ -49,35 +49,24 @@ func chairLeaf() bt.Leaf {
 		Reply  int64      `port:"reply" doc:"the record of what was edited"`
 		Events []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Events = []bt.Typed{Skipped{partChair.With(), err.Reason}}
-			return err
-		}
-		r, err := bt.ResultOf[ChairReceipt](done[0])
-		if err != nil {
-			return err
-		}
+	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
 		e := Chaired{Oracle: i.Chair.Name, Sentences: len(r.Sentences)}
 		for _, s := range r.Sentences {
 			if len(s.By) == 0 {
 				e.Own++
 			}
 		}
-		o.Reply, o.Events = done[0].Ref, []bt.Typed{e}
+		o.Reply, o.Events = ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.Task("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect)
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{Skipped{partChair.With(), why.Reason}} }
+	return bt.One("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect, failed)
 }
 
-func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[ChairPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) chair(ctx context.Context, job run.Job, asked ChairPayload) (any, error) {
 	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err

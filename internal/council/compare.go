@@ -44,28 +44,20 @@ func compareLeaf() bt.Leaf {
 	type out struct {
 		Events []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectCompare, Label: "the answers, by " + i.By, Payload: ComparePayload{i.By, spoken(i.Heard)}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectCompare, Label: "the answers, by " + i.By, Payload: ComparePayload{i.By, spoken(i.Heard)}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Events = []bt.Typed{Skipped{partComparison.With(i.By), err.Reason}}
-			return err
-		}
-		r, err := bt.ResultOf[CompareReceipt](done[0])
-		if err == nil {
-			o.Events = []bt.Typed{AnswersCompared{By: r.By, Agree: len(r.Agree), Differ: len(r.Differ), Overlooked: len(r.Overlooked)}}
-		}
-		return err
+	collect := func(_ in, r CompareReceipt, _ int64, o *out) error {
+		o.Events = []bt.Typed{AnswersCompared{By: r.By, Agree: len(r.Agree), Differ: len(r.Differ), Overlooked: len(r.Overlooked)}}
+		return nil
 	}
-	return bt.Task("Compare", "Finds where the answers agree, where they differ, and what all of them overlook.", plan, collect)
+	failed := func(i in, why *bt.Fault, _ int64, o *out) {
+		o.Events = []bt.Typed{Skipped{partComparison.With(i.By), why.Reason}}
+	}
+	return bt.One("Compare", "Finds where the answers agree, where they differ, and what all of them overlook.", plan, collect, failed)
 }
 
-func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[ComparePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) compare(ctx context.Context, job run.Job, asked ComparePayload) (any, error) {
 	m, asks, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err

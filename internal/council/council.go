@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -98,16 +99,16 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectReply:      {Do: p.reply},
-		EffectMember:     {Do: p.member, Withdraw: p.withdraw},
-		EffectCompare:    {Do: p.compare},
-		EffectReview:     {Do: p.review},
-		EffectChair:      {Do: p.chair},
-		EffectKeep:       {Do: p.keep, Found: p.kept},
-		EffectName:       {Do: p.name},
-		EffectNext:       {Do: p.next},
-		EffectTranscribe: {Do: p.transcribe},
-		EffectTranscript: {Do: p.transcript, Found: p.transcribed},
-		EffectSettle:     {Do: p.settle},
+		EffectMember:     {Do: agent.Asked(p.member), Withdraw: p.withdraw},
+		EffectCompare:    {Do: agent.Asked(p.compare)},
+		EffectReview:     {Do: agent.Asked(p.review)},
+		EffectChair:      {Do: agent.Asked(p.chair)},
+		EffectKeep:       {Do: agent.Asked(p.keep), Found: p.kept},
+		EffectName:       {Do: agent.Asked(p.name)},
+		EffectNext:       {Do: agent.Asked(p.next)},
+		EffectTranscribe: {Do: agent.Asked(p.transcribe)},
+		EffectTranscript: {Do: agent.Asked(p.transcript), Found: p.transcribed},
+		EffectSettle:     {Do: agent.Asked(p.settle)},
 	}, nil, nil
 }
 
@@ -128,9 +129,4 @@ func folderFault(err error) error {
 		return nil
 	}
 	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
-}
-
-// modelFault is how a model failed.
-func modelFault(err error) error {
-	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 }

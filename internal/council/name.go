@@ -32,25 +32,14 @@ func nameLeaf() bt.Leaf {
 	type out struct {
 		Events []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectName, Label: "a name", Payload: NamePayload(i)}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectName, Label: "a name", Payload: NamePayload(i)}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if done[0].Err != nil {
-			return done[0].Err
-		}
-		r, err := bt.ResultOf[NameReceipt](done[0])
-		o.Events = []bt.Typed{Named{r.Name}}
-		return err
-	}
-	return bt.Task("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect)
+	collect := func(_ in, r NameReceipt, _ int64, o *out) error { o.Events = []bt.Typed{Named{r.Name}}; return nil }
+	return bt.One("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect, nil)
 }
 
-func (p *performing) name(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[NamePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

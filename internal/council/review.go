@@ -135,11 +135,7 @@ func letter(n int) string {
 	return s
 }
 
-func (p *performing) review(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[ReviewPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) review(ctx context.Context, job run.Job, asked ReviewPayload) (any, error) {
 	answers, err := p.answers(asked.Answers)
 	if err != nil {
 		return nil, err

@@ -196,11 +196,7 @@ func answerAt(v *run.View, ref int64) (Answer, error) {
 }
 
 // member has one oracle answer by a run of its own.
-func (p *performing) member(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[MemberPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayload) (any, error) {
 	m, err := p.membership(ctx, asked)
 	if err != nil {
 		return nil, err

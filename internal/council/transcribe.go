@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/run"
@@ -35,29 +36,21 @@ func nextRecording() bt.Leaf {
 		Recording Recording `port:"recording"`
 		Over      bool      `port:"over" doc:"none waits"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		p := NextPayload{Session: i.Session, Again: i.Again && len(i.Tried) == 0}
 		for _, r := range i.Tried {
 			p.Tried = append(p.Tried, r.Sequence)
 		}
-		return []bt.Request{{Kind: EffectNext, Label: "the next recording", Payload: p}}, nil
+		return bt.Request{Kind: EffectNext, Label: "the next recording", Payload: p}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if done[0].Err != nil {
-			return done[0].Err
-		}
-		r, err := bt.ResultOf[NextReceipt](done[0])
+	collect := func(_ in, r NextReceipt, _ int64, o *out) error {
 		o.Recording, o.Over = Recording{Sequence: r.Sequence, File: r.File}, r.Sequence == 0
-		return err
+		return nil
 	}
-	return bt.Task("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect)
+	return bt.One("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect, nil)
 }
 
-func (p *performing) next(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[NextPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -110,25 +103,15 @@ func transcribeLeaf() bt.Leaf {
 	type out struct {
 		Recording Recording `port:"recording"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Session, i.Recording.Sequence}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Session, i.Recording.Sequence}}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Recording.Failed = err.Reason
-			return err
-		}
-		o.Recording.Ref = done[0].Ref
-		return nil
-	}
-	return bt.Task("Transcribe", "Has what is said in the recording written down.", plan, collect)
+	collect := func(_ in, _ TranscribeReceipt, ref int64, o *out) error { o.Recording.Ref = ref; return nil }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Recording.Failed = why.Reason }
+	return bt.One("Transcribe", "Has what is said in the recording written down.", plan, collect, failed)
 }
 
-func (p *performing) transcribe(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[TranscribePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -144,7 +127,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job) (any, error) {
 		}
 	})
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags, t.Times}, nil
 }
@@ -179,28 +162,22 @@ type keptRecording struct {
 }
 
 func keepTranscript() bt.Leaf {
-	plan := func(i keeping) ([]bt.Request, error) {
+	plan := func(i keeping) (bt.Request, error) {
 		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
-		return []bt.Request{{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}}, nil
+		return bt.Request{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}, nil
 	}
 	type out struct {
 		Recording Recording   `port:"recording"`
 		Tried     []Recording `port:"tried"`
 		Events    []bt.Typed  `port:",events"`
 	}
-	collect := func(i keeping, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Recording.Failed = unwritten + ": " + err.Reason
-			return err
-		}
-		r, err := bt.ResultOf[TranscriptReceipt](done[0])
-		if err == nil {
-			o.Tried = append(slices.Clip(o.Tried), i.Recording)
-			o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
-		}
-		return err
+	collect := func(i keeping, r TranscriptReceipt, _ int64, o *out) error {
+		o.Tried = append(slices.Clip(o.Tried), i.Recording)
+		o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
+		return nil
 	}
-	return bt.Task("KeepTranscript", "Writes the transcript into the session's folder, once.", plan, collect)
+	failed := func(_ keeping, why *bt.Fault, _ int64, o *out) { o.Recording.Failed = unwritten + ": " + why.Reason }
+	return bt.One("KeepTranscript", "Writes the transcript into the session's folder, once.", plan, collect, failed)
 }
 
 func keepFailure() bt.Leaf {
@@ -226,11 +203,7 @@ func failure(r Recording) string {
 	return unwritten
 }
 
-func (p *performing) transcript(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[TranscriptPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) transcript(ctx context.Context, job run.Job, asked TranscriptPayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err
@@ -298,23 +271,14 @@ func settleLeaf() bt.Leaf {
 		Session string `port:"session"`
 	}
 	type out struct{}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectSettle, Label: "the session's state", Payload: SettlePayload(i)}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectSettle, Label: "the session's state", Payload: SettlePayload(i)}, nil
 	}
-	collect := func(_ in, done []bt.Completion, _ *out) error {
-		if done[0].Err != nil {
-			return done[0].Err
-		}
-		return nil
-	}
-	return bt.Task("Settle", "Sets the session's state by how its recordings stand.", plan, collect)
+	collect := func(in, SettleReceipt, int64, *out) error { return nil }
+	return bt.One("Settle", "Sets the session's state by how its recordings stand.", plan, collect, nil)
 }
 
-func (p *performing) settle(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[SettlePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayload) (any, error) {
 	s, err := p.folder()
 	if err != nil {
 		return nil, err

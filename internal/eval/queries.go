@@ -122,6 +122,20 @@ func decodeLine[T any](line []byte) (one T, err error) {
 	return one, nil
 }
 
+// OneOf are values of which each is right; in JSON one, or a list of them.
+type OneOf[T any] []T
+
+// UnmarshalJSON reads a value or a list of values. Members that a value does not have are an error.
+func (o *OneOf[T]) UnmarshalJSON(text []byte) (err error) {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		*o, err = decodeLine[[]T](text)
+		return err
+	}
+	one, err := decodeLine[T](text)
+	*o = OneOf[T]{one}
+	return err
+}
+
 // WithID checks entries whose ids tell them apart. What it gives is for one reading of a set.
 func WithID[T any](id func(T) string, check func(T) error) func(T) error {
 	seen := map[string]bool{}

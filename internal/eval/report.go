@@ -148,6 +148,19 @@ func (r Report) WriteText(w io.Writer) error {
 	return tw.Flush()
 }
 
+// WriteFailures writes what went wrong, each in a line, and how much of it, in frozen cases of a kind, is hidden.
+func WriteFailures[F fmt.Stringer](w io.Writer, failures []F, hidden int, of string) {
+	if len(failures) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, f := range failures {
+		fmt.Fprintln(w, f)
+	}
+	if hidden > 0 {
+		fmt.Fprintf(w, "\nand %d in frozen %s, which --frozen shows\n", hidden, of)
+	}
+}
+
 // WriteBounds says which bounds do not hold, in words, or that all of them do.
 func WriteBounds(w io.Writer, broken []string) {
 	for _, bound := range broken {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/rules"
@@ -57,44 +58,31 @@ func analyseLeaf() bt.Leaf {
 		Trail   []Trail    `port:"trail"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed, by %s", len(i.Turns), i.By), Payload: AnalysePayload{i.By, i.Turns}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed, by %s", len(i.Turns), i.By), Payload: AnalysePayload{i.By, i.Turns}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			if i.By == byModel {
-				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules analyse this answer")
-			} else {
-				o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
-			}
-			return err
+	fails := func(i in, why *bt.Fault, ref int64, o *out) {
+		if i.By == byModel {
+			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules analyse this answer")
+		} else {
+			o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
 		}
-		r, err := bt.ResultOf[AnalyseReceipt](done[0])
-		if err != nil {
-			return err
-		}
-		o.Trail = switched(o.Trail, done[0].Ref, r.Tries, r.By)
+	}
+	collect := func(i in, r AnalyseReceipt, ref int64, o *out) error {
+		o.Trail = switched(o.Trail, ref, r.Tries, r.By)
 		o.Turns = slices.Clone(o.Turns)
-		o.Turns[len(o.Turns)-1].Analysis = done[0].Ref
+		o.Turns[len(o.Turns)-1].Analysis = ref
 		o.Ledger = ledgerOf(o.Ledger, len(o.Turns), r)
 		l := &o.Ledger
 		o.Events = []bt.Typed{LedgerKept{Number: l.Pairs, Limit: i.Limit, Completeness: l.Completeness, High: l.count("high"), Medium: l.count("medium"), Low: l.count("low"),
 			Contradictions: l.Contradictions, Suspicions: l.Suspicions, By: r.By}}
 		return nil
 	}
-	return bt.Task("Analyse", "Finds the gaps and contradictions in the answers.", plan, collect)
+	return bt.One("Analyse", "Finds the gaps and contradictions in the answers.", plan, collect, fails)
 }
 
-func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AnalysePayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := p.latest(asked.Turns)
+func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}
@@ -103,15 +91,16 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.prompt(ctx, textAnalyse, all, latest)
 	if err != nil {
 		return nil, err
 	}
-	said, resp, err := analysed(ctx, m, q.Request)
+	var said modelAnalysis
+	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	about, err := p.askedAbout(asked.Turns)
 	if err != nil {

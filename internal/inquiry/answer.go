@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
@@ -33,18 +34,13 @@ func openLeaf() bt.Leaf {
 		Trail   []Trail    `port:"trail"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectOpen, Label: "the witness", Payload: OpenPayload{}}}, nil
+	plan := func(in) (bt.Request, error) {
+		return bt.Request{Kind: EffectOpen, Label: "the witness", Payload: OpenPayload{}}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
-			return err
-		}
-		r, err := bt.ResultOf[OpenReceipt](done[0])
-		if err != nil {
-			return err
-		}
+	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
+		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
+	}
+	collect := func(_ in, r OpenReceipt, ref int64, o *out) error {
 		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away}
 		for _, d := range r.Documents {
 			if d.Error != "" {
@@ -53,10 +49,10 @@ func openLeaf() bt.Leaf {
 			}
 			e.Documents, e.Chunks = e.Documents+1, e.Chunks+d.Chunks
 		}
-		o.Opened, o.Events = done[0].Ref, []bt.Typed{e}
+		o.Opened, o.Events = ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.Task("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect)
+	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect, fails)
 }
 
 func trailEvent(err *bt.Fault) string {
@@ -104,37 +100,28 @@ func hearLeaf() bt.Leaf {
 		Trail   []Trail    `port:"trail"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		if len(i.Turns) == 0 {
-			return nil, errors.New("nothing was asked")
+			return bt.Request{}, errors.New("nothing was asked")
 		}
-		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload(i)}}, nil
+		return bt.Request{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload(i)}, nil
 	}
-	collect := func(_ in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
-			return err
-		}
-		r, err := bt.ResultOf[AnswerReceipt](done[0])
-		if err != nil {
-			return err
-		}
+	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
+		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
+	}
+	collect := func(_ in, r AnswerReceipt, ref int64, o *out) error {
 		o.Turns = slices.Clone(o.Turns)
-		o.Turns[len(o.Turns)-1].Answer = done[0].Ref
+		o.Turns[len(o.Turns)-1].Answer = ref
 		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By, Notes: r.Notes}}
 		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: note})
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: note})
 		}
 		return nil
 	}
-	return bt.Task("HearWitness", "Has the witness answer the question.", plan, collect)
+	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)
 }
 
-func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AnswerPayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayload) (any, error) {
 	q, err := run.ResultAt[AskReceipt](p.view, asked.Turns[len(asked.Turns)-1].Question)
 	if err != nil {
 		return nil, err
@@ -149,7 +136,7 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	}
 	a, err := w.Answer(ctx, q.Text, p.given.Language, asWitnessed(earlier))
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	opened, err := run.ResultAt[OpenReceipt](p.view, asked.Opened)
 	if err != nil {

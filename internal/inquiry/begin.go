@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -29,7 +27,7 @@ type Options struct {
 	Detective string `json:"detective,omitempty"` // provider:model; empty: what is there
 	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
 	Language  string `json:"language,omitempty"`  // "en" or "de"; empty: that of the hypothesis
-	Documents bool   `json:"documents,omitempty"` // the witness is a path, also if it looks like a model
+	Documents bool   `json:"-"`                   // the witness is a path, also if it looks like a model; who is elsewhere names a folder of the server
 
 	called string // what the folder of the witness is called where its path is not to be told
 }
@@ -59,15 +57,9 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 
 // decode reads options from elsewhere: documents are named by a folder of the server.
 func decode(raw json.RawMessage, folder func(name string) (string, error)) (any, error) {
-	var o Options
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.DisallowUnknownFields()
-	err := d.Decode(&o)
-	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
-		err = errors.New("there is more than one JSON value")
-	}
-	if err != nil || o.Documents {
-		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `there is "witness", "detective", "limit" and "language"`, Err: cmp.Or(err, errors.New("documents are named by a folder"))}
+	o, err := assistant.ReadOptions[Options](raw, `there is "witness", "detective", "limit" and "language"`)
+	if err != nil {
+		return nil, err
 	}
 	if o.Witness != "" && !strings.Contains(o.Witness, ":") {
 		path, err := folder(o.Witness)

@@ -92,11 +92,7 @@ func told(q *assistant.Prompt, to string, schema model.Schema, kept model.Sent, 
 
 // about is what a model was sent about these pairs.
 func (p *performing) about(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
-	all, err := exchanges(p.view, turns)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := p.latest(turns)
+	all, latest, err := p.answered(turns)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +100,7 @@ func (p *performing) about(ctx context.Context, what string, turns []Turn) (*ass
 }
 
 func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r AskReceipt) (x assistant.Exchanged, err error) {
-	all, err := exchanges(p.view, asked.Turns)
-	if err != nil {
-		return x, err
-	}
-	latest, err := p.latest(asked.Turns)
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return x, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/rules"
@@ -138,11 +139,11 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectOpen:    {Do: p.openCase},
-		EffectAsk:     {Do: p.ask},
-		EffectAnswer:  {Do: p.answer},
-		EffectAnalyse: {Do: p.analyse},
-		EffectSum:     {Do: p.sum},
-		EffectWrite:   {Do: p.write},
+		EffectAsk:     {Do: agent.Asked(p.ask)},
+		EffectAnswer:  {Do: agent.Asked(p.answer)},
+		EffectAnalyse: {Do: agent.Asked(p.analyse)},
+		EffectSum:     {Do: agent.Asked(p.sum)},
+		EffectWrite:   {Do: agent.Asked(p.write)},
 	}, nil, nil
 }
 
@@ -164,11 +165,6 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 
 // KindWitness is the fault of an effect that the witness could not serve.
 const KindWitness = "witness"
-
-// modelFault is how a model failed.
-func modelFault(err error) error {
-	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
-}
 
 // Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed.
 type Turn struct {

@@ -2,7 +2,6 @@ package inquiry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -96,7 +95,8 @@ func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, erro
 	if err != nil {
 		return Found{}, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	said, resp, err := analysed(ctx, m, examined(string(told), textAnalyse, i.Hypothesis, language, all, AnalyseReceipt{}).Request)
+	var said modelAnalysis
+	_, resp, err := model.Structured(ctx, m, examined(string(told), textAnalyse, i.Hypothesis, language, all, AnalyseReceipt{}).Request, analysis, &said)
 	if err != nil {
 		return Found{}, err
 	}
@@ -112,15 +112,6 @@ func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, erro
 	})
 	r := AnalyseReceipt{Analysis: a, FollowUp: said.RequiresFollowUp}
 	return found(a, r.satisfied(), len(all), resp.Model), nil
-}
-
-// analysed asks a model for an analysis.
-func analysed(ctx context.Context, m model.Model, req model.Request) (said modelAnalysis, resp model.Response, err error) {
-	value, resp, err := model.Structured(ctx, m, req, analysis, nil)
-	if err == nil {
-		err = json.Unmarshal(value, &said)
-	}
-	return said, resp, err
 }
 
 func found(a rules.Analysis, satisfied bool, pairs int, by string) Found {

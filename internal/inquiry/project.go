@@ -55,11 +55,7 @@ func writeLeaf() bt.Leaf {
 	return bt.Task("WriteSession", "Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan, collect)
 }
 
-func (p *performing) write(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[WritePayload](job)
-	if err != nil {
-		return nil, err
-	}
+func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload) (any, error) {
 	s, err := p.project(asked)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -81,30 +82,25 @@ func askLeaf() bt.Leaf {
 		Trail   []Trail    `port:"trail"`
 		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectAsk, Label: fmt.Sprintf("question %d, by %s", len(i.Turns)+1, i.By), Payload: AskPayload{i.By, i.Strategy, i.Turns}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectAsk, Label: fmt.Sprintf("question %d, by %s", len(i.Turns)+1, i.By), Payload: AskPayload{i.By, i.Strategy, i.Turns}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			switch o.Left = err.Kind != KindNothingLeft; {
-			case i.By == byModel:
-				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules put this question")
-			case o.Left:
-				o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
-			}
-			return err
+	fails := func(i in, why *bt.Fault, ref int64, o *out) {
+		switch o.Left = why.Kind != KindNothingLeft; {
+		case i.By == byModel:
+			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules put this question")
+		case o.Left:
+			o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
 		}
-		r, err := bt.ResultOf[AskReceipt](done[0])
-		if err != nil {
-			return err
-		}
+	}
+	collect := func(i in, r AskReceipt, ref int64, o *out) error {
 		o.Left = true
-		o.Trail = switched(o.Trail, done[0].Ref, r.Tries, r.By)
-		o.Turns = append(slices.Clip(o.Turns), Turn{Question: done[0].Ref})
+		o.Trail = switched(o.Trail, ref, r.Tries, r.By)
+		o.Turns = append(slices.Clip(o.Turns), Turn{Question: ref})
 		o.Events = []bt.Typed{QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By}}
 		return nil
 	}
-	return bt.Task("AskNext", "Finds the next question. FAILURE if there is none, or it was already asked.", plan, collect)
+	return bt.One("AskNext", "Finds the next question. FAILURE if there is none, or it was already asked.", plan, collect, fails)
 }
 
 // tookOver adds to the trail that a model could not do its part, and that the rules do it.
@@ -146,12 +142,8 @@ func nothingLeft() bt.Leaf {
 	})
 }
 
-func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[AskPayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
+func (p *performing) ask(ctx context.Context, job run.Job, asked AskPayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +155,6 @@ func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
 			return nil, &bt.Fault{Kind: KindNothingLeft, Reason: "there is nothing left to ask"}
 		}
 		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: cmp.Or(q.Strategy, asked.Strategy), By: model.OfflineRules}, nil
-	}
-	latest, err := p.latest(asked.Turns)
-	if err != nil {
-		return nil, err
 	}
 	return p.askModel(ctx, asked, all, latest)
 }
@@ -181,11 +169,19 @@ func (p *performing) latest(turns []Turn) (r AnalyseReceipt, err error) {
 	return r, nil
 }
 
+// answered are the pairs that were answered, and the analysis after the last of them.
+func (p *performing) answered(turns []Turn) (all []rules.Exchange, latest AnalyseReceipt, err error) {
+	if all, err = exchanges(p.view, turns); err == nil {
+		latest, err = p.latest(turns)
+	}
+	return all, latest, err
+}
+
 // askModel has the model put a question; one that was asked already is asked for once more.
 func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules.Exchange, latest AnalyseReceipt) (any, error) {
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.asking(ctx, asked.Strategy, all, latest)
 	if err != nil {
@@ -193,17 +189,14 @@ func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules
 	}
 	r := AskReceipt{Strategy: asked.Strategy}
 	for try := 0; ; try++ {
-		value, resp, err := model.Structured(ctx, m, q.Request, question, nil)
-		if err != nil {
-			return nil, modelFault(err)
-		}
 		var said struct {
 			Question, Aspect string
 			Gaps             []string
 			About            []int
 		}
-		if err := json.Unmarshal(value, &said); err != nil {
-			return nil, err
+		value, resp, err := model.Structured(ctx, m, q.Request, question, &said)
+		if err != nil {
+			return nil, agent.ModelFault(err)
 		}
 		r.Usage, r.Tries, r.By = r.Usage.Add(resp.Usage), append(r.Tries, resp.Tries...), resp.Model
 		at := askedBefore(all, said.Question)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/inquiry/witness"
@@ -39,37 +40,26 @@ func sumLeaf() bt.Leaf {
 		Summary int64   `port:"summary"`
 		Trail   []Trail `port:"trail"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i in) (bt.Request, error) {
 		if len(i.Turns) == 0 && i.By == byModel {
-			return nil, errors.New("nothing was asked")
+			return bt.Request{}, errors.New("nothing was asked")
 		}
-		return []bt.Request{{Kind: EffectSum, Label: "the summary, by " + i.By, Payload: SumPayload{i.By, i.Turns}}}, nil
+		return bt.Request{Kind: EffectSum, Label: "the summary, by " + i.By, Payload: SumPayload{i.By, i.Turns}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			if i.By == byModel {
-				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules sum up")
-			}
-			return err
+	fails := func(i in, why *bt.Fault, ref int64, o *out) {
+		if i.By == byModel {
+			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules sum up")
 		}
-		r, err := bt.ResultOf[SumReceipt](done[0])
-		o.Trail = switched(o.Trail, done[0].Ref, r.Tries, r.By)
-		o.Summary = done[0].Ref
-		return err
 	}
-	return bt.Task("SumUp", "Summarizes the inquiry in words.", plan, collect)
+	collect := func(i in, r SumReceipt, ref int64, o *out) error {
+		o.Summary, o.Trail = ref, switched(o.Trail, ref, r.Tries, r.By)
+		return nil
+	}
+	return bt.One("SumUp", "Summarizes the inquiry in words.", plan, collect, fails)
 }
 
-func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
-	asked, err := run.AskedOf[SumPayload](job)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchanges(p.view, asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := p.latest(asked.Turns)
+func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +68,7 @@ func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	}
 	q, err := p.prompt(ctx, textSummary, all, latest)
 	if err != nil {
@@ -90,7 +80,7 @@ func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, modelFault(err)
+		return nil, agent.ModelFault(err)
 	case strings.TrimSpace(resp.Text) == "":
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " summed up nothing"}
 	}

@@ -12,14 +12,17 @@ import (
 )
 
 // arguments are those of a call by their names, none of which the schema lacks. What is null is as if it were left out: models send it so.
-type arguments map[string]json.RawMessage
+type arguments struct {
+	given map[string]json.RawMessage
+	err   error // what is wrong with the first of them that was read and is wrong; what was read is not to be used then
+}
 
 // readArguments reads one JSON object. Names are known letter by letter.
-func readArguments(raw json.RawMessage, known []string) (arguments, error) {
+func readArguments(raw json.RawMessage, known []string) (*arguments, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	var all arguments
+	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
 		return nil, invalid("arguments", "must be a JSON object")
 	}
@@ -36,88 +39,91 @@ func readArguments(raw json.RawMessage, known []string) (arguments, error) {
 			delete(all, name)
 		}
 	}
-	return all, nil
+	return &arguments{given: all}, nil
+}
+
+// wrong notes what is wrong with an argument, unless another was before.
+func (a *arguments) wrong(name, problem string) {
+	if a.err == nil {
+		a.err = invalid(name, problem)
+	}
 }
 
 // text gives a text; nil if it is left out.
-func (a arguments) text(name string) (*string, error) {
-	raw, ok := a[name]
+func (a *arguments) text(name string) *string {
+	raw, ok := a.given[name]
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return nil, invalid(name, "must be a text")
+		a.wrong(name, "must be a text")
 	}
-	return &text, nil
+	return &text
 }
 
 // required gives a text that can't be left out.
-func (a arguments) required(name string) (string, error) {
-	text, err := a.text(name)
-	if err == nil && text == nil {
-		err = invalid(name, "is missing")
+func (a *arguments) required(name string) string {
+	text := a.text(name)
+	if text == nil {
+		a.wrong(name, "is missing")
+		return ""
 	}
-	if err != nil {
-		return "", err
-	}
-	return *text, nil
+	return *text
 }
 
 // oneOf gives one of some texts, the first of them if it is left out.
-func (a arguments) oneOf(name string, texts ...string) (string, error) {
-	text, err := a.text(name)
-	switch {
-	case err != nil:
-		return "", err
-	case text == nil:
-		return texts[0], nil
-	case !slices.Contains(texts, *text):
-		return "", invalid(name, "must be "+strings.Join(texts[:len(texts)-1], ", ")+" or "+texts[len(texts)-1])
+func (a *arguments) oneOf(name string, texts ...string) string {
+	text := a.text(name)
+	if text == nil {
+		return texts[0]
 	}
-	return *text, nil
+	if !slices.Contains(texts, *text) {
+		a.wrong(name, "must be "+strings.Join(texts[:len(texts)-1], ", ")+" or "+texts[len(texts)-1])
+	}
+	return *text
 }
 
 // whole gives a whole number within bounds, and otherwise if it is left out.
-func (a arguments) whole(name string, least, most, otherwise int64) (int64, error) {
-	raw, ok := a[name]
+func (a *arguments) whole(name string, least, most, otherwise int64) int64 {
+	raw, ok := a.given[name]
 	if !ok {
-		return otherwise, nil
+		return otherwise
 	}
 	n, ok := wholeOf(raw)
 	if !ok || n < least || n > most {
-		return 0, invalid(name, wholeBetween(least, most))
+		a.wrong(name, wholeBetween(least, most))
 	}
-	return n, nil
+	return n
 }
 
 // id gives the id of a task.
-func (a arguments) id(name string) (int64, error) {
-	if _, ok := a[name]; !ok {
-		return 0, invalid(name, "is missing")
+func (a *arguments) id(name string) int64 {
+	if _, ok := a.given[name]; !ok {
+		a.wrong(name, "is missing")
 	}
 	return a.whole(name, 1, math.MaxInt64, 0)
 }
 
 // ids gives ids of tasks, most at most.
-func (a arguments) ids(name string, most int) ([]int64, error) {
-	raw, ok := a[name]
+func (a *arguments) ids(name string, most int) (ids []int64) {
+	raw, ok := a.given[name]
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > most {
-		return nil, invalid(name, fmt.Sprintf("must be a list of 1 to %d ids", most))
+		a.wrong(name, fmt.Sprintf("must be a list of 1 to %d ids", most))
+		return nil
 	}
-	ids := make([]int64, len(list))
-	for i, one := range list {
+	for _, one := range list {
 		n, ok := wholeOf(one)
 		if !ok || n < 1 {
-			return nil, invalid(name, "must hold ids, which are whole numbers from 1 on")
+			a.wrong(name, "must hold ids, which are whole numbers from 1 on")
 		}
-		ids[i] = n
+		ids = append(ids, n)
 	}
-	return ids, nil
+	return ids
 }
 
 // wholeOf reads a whole number, which JSON may write with a fraction of zero.

@@ -86,25 +86,21 @@ func (s *Server) ask(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 
 // request is what a question asks of the service.
 func (s *Server) request(c call) (service.Request, error) {
-	words, err := c.args.required("question")
+	words := c.args.required("question")
 	switch {
-	case err != nil:
 	case strings.TrimSpace(words) == "":
-		err = invalid("question", "has no words")
+		c.args.wrong("question", "has no words")
 	case len(words) > oracle.MaxQuestion:
-		err = invalid("question", fmt.Sprintf("has more than %d bytes", oracle.MaxQuestion))
+		c.args.wrong("question", fmt.Sprintf("has more than %d bytes", oracle.MaxQuestion))
 	}
-	if err != nil {
-		return service.Request{}, err
-	}
-	session, err := c.args.text("session")
-	if err != nil {
-		return service.Request{}, err
+	session := c.args.text("session")
+	if c.args.err != nil {
+		return service.Request{}, c.args.err
 	}
 	o := s.config.Oracle.Options
 	o.ReadOnly, o.Relayed = true, true // the client's model may have made the words
 	for name, path := range map[string]*string{"code": &o.CodeRoot, "vault": &o.Vault} {
-		folder, err := c.args.text(name)
+		folder, err := c.args.text(name), c.args.err
 		if err == nil && folder != nil {
 			*path, err = folderOf(s.config.Oracle.Folders(c.by.Owner), name, *folder)
 		}

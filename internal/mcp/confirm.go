@@ -64,9 +64,9 @@ func (s *Server) removeTool() offer {
 
 // remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of times.
 func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id, err := c.args.id("task_id")
-	if err != nil {
-		return nil, err
+	id := c.args.id("task_id")
+	if c.args.err != nil {
+		return nil, c.args.err
 	}
 	t, err := s.config.Tasks.Task(ctx, c.by.Owner, id)
 	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {

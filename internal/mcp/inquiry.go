@@ -92,30 +92,22 @@ func (s *Server) investigate(ctx context.Context, c call) (*sdk.CallToolResult, 
 
 // hypothesis is what a call asks of the service.
 func (s *Server) hypothesis(c call) (r service.Request, err error) {
-	words, err := c.args.required("hypothesis")
-	if err != nil {
-		return r, err
-	}
+	words := c.args.required("hypothesis")
 	if strings.TrimSpace(words) == "" {
-		return r, invalid("hypothesis", "has no words")
+		c.args.wrong("hypothesis", "has no words")
 	}
-	var o inquiry.Options
-	limit, err := c.args.whole("limit", inquiry.LeastLimit, inquiry.MostLimit, 0)
-	if err != nil {
-		return r, err
-	}
-	o.Limit = int(limit)
+	o := inquiry.Options{Limit: int(c.args.whole("limit", inquiry.LeastLimit, inquiry.MostLimit, 0))}
 	for name, into := range map[string]*string{"witness": &o.Witness, "detective": &o.Detective, "language": &o.Language} {
-		text, err := c.args.text(name)
-		if err != nil {
-			return r, err
-		}
+		text := c.args.text(name)
 		if text == nil {
 			continue
 		}
 		if *into = *text; *text == "" {
-			return r, invalid(name, "is empty; leave it out to use the configured one")
+			c.args.wrong(name, "is empty; leave it out to use the configured one")
 		}
+	}
+	if c.args.err != nil {
+		return r, c.args.err
 	}
 	raw, err := json.Marshal(o)
 	if err != nil {
@@ -182,12 +174,13 @@ type inquiryClash struct {
 
 // readInquiry tells how an inquiry stands.
 func (s *Server) readInquiry(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id, err := c.args.text("id")
-	if err != nil {
-		return nil, err
+	id := c.args.text("id")
+	if c.args.err != nil {
+		return nil, c.args.err
 	}
 	desk, owner := s.config.Inquiry.Desk, journal.Owner(c.by.Owner)
 	var row journal.Run
+	var err error
 	switch {
 	case id == nil:
 		row, err = desk.Latest(ctx, owner)

@@ -43,7 +43,7 @@ type offer struct {
 
 // call is one invocation.
 type call struct {
-	args    arguments
+	args    *arguments
 	by      task.By
 	version int64 // of the task that the caller saw; 0: any
 	look    bool  // for what was done under the key

@@ -64,13 +64,9 @@ func (s *Server) addTool() offer {
 }
 
 func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	title, err := c.args.required("title")
-	if err != nil {
-		return nil, err
-	}
-	description, err := c.args.text("description")
-	if err != nil {
-		return nil, err
+	title, description := c.args.required("title"), c.args.text("description")
+	if c.args.err != nil {
+		return nil, c.args.err
 	}
 	t, again, err := s.config.Tasks.Add(ctx, c.by, title, description)
 	if err != nil {
@@ -114,32 +110,19 @@ func (s *Server) list(ctx context.Context, c call) (*sdk.CallToolResult, error) 
 	return succeeded(page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listed(p))
 }
 
-func queryOf(a arguments) (q task.Query, err error) {
-	var status, order string
-	var limit int64
-	var words *string
-	steps := []func() error{
-		func() error {
-			status, err = a.oneOf("status", "all", string(task.Pending), string(task.Completed))
-			return err
-		},
-		func() error { order, err = a.oneOf("order", "created", "newest"); return err },
-		func() error { limit, err = a.whole("limit", 1, mostList, usualList); return err },
-		func() error { q.After, err = a.whole("after", 1, math.MaxInt64, 0); return err },
-		func() error { words, err = a.text("query"); return err },
-		func() error { q.IDs, err = a.ids("task_ids", mostList); return err },
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return q, err
-		}
-	}
-	if status != "all" {
+func queryOf(a *arguments) (q task.Query, err error) {
+	if status := a.oneOf("status", "all", string(task.Pending), string(task.Completed)); status != "all" {
 		q.Status = task.Status(status)
 	}
-	q.Newest, q.Limit = order == "newest", int(limit)
-	if words != nil {
+	q.Newest = a.oneOf("order", "created", "newest") == "newest"
+	q.Limit = int(a.whole("limit", 1, mostList, usualList))
+	q.After = a.whole("after", 1, math.MaxInt64, 0)
+	if words := a.text("query"); words != nil {
 		q.Words = *words
+	}
+	q.IDs = a.ids("task_ids", mostList)
+	if a.err != nil {
+		return q, a.err
 	}
 	if strings.TrimSpace(q.Words) != "" && q.After != 0 {
 		return q, invalid("after", "can't stand beside query, which gives the best matches and no pages")
@@ -155,23 +138,14 @@ func (s *Server) updateTool() offer {
 }
 
 func (s *Server) update(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id, err := c.args.id("task_id")
-	if err != nil {
-		return nil, err
-	}
-	var e task.Edit
-	if e.Title, err = c.args.text("title"); err != nil {
-		return nil, err
-	}
-	if e.Description, err = c.args.text("description"); err != nil {
-		return nil, err
-	}
-	if _, ok := c.args["status"]; ok {
-		if _, err := c.args.oneOf("status", string(task.Pending)); err != nil {
-			return nil, invalid("status", "must be pending; complete_task completes")
+	id, e := c.args.id("task_id"), task.Edit{Title: c.args.text("title"), Description: c.args.text("description")}
+	if status := c.args.text("status"); status != nil {
+		if e.Status = new(task.Pending); *status != string(task.Pending) {
+			c.args.wrong("status", "must be pending; complete_task completes")
 		}
-		pending := task.Pending
-		e.Status = &pending
+	}
+	if c.args.err != nil {
+		return nil, c.args.err
 	}
 	if e == (task.Edit{}) {
 		return nil, invalid("arguments", "must hold title, description or status: there is nothing to change")
@@ -200,9 +174,9 @@ type completed struct {
 }
 
 func (s *Server) complete(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id, err := c.args.id("task_id")
-	if err != nil {
-		return nil, err
+	id := c.args.id("task_id")
+	if c.args.err != nil {
+		return nil, c.args.err
 	}
 	t, already, err := s.config.Tasks.Complete(ctx, c.by, id, c.version)
 	if err != nil {

@@ -19,13 +19,13 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("the answer does not fit the schema %q: %s", e.Schema, e.Problem)
 }
 
-// Structured asks m for one JSON value that fits schema, and returns it as the model wrote it.
+// Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
 // The schema stands in the system prompt too, as not every provider enforces it; so the value may have a fence or words around it.
-// An answer that does not fit is asked for once more, with the problem named; its text is retracted before. Usage, Attempts and
-// Tries of the response are those of both answers. If the second one does not fit either, the error is of kind Garbled and wraps a
+// An answer that does not fit is asked for once more, with the problem named. Usage, Attempts and Tries of the response are those of
+// both answers. If the second one does not fit either, the error is of kind Garbled and wraps a
 // *SchemaError; a schema that can't be used is Invalid, before anything is asked.
-func Structured(ctx context.Context, m Model, req Request, schema Schema, emit func(Delta) error) (json.RawMessage, Response, error) {
+func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	check, err := compile(schema)
 	if err != nil {
 		message := fmt.Sprintf("the schema %q can't be used: %v", schema.Name, err)
@@ -33,12 +33,12 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 	}
 	req.Schema = &schema
 	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Told())
-	said := relay{emit: emit}
+	var said relay // nobody listens: half a value says nothing
 	total, err := said.ask(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
 		return nil, total, err
 	}
-	value, problem := fitting(total.Text, check)
+	value, problem := fitting(total.Text, check, into)
 	if problem == "" {
 		return value, total, nil
 	}
@@ -48,7 +48,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 	if total, err = said.ask(ctx, m, req, total); err != nil {
 		return nil, total, err
 	}
-	if value, problem = fitting(total.Text, check); problem != "" {
+	if value, problem = fitting(total.Text, check, into); problem != "" {
 		wrong := &SchemaError{Schema: schema.Name, Problem: problem}
 		return nil, total, &Error{Kind: Garbled, Model: total.Model, Message: wrong.Error(), Err: wrong}
 	}
@@ -72,10 +72,10 @@ func compile(schema Schema) (*jsonschema.Resolved, error) {
 // maxValues bounds the values that are looked at in one text.
 const maxValues = 64
 
-// fitting finds the first JSON value in text that fits, or says what is wrong with the first one at all.
-func fitting(text string, check *jsonschema.Resolved) (value json.RawMessage, problem string) {
+// fitting finds the first JSON value in text that fits, and reads it, or says what is wrong with the first one at all.
+func fitting(text string, check *jsonschema.Resolved, into any) (value json.RawMessage, problem string) {
 	if raw := json.RawMessage(strings.TrimSpace(text)); json.Valid(raw) { // a bare string or number too
-		return raw, problemOf(raw, check)
+		return raw, problemOf(raw, check, into)
 	}
 	for range maxValues {
 		at := strings.IndexAny(text, "{[")
@@ -88,7 +88,7 @@ func fitting(text string, check *jsonschema.Resolved) (value json.RawMessage, pr
 			text = text[1:]
 			continue
 		}
-		wrong := problemOf(raw, check)
+		wrong := problemOf(raw, check, into)
 		if wrong == "" {
 			return raw, ""
 		}
@@ -103,12 +103,15 @@ func fitting(text string, check *jsonschema.Resolved) (value json.RawMessage, pr
 	return nil, problem
 }
 
-// problemOf says what in a value does not fit first, and by which part of the schema; empty if all of it fits.
-func problemOf(value json.RawMessage, check *jsonschema.Resolved) string {
+// problemOf says what in a value does not fit first, and by which part of the schema; empty if all of it fits, and is read.
+func problemOf(value json.RawMessage, check *jsonschema.Resolved, into any) string {
 	var instance any
 	err := json.Unmarshal(value, &instance)
 	if err == nil {
 		err = check.Validate(instance)
+	}
+	if err == nil {
+		err = json.Unmarshal(value, into)
 	}
 	if err == nil {
 		return ""

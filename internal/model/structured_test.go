@@ -33,7 +33,7 @@ func TestValueIsTakenOutOfWhatStandsAroundIt(t *testing.T) {
 		"after thinking of many": strings.Repeat("{ ", 60) + ada,
 	} {
 		m := modeltest.Script(t, modeltest.Say(text))
-		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 		if err != nil || string(got) != ada || resp.Text != text {
 			t.Errorf("%s: got %s, %v", name, got, err)
 		}
@@ -50,16 +50,13 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 	}
 	m := modeltest.Script(t, say(`{"name":"Ada","age":"36"}`, 10), say(`{"name":"Ada","age":36}`, 20))
 	req := askPerson()
-	var shown string
-	got, resp, err := model.Structured(t.Context(), m, req, person, func(d model.Delta) error {
-		if d.Retract {
-			shown = ""
-		}
-		shown += d.Text
-		return nil
-	})
-	if err != nil || string(got) != `{"name":"Ada","age":36}` || shown != string(got) {
-		t.Fatalf("got %s, shown %q, %v", got, shown, err)
+	var ada struct {
+		Name string
+		Age  int
+	}
+	got, resp, err := model.Structured(t.Context(), m, req, person, &ada)
+	if err != nil || string(got) != `{"name":"Ada","age":36}` || ada.Name != "Ada" || ada.Age != 36 {
+		t.Fatalf("got %s, read as %+v, %v", got, ada, err)
 	}
 	if want := (model.Usage{InputTokens: 30, OutputTokens: 2}); resp.Usage != want || resp.Attempts != 2 {
 		t.Errorf("usage %+v in %d attempts; want %+v in 2", resp.Usage, resp.Attempts, want)
@@ -75,7 +72,7 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 
 func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Say("I'd rather not."), modeltest.Say(`{"name":"Ada","age":36.5}`))
-	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 	var wrong *model.SchemaError
 	if model.KindOf(err) != model.Garbled || !errors.As(err, &wrong) || got != nil || resp.Attempts != 2 {
 		t.Fatalf("got %s after %d attempts, %v", got, resp.Attempts, err)
@@ -92,7 +89,7 @@ func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
 	for i, turns := range [][]modeltest.Turn{{{Text: `{"name":"Ada","age":36}`, Err: &model.Error{Kind: model.Auth}}}, {modeltest.Say("no"), modeltest.Fail(model.Auth)}} {
 		m := modeltest.Script(t, turns...)
-		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 		if model.KindOf(err) != model.Auth || got != nil || resp.Attempts != i+1 {
 			t.Errorf("got %s after %d attempts, %v", got, resp.Attempts, err)
 		}
@@ -102,7 +99,7 @@ func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
 func TestUnusableSchemaIsInvalidAndNothingIsAsked(t *testing.T) {
 	for _, schema := range []string{`{`, `{"type":5}`, `{"properties":{"a":{"pattern":"("}}}`, `{"$ref":"https://elsewhere.example/x.json"}`, `{"$ref":"file:///etc/x.json"}`} {
 		m := modeltest.Script(t)
-		_, _, err := model.Structured(t.Context(), m, askPerson(), model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, nil)
+		_, _, err := model.Structured(t.Context(), m, askPerson(), model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, new(any))
 		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), `"odd"`) {
 			t.Errorf("%s: got %v", schema, err)
 		}
@@ -113,7 +110,7 @@ func TestSchemaGoesThroughChainAndRetry(t *testing.T) {
 	first := modeltest.Script(t, modeltest.Fail(model.Server)).As("house:a", false)
 	second := modeltest.Script(t, modeltest.Say(`{"name":"Ada","age":36}`)).As("house:b", false)
 	m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{Attempts: 1}), model.Retry(second, model.RetryPolicy{}))
-	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 	if err != nil || string(got) != `{"name":"Ada","age":36}` || resp.Model != "house:b" || len(resp.Tries) != 1 {
 		t.Errorf("got %s of %s after %v, %v", got, resp.Model, resp.Tries, err)
 	}
@@ -130,7 +127,7 @@ func TestOfflineRuleAnswersInTheFormThatIsAskedFor(t *testing.T) {
 	}})
 	req := askPerson()
 	req.Purpose = "who"
-	if got, _, err := model.Structured(t.Context(), m, req, person, nil); err != nil || string(got) != `{"name":"person","age":1}` {
+	if got, _, err := model.Structured(t.Context(), m, req, person, new(any)); err != nil || string(got) != `{"name":"person","age":1}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }

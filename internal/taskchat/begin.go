@@ -92,16 +92,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
-	var o Options
-	if len(raw) == 0 {
-		return o, nil
-	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `the only one is "model", a text`, Err: err}
-	}
-	return o, nil
+	return assistant.ReadOptions[Options](raw, `the only one is "model", a text`)
 }
 
 func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {

@@ -91,9 +91,6 @@ func (a *Act) selected() (events []bt.Typed) {
 }
 
 func callTool() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
 	type out struct {
 		Remarks  []Remark `port:"remarks"`
 		Told     int      `port:"told" doc:"how many calls the remarks tell of"`
@@ -101,7 +98,7 @@ func callTool() bt.Leaf {
 
 		Events []bt.Typed `port:",events"`
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
+	collect := func(i actIn, done []bt.Completion, o *out) error {
 		var changed, others []Remark
 		for n, c := range done {
 			var was Item
@@ -123,7 +120,7 @@ func callTool() bt.Leaf {
 		o.Events = i.Act.selected()
 		return nil
 	}
-	plan := func(i in) ([]bt.Request, error) { return i.Act.calls() }
+	plan := func(i actIn) ([]bt.Request, error) { return i.Act.calls() }
 	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.", plan, collect)
 }
 
@@ -201,9 +198,6 @@ func (a *Act) listing() []bt.Request {
 }
 
 func listTasks() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
 	type out struct {
 		Remarks  []Remark   `port:"remarks"`
 		Shown    []Item     `port:"shown" doc:"the tasks that are shown, in order"`
@@ -211,8 +205,8 @@ func listTasks() bt.Leaf {
 		Metadata Metadata   `port:"metadata" doc:"as the rest of the message refers to it"`
 		Events   []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) { return i.Act.listing(), nil }
-	collect := func(i in, done []bt.Completion, o *out) error {
+	plan := func(i actIn) ([]bt.Request, error) { return i.Act.listing(), nil }
+	collect := func(i actIn, done []bt.Completion, o *out) error {
 		o.Events = i.Act.selected()
 		p, err := listed(done[0])
 		if err != nil {

@@ -159,18 +159,15 @@ func resolveLeaf() bt.Leaf {
 }
 
 func offerOthers() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
 	type out struct {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 		Events    []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
+	plan := func(i actIn) ([]bt.Request, error) {
 		return []bt.Request{callOf("list_tasks", listArgs{Status: i.Act.subject(), Limit: mostOptions})}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
+	collect := func(i actIn, done []bt.Completion, o *out) error {
 		p, err := listed(done[0])
 		if err != nil {
 			return err

@@ -145,30 +145,26 @@ func confident() bt.Leaf {
 }
 
 func hasTitle() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
-	return bt.Check("HasTitle", "Whether it is known what the task is to be called.", func(i in) (bool, string) {
+	return bt.Check("HasTitle", "Whether it is known what the task is to be called.", func(i actIn) (bool, string) {
 		return i.Act.Entities.Title != "", "a title"
 	})
 }
 
 func hasValue() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
-	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i in) (bool, string) {
+	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i actIn) (bool, string) {
 		return i.Act.hasValue(), "a new title, description or status"
 	})
 }
 
 func confirmed() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
-	return bt.Check("Confirmed", "Whether the person said yes to exactly this.", func(i in) (bool, string) {
+	return bt.Check("Confirmed", "Whether the person said yes to exactly this.", func(i actIn) (bool, string) {
 		return i.Act.Row != "", "by the pending row " + i.Act.Row
 	})
+}
+
+// actIn is what a leaf about one act reads.
+type actIn struct {
+	Act Act `port:"act"`
 }
 
 // asked is what a leaf that asks adds.
@@ -190,10 +186,7 @@ func (q *Question) labels() (labels []string) {
 }
 
 func askValueLeaf() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
-	return bt.Func("AskValue", "Asks what a task is to be called.", func(i in, o *asked) error {
+	return bt.Func("AskValue", "Asks what a task is to be called.", func(i actIn, o *asked) error {
 		text := Remark{What: sayNoTitle}
 		if len(i.Act.Targets) > 0 {
 			text = Remark{What: sayNoValue, Items: i.Act.Targets}
@@ -204,10 +197,7 @@ func askValueLeaf() bt.Leaf {
 }
 
 func askConfirmation() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
-	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i in, o *asked) error {
+	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *asked) error {
 		o.ask(Question{Kind: askConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
 		o.Events = append(i.Act.selected(), o.Events...)
 		return nil
@@ -246,13 +236,10 @@ func askWhich() bt.Leaf {
 }
 
 func say() bt.Leaf {
-	type in struct {
-		Act Act `port:"act"`
-	}
 	type out struct {
 		Remarks []Remark `port:"remarks"`
 	}
-	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.", func(i in, o *out) error {
+	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.", func(i actIn, o *out) error {
 		what := map[understand.Intent]string{understand.Confirm: sayNothingOpen, understand.Choose: sayNothingOpen, understand.Value: sayNothingOpen, understand.Decline: sayFine,
 			understand.Undo: sayUndo, understand.Help: sayHelp}[i.Act.Intent]
 		if what == "" {

@@ -61,18 +61,19 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 	}
 	m, err := d.Model(ctx, env.Model)
 	if err != nil {
-		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+		return nil, agent.ModelFault(err)
 	}
 	q, err := asking(ctx, job.View, &env, &given)
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := model.Structured(ctx, m, q.Request, wishes, nil)
+	var r IntentReceipt
+	_, resp, err := model.Structured(ctx, m, q.Request, wishes, &r)
 	if err != nil {
-		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+		return nil, agent.ModelFault(err)
 	}
-	r := IntentReceipt{Model: resp.Model, Usage: resp.Usage, Sent: q.Request.Sent()}
-	return r, json.Unmarshal(value, &r)
+	r.Model, r.Usage, r.Sent = resp.Model, resp.Usage, q.Request.Sent()
+	return r, nil
 }
 
 // asking is what the model is sent: what it is told, the last messages of the conversation, and this one.

@@ -29,7 +29,7 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 		lines = append(lines, m.faint("· "+render.Clean(err.Error())))
 	}
 	for n, call := range res.Held {
-		m.asking = append(m.asking, question{words: call, yes: true, number: n + 1})
+		m.asking = append(m.asking, question{words: call, number: n + 1})
 	}
 	return m.print(lines...)
 }
@@ -72,8 +72,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 // question is something to be answered with yes or no.
 type question struct {
 	words  string
-	yes    bool   // of a call that is held: what was said yes to is told to the Oracle
-	number int    // of that call
+	number int    // of a call that is held: what was said yes to is told to the Oracle
 	undo   string // or the write that is put back
 	title  string // the line that asks
 }

@@ -73,7 +73,7 @@ type (
 	}
 )
 
-func newModel(ctx context.Context, c Config) (*model, error) {
+func newModel(ctx context.Context, c Config) *model {
 	m := &model{Config: c, ctx: ctx, sibyl: c.Sibyl, options: c.Options, session: c.Session, now: c.Now, width: c.Width, height: c.Height}
 	if m.width <= 0 {
 		m.width = 80
@@ -96,7 +96,7 @@ func newModel(ctx context.Context, c Config) (*model, error) {
 	}
 	m.at = len(m.history.entries)
 	m.input = newInput(m.width)
-	return m, nil
+	return m
 }
 
 func newInput(width int) textarea.Model {

@@ -36,11 +36,7 @@ func newBare(t *testing.T, change ...func(*Config)) *bare {
 	for _, one := range change {
 		one(&c)
 	}
-	m, err := newModel(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.model = m
+	b.model = newModel(t.Context(), c)
 	return b
 }
 

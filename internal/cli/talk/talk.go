@@ -96,10 +96,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	m, err := newModel(ctx, c)
-	if err != nil {
-		return "", err
-	}
+	m := newModel(ctx, c)
 	if err := m.greet(ctx, c.Out); err != nil {
 		return m.session, err
 	}

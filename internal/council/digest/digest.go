@@ -2,7 +2,6 @@ package digest
 
 import (
 	"strings"
-	"time"
 )
 
 // Frame is the persona through whose eyes a digest is read.
@@ -16,7 +15,6 @@ type Entry struct {
 	ID       string // "t1" or "r2"
 	Sequence int
 	Oracle   string // who answered; "" for a transcript
-	At       time.Time
 	Text     string
 }
 

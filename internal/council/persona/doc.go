@@ -15,11 +15,8 @@ import (
 	"time"
 )
 
-// The settings that hold where a person chose none.
-const (
-	DefaultPlaceholder = "{{CONTEXT}}"
-	DefaultTTL         = 10 * time.Second
-)
+// DefaultPlaceholder holds where a person chose none.
+const DefaultPlaceholder = "{{CONTEXT}}"
 
 // The bounds of a folder.
 const (

@@ -5,7 +5,6 @@
 package inquiry
 
 import (
-	"encoding/json"
 	"io/fs"
 	"strings"
 
@@ -127,19 +126,8 @@ type Fact struct {
 // OwnAnswer is the pair of a fact that the interview does not have.
 const OwnAnswer = -1
 
-// OneOf are values of which each is right; in JSON one string, or several.
-type OneOf []string
-
-// UnmarshalJSON reads a string or a list of strings.
-func (o *OneOf) UnmarshalJSON(text []byte) error {
-	if strings.HasPrefix(string(text), "[") {
-		return json.Unmarshal(text, (*[]string)(o))
-	}
-	var one string
-	err := json.Unmarshal(text, &one)
-	*o = OneOf{one}
-	return err
-}
+// OneOf are words of which each is right.
+type OneOf = eval.OneOf[string]
 
 // Load reads a set in JSON lines. An error names the line that is wrong and what it lacks.
 func Load(files fs.FS, name string) ([]Case, error) {

@@ -15,7 +15,7 @@ func (r Report) WriteText(w io.Writer) error {
 	r.writeWitnesses(tw)
 	r.writeKinds(tw)
 	if r.WithFailures {
-		r.writeFailures(tw)
+		eval.WriteFailures(tw, r.Failures, r.Hidden, "cases")
 	}
 	eval.WriteBounds(tw, r.Broken)
 	return tw.Flush()
@@ -82,17 +82,5 @@ func (r Report) writeKinds(w io.Writer) {
 	for _, category := range sorted(i.ByCategory, Categories()) {
 		a := i.ByCategory[category]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", category, a.Of, a.Recorded, a.Wrong)
-	}
-}
-
-func (r Report) writeFailures(w io.Writer) {
-	if len(r.Failures) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, f := range r.Failures {
-		fmt.Fprintln(w, f)
-	}
-	if r.Hidden > 0 {
-		fmt.Fprintf(w, "\nand %d in frozen cases, which --frozen shows\n", r.Hidden)
 	}
 }

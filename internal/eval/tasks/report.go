@@ -167,20 +167,8 @@ func (r Report) WriteText(w io.Writer) error {
 	row("open", r.Open)
 	row("frozen", r.Frozen)
 	if r.WithFailures {
-		r.writeFailures(tw)
+		eval.WriteFailures(tw, r.Failures, r.Hidden, "dialogues")
 	}
 	eval.WriteBounds(tw, r.Broken)
 	return tw.Flush()
-}
-
-func (r Report) writeFailures(w io.Writer) {
-	if len(r.Failures) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, f := range r.Failures {
-		fmt.Fprintln(w, f)
-	}
-	if r.Hidden > 0 {
-		fmt.Fprintf(w, "\nand %d in frozen dialogues, which --frozen shows\n", r.Hidden)
-	}
 }

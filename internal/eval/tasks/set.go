@@ -5,7 +5,6 @@
 package tasks
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,7 +69,7 @@ type Expect struct {
 }
 
 // Alternatives are ways in which a turn is right; in JSON one object, or several.
-type Alternatives []Expect
+type Alternatives = eval.OneOf[Expect]
 
 // Call is a call of a tool that is expected. Args has “task” (the title at that time; “Title#2” is the second of that title), “title”,
 // “description”, “status”. What an argument leaves out may not be given, but for the status of a list.
@@ -111,28 +110,8 @@ const (
 	failure      = "error"
 )
 
-// OneOf are values of which each is right; in JSON one string, or several.
-type OneOf []string
-
-// UnmarshalJSON reads a string or a list of strings.
-func (o *OneOf) UnmarshalJSON(text []byte) error { return oneOrMore(text, (*[]string)(o)) }
-
-// UnmarshalJSON reads an object or a list of objects.
-func (a *Alternatives) UnmarshalJSON(text []byte) error { return oneOrMore(text, (*[]Expect)(a)) }
-
-func oneOrMore[T any](text []byte, into *[]T) error {
-	dec := json.NewDecoder(strings.NewReader(string(text)))
-	dec.DisallowUnknownFields()
-	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
-		return dec.Decode(into)
-	}
-	var one T
-	if err := dec.Decode(&one); err != nil {
-		return err
-	}
-	*into = []T{one}
-	return nil
-}
+// OneOf are texts of which each is right.
+type OneOf = eval.OneOf[string]
 
 // Load reads a set in JSON lines. An error names the line that is wrong and what it lacks.
 func Load(files fs.FS, name string) ([]Dialogue, error) {

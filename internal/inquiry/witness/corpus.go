@@ -41,10 +41,9 @@ type sentence struct {
 
 // index is the corpus as it is searched in a language.
 type index struct {
-	language string
-	stems    []string // of the words
-	view     search.View
-	entries  []search.Entry
+	stems   []string // of the words
+	view    search.View
+	entries []search.Entry
 }
 
 func newCorpus(docs []document.Document, hypothesis string) *corpus {
@@ -135,7 +134,7 @@ func isHeading(text string, at span) bool {
 
 // newIndex makes the index of a language. It holds words by their stems, and the parts of compounds that are words of the corpus themselves.
 func (c *corpus) newIndex(language string) *index {
-	x := &index{language: language, stems: make([]string, len(c.words))}
+	x := &index{stems: make([]string, len(c.words))}
 	known := map[string]bool{}
 	for id, w := range c.words {
 		x.stems[id] = stem(w, language)

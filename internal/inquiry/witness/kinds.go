@@ -59,7 +59,7 @@ func kindOf(words []string, language string) (kind, []string) {
 	for at := range words {
 		for _, o := range openings(language) {
 			list := strings.Fields(o.words)
-			if at+len(list) <= len(words) && slices.Equal(words[at:at+len(list)], list) && !isRelative(words, at, o.kind) {
+			if at+len(list) <= len(words) && slices.Equal(words[at:at+len(list)], list) && !isRelative(at, o.kind) {
 				return o.kind, list
 			}
 		}
@@ -79,7 +79,7 @@ func isAsking(word, language string) bool {
 }
 
 // isRelative says whether a word such as “when” stands within a sentence, behind what is asked: “Was it raining when he came?”
-func isRelative(words []string, at int, k kind) bool {
+func isRelative(at int, k kind) bool {
 	return at > 4 && (k == when || k == where || k == who)
 }
 

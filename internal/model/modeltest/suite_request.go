@@ -202,7 +202,7 @@ func structuredAnswer(t *testing.T, build Factory) {
 	s := start(t, build, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
 	req := question()
 	req.Tools = nil
-	got, resp, err := model.Structured(t.Context(), s.Model, req, canarySchema, nil)
+	got, resp, err := model.Structured(t.Context(), s.Model, req, canarySchema, new(any))
 	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
 		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
 	}

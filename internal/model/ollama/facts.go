@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -145,7 +146,7 @@ func bareCalls(template string) bool {
 	}
 	before := "{"
 	if calls := conditional(tree.Root, "ToolCalls"); calls != nil {
-		before, _ = firstText(calls.List)
+		before = firstText(calls.List)
 	}
 	before, _, _ = strings.Cut(before, "{")
 	before = strings.TrimSpace(before)
@@ -181,21 +182,21 @@ func conditional(n parse.Node, field string) (found *parse.IfNode) {
 	return found
 }
 
-// firstText is the first text in list that is not blank, if none of the model's words come before it.
-func firstText(list *parse.ListNode) (text string, over bool) {
+// firstText is the first text in list that is not blank, if none of the model's words come before it; "" without one.
+func firstText(list *parse.ListNode) string {
 	if list == nil {
-		return "", false
+		return ""
 	}
 	for _, node := range list.Nodes {
 		var branch *parse.BranchNode
 		switch n := node.(type) {
 		case *parse.TextNode:
 			if text := string(n.Text); strings.TrimSpace(text) != "" {
-				return text, true
+				return text
 			}
 			continue
 		case *parse.ActionNode:
-			return "", true
+			return ""
 		case *parse.IfNode:
 			branch = &n.BranchNode
 		case *parse.RangeNode:
@@ -205,12 +206,9 @@ func firstText(list *parse.ListNode) (text string, over bool) {
 		default:
 			continue
 		}
-		if text, _ = firstText(branch.List); text == "" {
-			text, _ = firstText(branch.ElseList)
-		}
-		return text, true
+		return cmp.Or(firstText(branch.List), firstText(branch.ElseList))
 	}
-	return "", false
+	return ""
 }
 
 // windowAdvice says what would help against a request that does not fit.

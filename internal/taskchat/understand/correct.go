@@ -110,7 +110,7 @@ func (r *reader) amend(was *Result, before, s span) bool {
 	switch {
 	case s.empty(), r.unsayable(s):
 	case was.Intent == Update && was.Entities.Title == "" && ref != nil && !position:
-		out := r.retitle(s, s, head{class: vUpdate, object: s}) // "rename 1, no, 2 to X"
+		out := r.retitle(s, head{class: vUpdate, object: s}) // "rename 1, no, 2 to X"
 		if out != nil {
 			was.Entities = out[0].Entities
 		}

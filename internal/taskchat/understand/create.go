@@ -88,7 +88,7 @@ func (r *reader) titles(s span, list bool) (out []span) {
 		}
 		left, right := span{from, i}, r.upToJoint(next, s.hi)
 		apart := list || r.sign(i, ";") && !r.verbatimSince(0, i)
-		if apart && next < s.hi || r.isClause(left, right, len(out) > 0) {
+		if apart && next < s.hi || r.isClause(left, right) {
 			out = append(out, r.withoutTo(left))
 			from, i = next, next-1
 		}
@@ -129,7 +129,7 @@ func (r *reader) upToJoint(i, hi int) span {
 }
 
 // isClause says that both sides of a joint are things to do by themselves. After an ordinary title the right side must be one for sure.
-func (r *reader) isClause(left, right span, more bool) bool {
+func (r *reader) isClause(left, right span) bool {
 	right = r.withoutTo(right)
 	if r.isQuoted(r.trim(left)) && r.isQuoted(r.trim(right, tEnding)) {
 		return true

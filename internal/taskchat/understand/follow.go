@@ -34,7 +34,7 @@ func (r *reader) followUp(s span) []Result {
 		return r.added(rest, false, implied, why)
 	}
 	if r.previous == Update {
-		if out := r.retitle(rest, rest, head{class: vUpdate, object: rest}); out != nil {
+		if out := r.retitle(rest, head{class: vUpdate, object: rest}); out != nil {
 			doubt(out, likely)
 			return out
 		}

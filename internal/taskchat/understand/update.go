@@ -26,7 +26,7 @@ func (r *reader) update(s span, h head) []Result {
 	if out := r.retitleSpoken(object); out != nil {
 		return out
 	}
-	if out := r.retitle(s, object, h); out != nil {
+	if out := r.retitle(object, h); out != nil {
 		return out
 	}
 	ref := r.reference(r.named(object))
@@ -55,7 +55,7 @@ func (r *reader) update(s span, h head) []Result {
 const mostCuts = 8
 
 // retitle reads a reference and a new title with a word between: "task 2 to buy milk".
-func (r *reader) retitle(s, object span, h head) []Result {
+func (r *reader) retitle(object span, h head) []Result {
 	if end := r.possessed(object, tTitle); end > 0 && end < object.hi { // "its title X", with or without a word between
 		ref, value := r.it(object.lo, end), r.value(span{end + r.valueAt(end, object.hi), object.hi})
 		if !value.empty() {
@@ -63,7 +63,7 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		}
 	}
 	if first, more := r.retitledAgain(object); more != nil {
-		if out := r.retitle(s, first, h); out != nil {
+		if out := r.retitle(first, h); out != nil {
 			return append(out, more...)
 		}
 	}
@@ -159,7 +159,7 @@ func (r *reader) retitledAgain(object span) (first span, more []Result) {
 		rest := r.trimStart(span{i + n, object.hi}, rAnd, tThen)
 		ref, end := r.exact(rest)
 		if ref != nil && ref.Positions != nil && r.at(end, object.hi, tInto) > 0 && r.has(span{object.lo, i}, tInto) > object.lo {
-			return span{object.lo, i}, r.retitle(rest, rest, head{class: vRename, object: rest})
+			return span{object.lo, i}, r.retitle(rest, head{class: vRename, object: rest})
 		}
 	}
 	return object, nil

@@ -45,9 +45,6 @@ type Scripted struct {
 // Name is "scripted:witness".
 func (s *Scripted) Name() string { return "scripted:witness" }
 
-// Check finds nothing wrong.
-func (s *Scripted) Check(ctx context.Context) error { return ctx.Err() }
-
 // Asked is what it was asked, in order.
 func (s *Scripted) Asked() []string {
 	s.mu.Lock()
