@@ -390,6 +390,14 @@ func TestWhatLiesAroundAPassageIsShownWithItWhileItIsShort(t *testing.T) {
 	}
 }
 
+func TestSectionsBesideEachOtherAreShownApart(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.md": "# Sending a parcel\n\nA balloon takes it.\n\n# Weighing a parcel\n\nA balloon can't lift all.\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "parcel by balloon"})
+	if len(d.Hits) != 2 {
+		t.Errorf("%d passages, not both sections", len(d.Hits))
+	}
+}
+
 func TestWhatSaysLittleIsNotShownWithWhatStandsBesideIt(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a.go": "package a\n\n// sendParcel sends a parcel by balloon.\nfunc sendParcel() {}\n\nfunc step(parcel int) {}\n"})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how is a parcel sent by balloon"})

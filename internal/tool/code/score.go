@@ -356,10 +356,10 @@ const (
 	joinShare = 0.2 // of the score of the better one
 )
 
-// join shows a worse passage with a better one, if it stands beside it and both are short.
+// join shows a worse passage with a better one, if it stands beside or around it and both are short. A section of a document is shown alone.
 func (p *passage) join(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
-	if worse.start > p.end+1+besides || p.start > worse.end+1+besides || end-start >= wholeLines || worse.score < joinShare*p.score {
+	if worse.start > p.end+1+besides || p.start > worse.end+1+besides || end-start >= wholeLines || worse.score < joinShare*p.score || p.kind == "section" {
 		return false
 	}
 	p.start, p.end, p.from, p.to = start, end, start, end
