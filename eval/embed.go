@@ -15,7 +15,8 @@ const (
 	OracleGolden    = "oracle/golden.json"
 	OracleVault     = "oracle/vault" // a folder of notes
 	FindSets        = "find/*.jsonl"
-	FindNotes       = "find" // the folder that holds folders of notes
+	FindOpen        = "find/open/*.jsonl" // all of their questions may be looked at
+	FindNotes       = "find"              // the folder that holds folders of notes
 )
 
 // The repository that the Oracle's questions are about, as Go's module cache has it.

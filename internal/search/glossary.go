@@ -2,6 +2,7 @@ package search
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -47,8 +48,64 @@ func InEnglish(word string) [][]string {
 	return nil
 }
 
-// inflected finds a word as it stands, or with the ending of a verb or a plural in the place of its own.
+// inflected finds a word as it stands, or with the ending of a verb or a plural in the place of its own, as a participle too: aufgeräumt is aufräumen.
 func inflected(word string) []string {
+	if english := ended(word); english != nil {
+		return english
+	}
+	for at := 0; at+leastInCompound < len(word); at++ {
+		rest, found := strings.CutPrefix(word[at:], "ge")
+		if !found || at > 0 && !slices.Contains(separable, word[:at]) {
+			continue
+		}
+		if english := ended(word[:at] + rest); english != nil {
+			return english
+		}
+	}
+	return nil
+}
+
+// cognates are endings of Latin words in German, and what English may have there.
+var cognates = []struct {
+	is      string
+	english []string
+}{
+	{"ierungen", verbal}, {"ierung", verbal}, {"ierten", verbal}, {"ierte", verbal}, {"ieren", verbal}, {"iert", verbal},
+	{"ischen", []string{"ic"}}, {"ische", []string{"ic"}}, {"isch", []string{"ic"}}, {"taten", []string{"ty"}}, {"tat", []string{"ty"}},
+	{"iven", []string{"ive"}}, {"ive", []string{"ive"}}, {"iv", []string{"ive"}},
+}
+
+// verbal are the endings of verbs that are -ieren in German.
+var verbal = []string{"", "e", "ate"}
+
+// latin spells German words of Latin as English does.
+var latin = strings.NewReplacer("ka", "ca", "ko", "co", "ku", "cu", "kl", "cl", "kr", "cr", "kt", "ct", "zi", "ci", "ze", "ce")
+
+// Cognates gives how English may spell a word of German, in lower case and without its accents, if both have it of Latin: rekursiv is recursive,
+// ignorieren is ignore. Nothing is given for what both spell alike.
+func Cognates(word string) (english []string) {
+	for _, c := range cognates {
+		if stem, found := strings.CutSuffix(word, c.is); found && len(stem) >= leastInCompound {
+			for _, ending := range c.english {
+				english = append(english, latin.Replace(stem)+ending)
+			}
+			return english
+		}
+	}
+	if spelt := latin.Replace(word); spelt != word {
+		return []string{spelt}
+	}
+	return nil
+}
+
+// separable are what German verbs begin with, before the mark of the participle.
+var separable = []string{
+	"ab", "an", "auf", "aus", "bei", "durch", "ein", "fest", "her", "herunter", "hervor", "hin", "hinzu", "hoch", "los", "mit", "nach", "um", "unter", "vor", "weg", "weiter", "wieder",
+	"zu", "zuruck", "zusammen", "zwischen",
+}
+
+// ended finds a word as it stands, or with another ending.
+func ended(word string) []string {
 	table := glossary()
 	if english := table[word]; english != nil {
 		return english

@@ -28,6 +28,28 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
+	for word, want := range map[string]string{
+		"warteschlange": "queue", "aufgeraumt": "clean", "ausgegeben": "print/output/write", "gezeichnet": "draw/render", "zugriffstokens": "access token", "unbekannte": "unknown",
+		"fehlermeldungen": "error", "conexoes": "connection", "haus": "", "gewitter": "",
+	} {
+		var parts []string
+		for _, ways := range InEnglish(word) {
+			parts = append(parts, strings.Join(ways, "/"))
+		}
+		if got := strings.Join(parts, " "); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s is %q, not %q", word, got, want)
+		}
+	}
+	for word, want := range map[string]string{
+		"rekursiv": "recursive", "statische": "static", "prioritat": "priority", "ignorieren": "ignor ignore ignorate", "kontext": "context", "token": "", "paket": "",
+	} {
+		if got := strings.Join(Cognates(word), " "); got != want {
+			t.Errorf("%s is spelt %q, not %q", word, got, want)
+		}
+	}
+}
+
 func TestPartsOfIdentifiers(t *testing.T) {
 	for name, want := range map[string]string{
 		"idleConnTimeout": "idle conn timeout", "HTTPServer": "http server", "max_idle": "max idle", "base64Text": "base64 text", "URLs": "urls", "": "",

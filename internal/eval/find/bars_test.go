@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 const (
 	firstBar, anyBar             = 0.55, 0.75
 	frozenFirstBar, frozenAnyBar = 0.52, 0.68
+	openFirstBar, openAnyBar     = 0.36, 0.57 // of harder questions, in the words of who does not know the code
 )
 
 // searches opens each corpus once, and asks its search tool.
@@ -100,8 +102,8 @@ func folderOf(t *testing.T, corpus string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func loadAll(t *testing.T) []find.Question {
-	names, err := fs.Glob(evaldata.Files, evaldata.FindSets)
+func loadAll(t *testing.T, pattern string) []find.Question {
+	names, err := fs.Glob(evaldata.Files, pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,27 +118,32 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches whole modules for each of many questions")
 	}
-	questions, folders := loadAll(t), map[string]string{}
-	for _, q := range questions {
+	halves, open, folders := loadAll(t, evaldata.FindSets), loadAll(t, evaldata.FindOpen), map[string]string{}
+	for _, q := range slices.Concat(halves, open) {
 		if _, known := folders[q.Corpus]; !known {
 			folders[q.Corpus] = folderOf(t, q.Corpus)
 		}
 	}
 	search := searches(t)
-	for _, half := range []struct {
-		frozen     bool
+	for _, part := range []struct {
+		set        find.Set
 		first, any float64
-	}{{false, firstBar, anyBar}, {true, frozenFirstBar, frozenAnyBar}} {
-		r, err := find.Run(t.Context(), find.Set{Questions: questions, Folders: folders, Frozen: half.frozen, Parallel: 2, Failures: true}, search)
+	}{
+		{find.Set{Questions: halves}, firstBar, anyBar},
+		{find.Set{Questions: halves, Frozen: true}, frozenFirstBar, frozenAnyBar},
+		{find.Set{Questions: open, Whole: true}, openFirstBar, openAnyBar},
+	} {
+		part.set.Folders, part.set.Parallel, part.set.Failures = folders, 2, true
+		r, err := find.Run(t.Context(), part.set, search)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.All.Tallies[0]; len(r.Missing) < mostMissing && (got.First.Part < half.first || got.Any.Part < half.any) {
+		if got := r.All.Tallies[0]; len(r.Missing) < mostMissing && (got.First.Part < part.first || got.Any.Part < part.any) {
 			var report bytes.Buffer
 			if err := r.WriteText(&report); err != nil {
 				t.Fatal(err)
 			}
-			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*half.first, 100*half.any, &report)
+			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*part.first, 100*part.any, &report)
 		}
 	}
 }

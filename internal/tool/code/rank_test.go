@@ -379,6 +379,25 @@ func TestPassagesBesideEachOtherAreShownAsOne(t *testing.T) {
 	}
 }
 
+func TestWhatLiesAroundAPassageIsShownWithItWhileItIsShort(t *testing.T) {
+	const head, field = "package a\n\n// Parcel is what a balloon carries.\ntype Parcel struct {\n", "\tLimit int // how heavy a parcel for a balloon may be at most\n}\n"
+	for others, want := range map[int]string{3: "3-9", 60: "65-65"} {
+		r, _ := tree(t, map[string]string{"a.go": head + strings.Repeat("\t_ int\n", others) + field})
+		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how heavy may a parcel be at most for a balloon?"})
+		if got := fmt.Sprint(d.Hits[0].Start, "-", d.Hits[0].End); got != want {
+			t.Errorf("of a type with %d other fields, lines %s are shown, not %s", others, got, want)
+		}
+	}
+}
+
+func TestSectionsBesideEachOtherAreShownApart(t *testing.T) {
+	r, _ := tree(t, map[string]string{"a.md": "# Sending a parcel\n\nA balloon takes it.\n\n# Weighing a parcel\n\nA balloon can't lift all.\n"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "parcel by balloon"})
+	if len(d.Hits) != 2 {
+		t.Errorf("%d passages, not both sections", len(d.Hits))
+	}
+}
+
 func TestWhatSaysLittleIsNotShownWithWhatStandsBesideIt(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a.go": "package a\n\n// sendParcel sends a parcel by balloon.\nfunc sendParcel() {}\n\nfunc step(parcel int) {}\n"})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "how is a parcel sent by balloon"})

@@ -324,40 +324,42 @@ func spread(passages []passage) {
 // leastCopy is how many lines make a copy: shorter ones are alike by chance.
 const leastCopy = 3
 
-// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. What stands right above or below a better one, and
-// says nearly as much, is shown with it. Who searches by an expression wants them all.
+// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. What stands right above or below a better one, or
+// around it, and does not say too little, is shown with it. Who searches by an expression wants them all.
 func (s *lookup) apart(passages []passage) []passage {
 	copies, inFile := map[uint64]bool{}, map[string][]int{}
 	kept := passages[:0]
 	for _, p := range passages {
-		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].holds(&p) }) {
+		better := func(is func(*passage, *passage) bool) bool {
+			return slices.ContainsFunc(inFile[p.path], func(at int) bool { return is(&kept[at], &p) })
+		}
+		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || better((*passage).holds) || !s.regex && better((*passage).join) || better((*passage).within) {
 			continue
 		}
 		copies[p.digest] = true
-		if !s.regex && slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].join(&p) }) {
-			continue
-		}
 		inFile[p.path] = append(inFile[p.path], len(kept))
 		kept = append(kept, p)
 	}
 	return kept
 }
 
-// holds says whether a worse passage lies within one or, unless it is long, around it.
-func (p *passage) holds(worse *passage) bool {
-	within := p.start <= worse.start && worse.end <= p.end
-	return within || worse.start <= p.start && p.end <= worse.end && worse.end-worse.start < wholeLines
+// holds says whether a worse passage lies within one.
+func (p *passage) holds(worse *passage) bool { return p.start <= worse.start && worse.end <= p.end }
+
+// within says whether a worse passage, which is short, lies around one.
+func (p *passage) within(worse *passage) bool {
+	return worse.holds(p) && worse.end-worse.start < wholeLines
 }
 
 const (
 	besides   = 2   // lines between two passages that are shown as one
-	joinShare = 0.5 // of the score of the better one
+	joinShare = 0.2 // of the score of the better one
 )
 
-// join shows a worse passage with a better one, if it stands beside it and both are short.
+// join shows a worse passage with a better one, if it stands beside or around it and both are short. A section of a document is shown alone.
 func (p *passage) join(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
-	if worse.start > p.end+1+besides || p.start > worse.end+1+besides || end-start >= wholeLines || worse.score < joinShare*p.score {
+	if worse.start > p.end+1+besides || p.start > worse.end+1+besides || end-start >= wholeLines || worse.score < joinShare*p.score || p.kind == "section" {
 		return false
 	}
 	p.start, p.end, p.from, p.to = start, end, start, end

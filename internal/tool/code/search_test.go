@@ -43,13 +43,13 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 	})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "How does the pool close idle connections?"})
 	want := Hit{
-		Path: "pool/pool.go", Line: 9, Text: "// closeIdle closes every connection that has been idle for too long.", Start: 9, End: 14,
-		Head: 10, From: 9, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1, Terms: []string{"pool", "close", "idle", "connections"},
+		Path: "pool/pool.go", Line: 9, Text: "// closeIdle closes every connection that has been idle for too long.", Start: 4, End: 14,
+		Head: 10, From: 4, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1, Terms: []string{"pool", "close", "idle", "connections"},
 	}
 	if diff := cmp.Diff(want, d.Hits[0]); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.HasPrefix(res.Text, "pool/pool.go:9  in method Pool.closeIdle, lines 9-14\n    // closeIdle closes") {
+	if !strings.HasPrefix(res.Text, "pool/pool.go:9  in method Pool.closeIdle, lines 4-14\n    // closeIdle closes") {
 		t.Errorf("text: %s", res.Text)
 	}
 	if ref := res.Refs[0]; ref.Opened || ref.String() != "pool/pool.go:9" || ref.Source != tool.Code {

@@ -199,8 +199,12 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	case search.IsWeak(word):
 		weight *= fillerWeight
 	}
+	aliases := slices.Concat(search.Abbreviations(word), search.Forms(word))
+	if q.foreign {
+		aliases = append(aliases, search.Cognates(folded(word))...)
+	}
 	stem := search.Stem(word)
-	q.add(term{word: word, stem: stem, aliases: slices.Concat(search.Abbreviations(word), search.Forms(word)), head: len(stem), weight: weight, path: hint, foreign: q.foreign})
+	q.add(term{word: word, stem: stem, aliases: aliases, head: len(stem), weight: weight, path: hint, foreign: q.foreign})
 }
 
 func (q *queryWords) add(t term) {
