@@ -11,9 +11,10 @@ import (
 
 // learned is what a walk of a whole root goes by, and what it learns: of folders that did not change since, it only looks at what is in them, without listing them.
 type learned struct {
-	before *memory
-	began  time.Time
-	watch  *watch // which is to see the folders; nil: none is
+	before  *memory
+	began   time.Time
+	watch   *watch // which is to see the folders; nil: none is
+	patient bool   // nobody waits for the walk: it is looked at all that there is room for, however long that takes
 
 	mu       sync.Mutex
 	after    map[string]*folderMemory

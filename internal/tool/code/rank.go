@@ -68,7 +68,7 @@ func (s *lookup) bestFiles() []tally {
 			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + inPath[t]*pathField
 			covered[t] = min(1, max(x, inPath[t]))
 		}
-		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOfFile(f) * s.hintFactor(f.path)
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOfFile(f) * s.hintOfFile(f)
 		s.top = max(s.top, f.score)
 	}
 	return foremost(s.tallies, max(candidates, s.limit))

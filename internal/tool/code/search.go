@@ -187,7 +187,9 @@ type tally struct {
 	terms []int32
 	score float64
 	place *heldFile // nil: it was read
-	paths []float64 // with a place: how well each term matches its path
+	// With a place: how well each term matches its path, and how well a path that the question names does.
+	paths  []float64
+	hinted float64
 }
 
 // scan counts the terms in all files.
