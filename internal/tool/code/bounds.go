@@ -30,6 +30,9 @@ const (
 // plannedFor is how long it is taken for granted which folders are left out.
 const plannedFor = time.Minute
 
+// plannedAgain is how long it is where an index was built by a plan.
+const plannedAgain = 24 * time.Hour
+
 // plan says which folders of a root are not entered, since all together would be too much.
 type plan struct {
 	made  time.Time
@@ -67,7 +70,7 @@ func isOver(ctx context.Context) bool {
 	return true
 }
 
-// plan settles what is searched at and below start. A root of which an index knows that it is not too large is not looked at.
+// plan settles what is searched at and below start. A root is not looked at where an index knows what of it is searched.
 func (r *Root) plan(ctx context.Context, start string, known *learned) (*plan, error) {
 	p := &r.planner
 	patient := known != nil && known.patient
@@ -75,10 +78,14 @@ func (r *Root) plan(ctx context.Context, start string, known *learned) (*plan, e
 		return kept, nil
 	}
 	most, bytes := p.bounds()
+	if known != nil {
+		if before := known.before.planned(most, bytes, patient); before != nil {
+			p.keep(".", before)
+			return before, nil
+		}
+	}
 	made := &plan{made: time.Now()}
 	switch {
-	case known != nil && known.before.isBelow(most, bytes):
-		start = "."
 	case p.files == 0 && r.hasFew(ctx, start): // however large they are, the time for reading is bound enough
 	default:
 		var late time.Time
@@ -158,36 +165,36 @@ func takes(ctx context.Context, parent *os.Root, name string, room *int, depth i
 	return true
 }
 
-// isBelow says that a root had fewer files than are searched at most: by half, or by a sixteenth where all of its folders are known. So it may have grown since.
-func (m *memory) isBelow(files int, bytes int64) bool {
-	if m == nil || len(m.folders) == 0 {
-		return false
+// planned is the plan by which a root was indexed, if it still holds; else nil. One that leaves nothing out does while there is room for a sixteenth more. One that
+// leaves something out does for a day, but for who is patient: an index that is brought up to date is so by another.
+func (m *memory) planned(files int, bytes int64, patient bool) *plan {
+	if m == nil || m.plan == nil || m.plan.hasty {
+		return nil
 	}
-	seen, size := 0, int64(0)
+	if len(m.plan.out) > 0 {
+		if patient || time.Since(m.plan.made) > plannedAgain {
+			return nil
+		}
+		return m.plan
+	}
+	files, bytes = files-files/16, bytes-bytes/16
 	for _, folder := range m.folders {
 		for i := range folder.files {
 			if f := &folder.files[i]; f.size <= maxScanned {
-				seen++
-				size += f.size
+				files--
+				bytes -= f.size
 			}
 		}
 	}
-	if seen < files/2 && size < bytes/2 {
-		return true
+	if files < 0 || bytes < 0 {
+		return nil
 	}
-	return seen < files-files/16 && size < bytes-bytes/16 && m.isWhole()
+	return &plan{made: time.Now()}
 }
 
-// isWhole says that every folder that was seen was entered as well.
-func (m *memory) isWhole() bool {
-	for at, f := range m.folders {
-		for _, name := range f.folders {
-			if m.folders[path.Join(at, name)] == nil {
-				return false
-			}
-		}
-	}
-	return true
+// lacks says that a plan is worth keeping, since it leaves something out and there is none to go by.
+func (m *memory) lacks(p *plan) bool {
+	return len(p.out) > 0 && (m == nil || m.plan == nil || m.plan.hasty || p.made.Sub(m.plan.made) > plannedAgain)
 }
 
 // untimed is a context without the time of its call: what is kept for later calls must be whole.

@@ -15,6 +15,7 @@ type learned struct {
 	began   time.Time
 	watch   *watch // which is to see the folders; nil: none is
 	patient bool   // nobody waits for the walk: it is looked at all that there is room for, however long that takes
+	plan    *plan  // by which it is walked
 
 	mu       sync.Mutex
 	after    map[string]*folderMemory
@@ -33,7 +34,7 @@ func (l *learned) folder(at string) *folderMemory {
 }
 
 // memory is what is known after the walk.
-func (l *learned) memory() *memory { return &memory{folders: l.after} }
+func (l *learned) memory() *memory { return &memory{folders: l.after, plan: l.plan} }
 
 // unsure is the sum of ignore rules while a change of them might go unseen. No other sum is even, but for 0, that of none.
 const unsure = 2

@@ -188,6 +188,12 @@ func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, vi
 	if err != nil {
 		return skipped, err
 	}
+	if known != nil {
+		known.plan = planned
+		if known.before.lacks(planned) {
+			known.relisted = relistedWorth
+		}
+	}
 	crew := make([]worker, workers())
 	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known, plan: planned}
 	for i := range crew {
