@@ -115,7 +115,9 @@ func TestAPlanOfTheIndexIsGoneBy(t *testing.T) {
 
 func TestAPlanOfTheIndexHoldsForATimeAndWhileThereIsRoom(t *testing.T) {
 	hundred := map[string]*folderMemory{".": {files: make([]fileMemory, 100)}}
-	part := func(age time.Duration) *plan { return &plan{made: time.Now().Add(-age), out: map[string]bool{"a": true}} }
+	part := func(age time.Duration) *plan {
+		return &plan{made: time.Now().Add(-age), out: map[string]bool{"a": true}}
+	}
 	for name, c := range map[string]struct {
 		plan    *plan
 		files   int
@@ -123,9 +125,9 @@ func TestAPlanOfTheIndexHoldsForATimeAndWhileThereIsRoom(t *testing.T) {
 		holds   bool
 	}{
 		"none":                       {nil, 1000, false, false},
-		"all, with room":             {&plan{}, 107, false, true},
-		"all, with hardly any":       {&plan{}, 106, false, false},
-		"all, for one with patience": {&plan{}, 107, true, true},
+		"all, with room":             {&plan{}, 106, false, true},
+		"all, with hardly any":       {&plan{}, 105, false, false},
+		"all, for one with patience": {&plan{}, 106, true, true},
 		"a part":                     {part(time.Hour), 100, false, true},
 		"a part, too old":            {part(25 * time.Hour), 100, false, false},
 		"a part, to be indexed":      {part(time.Hour), 100, true, false},

@@ -80,6 +80,8 @@ type indexed struct {
 	renewing atomic.Bool
 	looking  sync.Mutex // held by the one that walks over the root
 
+	sources sources
+
 	mu         sync.Mutex
 	generation uint64
 	known      *memory // of that generation, or newer
@@ -379,13 +381,16 @@ func (s *lookup) tallyOf(at string, content []byte) *tally {
 	return &tally{path: at, size: len(content), terms: counts}
 }
 
-// recallOutlines asks the index for what it knows of files. What it has forgotten since is found out anew.
+// recallOutlines asks the index for what it knows of files, but for those whose outline this process has. What the index has forgotten since is found out anew.
 func (s *lookup) recallOutlines(ctx context.Context, files []tally) {
 	bySegment := map[uint32][]uint32{}
 	places := map[[2]uint32]*heldFile{}
 	for _, f := range files {
 		if f.place != nil {
 			k := f.place.known
+			if src := s.root.indexed.sources.get(f.path, k.stamp); src != nil && src.known != nil {
+				continue
+			}
 			bySegment[k.segment] = append(bySegment[k.segment], k.text)
 			places[[2]uint32{k.segment, k.text}] = f.place
 		}
@@ -409,22 +414,6 @@ func (s *lookup) recallOutlines(ctx context.Context, files []tally) {
 		}
 		return nil
 	})
-}
-
-// open reads one of the best files again.
-func (s *lookup) open(file *tally) (*source, error) {
-	if p := file.place; p != nil {
-		if content, err := readHeld(s.root, p.path, p.info, p.known.stamp, new([]byte)); err == nil {
-			src := newSource(p.path, content) // no secret is in what the index holds
-			src.known = s.outlines[p]
-			return src, nil
-		}
-	}
-	content, err := s.root.content(file.path)
-	if err != nil {
-		return nil, err
-	}
-	return newSource(file.path, content), nil
 }
 
 // readHeld reads a file that was seen in a walk. It fails if it changed since, by its stamp.

@@ -64,30 +64,40 @@ type passage struct {
 	digest       uint64
 }
 
-func comparePassages(a, b passage) int {
+func comparePassages(a, b *passage) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
 }
 
 // rank scores the units of the best files. all is how many units these files have.
 func (s *lookup) rank(units []unit, all int) []passage {
 	s.weighUnits(units, all)
-	out := make([]passage, 0, len(units))
+	scored, order := make([]passage, len(units)), make([]*passage, len(units))
 	inPath := map[*tally][]float64{}
+	sums := newSums(len(s.query.terms))
 	for i := range units {
 		u := &units[i]
 		if inPath[u.file] == nil {
 			inPath[u.file] = s.termsInPath(u.file.path)
 		}
-		out = append(out, s.score(u, inPath[u.file]))
+		scored[i] = s.score(u, inPath[u.file], sums)
+		order[i] = &scored[i]
 	}
-	slices.SortFunc(out, comparePassages)
-	out = out[:min(len(out), mostPassages)]
+	slices.SortFunc(order, comparePassages)
+	order = order[:min(len(order), mostPassages)]
 	seed := maphash.MakeSeed()
-	for i := range out {
-		out[i].finish(seed)
+	for _, p := range order {
+		p.finish(seed)
 	}
-	spread(out)
-	return s.apart(out)
+	spread(order)
+	return s.apart(order)
+}
+
+// sums are numbers by term, which are added up for one unit after the other.
+type sums struct{ amount, best, named, near []float64 }
+
+func newSums(terms int) *sums {
+	all := make([]float64, 4*terms)
+	return &sums{all[:terms], all[terms : 2*terms], all[2*terms : 3*terms], all[3*terms:]}
 }
 
 // weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are taken to lie as in those that were.
@@ -140,10 +150,12 @@ func (s *lookup) weighUnits(units []unit, all int) {
 	}
 }
 
-// score scores a unit.
-func (s *lookup) score(u *unit, inPath []float64) passage {
-	n := len(s.query.terms)
-	amount, best, named := make([]float64, n), make([]float64, n), make([]float64, n)
+// score scores a unit. Sums are to work with.
+func (s *lookup) score(u *unit, inPath []float64, sums *sums) passage {
+	amount, best, named := sums.amount, sums.best, sums.named
+	clear(amount)
+	clear(best)
+	clear(named)
 	for _, m := range u.spots {
 		strength := m.strength
 		if strength != 1 {
@@ -170,7 +182,7 @@ func (s *lookup) score(u *unit, inPath []float64) passage {
 		amount[t] = search.Saturated(amount[t], length, unitLength)
 		best[t] = max(best[t], inPath[t]*inPathShare)
 	}
-	line, near := s.closest(u.spots)
+	line, near := s.closest(u.spots, sums.near)
 	p.line = max(line, u.start)
 	if all := s.weights.Total(); all > 0 {
 		fit := u.nameFit()
@@ -305,11 +317,10 @@ func (p *passage) finish(seed maphash.Seed) {
 }
 
 // spread lowers what repeats a better passage: the same definition for another system, or a twin in another package.
-func spread(passages []passage) {
+func spread(passages []*passage) {
 	type name struct{ dir, symbol string }
 	inDir, anywhere := map[name]int{}, map[string]int{}
-	for i := range passages {
-		p := &passages[i]
+	for _, p := range passages {
 		if p.symbol == "" {
 			continue
 		}
@@ -326,19 +337,19 @@ const leastCopy = 3
 
 // apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. What stands right above or below a better one, and
 // says nearly as much, is shown with it. Who searches by an expression wants them all.
-func (s *lookup) apart(passages []passage) []passage {
+func (s *lookup) apart(passages []*passage) []passage {
 	copies, inFile := map[uint64]bool{}, map[string][]int{}
-	kept := passages[:0]
+	kept := make([]passage, 0, len(passages))
 	for _, p := range passages {
-		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].holds(&p) }) {
+		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].holds(p) }) {
 			continue
 		}
 		copies[p.digest] = true
-		if !s.regex && slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].join(&p) }) {
+		if !s.regex && slices.ContainsFunc(inFile[p.path], func(at int) bool { return kept[at].join(p) }) {
 			continue
 		}
 		inFile[p.path] = append(inFile[p.path], len(kept))
-		kept = append(kept, p)
+		kept = append(kept, *p)
 	}
 	return kept
 }
@@ -370,9 +381,9 @@ func (p *passage) join(worse *passage) bool {
 	return true
 }
 
-// closest finds the few lines in which the terms meet best, and the best line of them. Spots are ordered by line, but for those of the owner.
-func (s *lookup) closest(spots []spot) (line int, weight float64) {
-	have := make([]float64, len(s.query.terms))
+// closest finds the few lines in which the terms meet best, and the best line of them. Spots are ordered by line, but for those of the owner. Have
+// is to work with.
+func (s *lookup) closest(spots []spot, have []float64) (line int, weight float64) {
 	bestLine, bestHere := 0, -1.0
 	for from := range spots {
 		if from > 0 && spots[from].line == spots[from-1].line || spots[from].field == inOwner {
