@@ -301,15 +301,16 @@ func (s *lookup) countHeld(there *survey, counts map[uint32][]int32) {
 	terms, everything, inPaths, nowhere := len(s.query.terms), s.scope.isEverything(), there.inPaths(s), make([]float64, len(s.query.terms))
 	hinted := s.countHints(there)
 	s.tallies = make([]tally, 0, len(there.held))
-	for i, f := range there.held {
-		if !everything && !s.scope.holds(f.path) {
+	for i, p := range there.places {
+		if !everything && !s.scope.holds(there.held[i].path) {
 			continue
 		}
 		s.files++
-		s.bytes += f.info.Size()
-		rows := counts[f.known.segment]
-		if at := int(f.known.text) * terms; at < len(rows) && slices.ContainsFunc(rows[at:at+terms], func(n int32) bool { return n > 0 }) {
-			t := tally{path: f.path, size: int(f.info.Size()), terms: rows[at : at+terms], place: f, paths: inPaths[i], hinted: hinted[i]}
+		s.bytes += p.size
+		rows := counts[p.segment]
+		if at := int(p.text) * terms; at < len(rows) && slices.ContainsFunc(rows[at:at+terms], func(n int32) bool { return n > 0 }) {
+			f := there.held[i]
+			t := tally{path: f.path, size: int(p.size), terms: rows[at : at+terms], place: f, paths: inPaths[i], hinted: hinted[i]}
 			if t.paths == nil {
 				t.paths = nowhere
 			}

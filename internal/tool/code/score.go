@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/search"
 )
@@ -73,15 +74,22 @@ func (s *lookup) rank(units []unit, all int) []passage {
 	s.weighUnits(units, all)
 	scored, order := make([]passage, len(units)), make([]*passage, len(units))
 	inPath := map[*tally][]float64{}
-	sums := newSums(len(s.query.terms))
 	for i := range units {
-		u := &units[i]
-		if inPath[u.file] == nil {
-			inPath[u.file] = s.termsInPath(u.file.path)
-		}
-		scored[i] = s.score(u, inPath[u.file], sums)
 		order[i] = &scored[i]
+		if f := units[i].file; inPath[f] == nil {
+			inPath[f] = s.termsInPath(f.path)
+		}
 	}
+	var crew sync.WaitGroup
+	for first := range workers() {
+		crew.Go(func() {
+			sums := newSums(len(s.query.terms))
+			for i := first; i < len(units); i += workers() {
+				scored[i] = s.score(&units[i], inPath[units[i].file], sums)
+			}
+		})
+	}
+	crew.Wait()
 	slices.SortFunc(order, comparePassages)
 	order = order[:min(len(order), mostPassages)]
 	seed := maphash.MakeSeed()

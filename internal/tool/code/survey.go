@@ -23,6 +23,7 @@ type survey struct {
 	began      time.Time
 
 	held     []*heldFile  // files whose words are in the index, by path
+	places   []heldPlace  // where these are
 	unread   [][]seenFile // the others, by folder
 	binary   []string     // paths of files that need not be read to know that they are
 	skipped  Skipped
@@ -43,6 +44,12 @@ type heldFile struct {
 	seenFile
 	generation uint64           // of the index in which its place is known
 	ranks      [2]atomic.Uint64 // rankOfPath without and with tests, as bits, once it was asked for
+}
+
+// heldPlace is what is asked of every file that is held.
+type heldPlace struct {
+	segment, text uint32
+	size          int64
 }
 
 // rankOfFile is rankOfPath of a file.
@@ -123,7 +130,7 @@ func (x *indexed) trusted(generation, changes uint64, told bool) *survey {
 	return nil
 }
 
-// renew looks at what there is behind the searches, so that the next one need not.
+// renew looks at what there is behind the searches, and has at hand what they need, so that the next one need not.
 func (x *indexed) renew() {
 	if !x.renewing.CompareAndSwap(false, true) {
 		return
@@ -134,14 +141,20 @@ func (x *indexed) renew() {
 		var s state
 		err := x.index.Read(x.ctx, func(k Kept) error {
 			s = x.stateOf(k)
-			return nil
+			return k.Words(func(uint32, int, []byte) {}) // so that they are there
 		})
 		if err != nil || !told {
 			return // the next search finds out
 		}
 		x.looking.Lock()
 		defer x.looking.Unlock()
-		if found, err := x.look(x.ctx, s, changes, told); err == nil && found.relisted >= relistedWorth {
+		found, err := x.look(x.ctx, s, changes, told)
+		if err != nil {
+			return
+		}
+		found.lowPaths()
+		found.paths()
+		if found.relisted >= relistedWorth {
 			x.build.want()
 		}
 	})
@@ -189,6 +202,10 @@ func (v *survey) walk(ctx context.Context, r *Root, texts map[uint32]int, learne
 		return err
 	}
 	slices.SortFunc(v.held, func(a, b *heldFile) int { return strings.Compare(a.path, b.path) })
+	v.places = make([]heldPlace, len(v.held))
+	for i, f := range v.held {
+		v.places[i] = heldPlace{f.known.segment, f.known.text, f.info.Size()}
+	}
 	slices.SortFunc(unread, func(a, b seenFile) int {
 		return cmp.Or(strings.Compare(path.Dir(a.path), path.Dir(b.path)), strings.Compare(a.path, b.path))
 	})

@@ -83,6 +83,12 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	for i := range list {
 		list[i].ownLines(whole, i+1)
 	}
+	type owned struct {
+		unit int
+		spot spot
+	}
+	var spots []owned
+	count := make([]int, len(list))
 	dataLine, dataSeen := 0, uint32(0)
 	s.finder.find(src.text, func(m match) {
 		line := src.lineAt(m.start)
@@ -99,12 +105,20 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
-				u := &list[at-1]
-				u.spots = append(u.spots, spot{line: line, column: m.start - src.lines[line-1], term: m.term,
-					strength: strength, field: u.fieldAt(line, m)})
+				count[at-1]++
+				spots = append(spots, owned{at - 1, spot{line: line, column: m.start - src.lines[line-1], term: m.term,
+					strength: strength, field: list[at-1].fieldAt(line, m)}})
 			}
 		}
 	})
+	all = len(list)
+	room := make([]spot, len(spots))
+	for i, n := range count {
+		list[i].spots, room = room[:0:n], room[n:]
+	}
+	for _, o := range spots {
+		list[o.unit].spots = append(list[o.unit].spots, o.spot)
+	}
 	for i := range list {
 		if u := &list[i]; len(u.spots) > 0 {
 			s.ownerSpots(u)
@@ -114,7 +128,7 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 			found = append(found, *u)
 		}
 	}
-	return found, len(list)
+	return found, all
 }
 
 // longestSignature is how many lines one has at most.
@@ -214,6 +228,13 @@ func (u *unit) best(line int) (from, to int) {
 
 // commentAt gives the column at which a comment begins in a line, -1 if there is none.
 func (s *source) commentAt(n int) int {
+	if s.asked.line != n {
+		s.asked.line, s.asked.comment = n, s.findComment(n)
+	}
+	return s.asked.comment
+}
+
+func (s *source) findComment(n int) int {
 	line := s.line(n)
 	if isComment(s.lang, line) {
 		return 0
