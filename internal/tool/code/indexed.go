@@ -191,18 +191,19 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 	return read + there.relisted/relistedWorth, err
 }
 
-// merged puts tallies into one list that are each by path: some of many.
+// merged puts tallies into one list that are each by path: some of many, to which they are added.
 func merged(many, some []tally) []tally {
-	if len(some) == 0 {
-		return many
+	at := len(many) - 1
+	many = append(many, some...)
+	for to := len(many) - 1; len(some) > 0; to-- {
+		if last := len(some) - 1; at < 0 || many[at].path < some[last].path {
+			many[to], some = some[last], some[:last]
+		} else {
+			many[to] = many[at]
+			at--
+		}
 	}
-	all := make([]tally, 0, len(many)+len(some))
-	for _, t := range some {
-		before, _ := slices.BinarySearchFunc(many, t.path, func(m tally, path string) int { return strings.Compare(m.path, path) })
-		all = append(append(all, many[:before]...), t)
-		many = many[before:]
-	}
-	return append(all, many...)
+	return many
 }
 
 // relistedWorth is how many folders that had to be listed are worth a commit.

@@ -193,9 +193,9 @@ func (s *lookup) score(u *unit, inPath []float64, sums *sums) passage {
 	line, near := s.closest(u.spots, sums.near)
 	p.line = max(line, u.start)
 	if all := s.weights.Total(); all > 0 {
-		fit := u.nameFit()
+		fit, words := u.nameFit()
 		name := nameBonus * (1 - nameRest + nameRest*fit) * s.weights.Sum(named)
-		if fit == 1 && u.words > 1 {
+		if fit == 1 && words > 1 {
 			name *= wholeName
 		}
 		p.score = s.weights.Sum(amount) / all * (s.weights.Sum(best) + nearBonus*near + name + pairBonus*s.pairs(u.spots)) / all
@@ -204,13 +204,10 @@ func (s *lookup) score(u *unit, inPath []float64, sums *sums) passage {
 	return p
 }
 
-// nameFit is how much of a definition's name the question holds, 0 to 1.
-func (u *unit) nameFit() float64 {
-	switch {
-	case u.def == nil || u.def.kind == "section":
-		return 0.5
-	case u.words == 0:
-		return 0
+// nameFit is how much of a definition's name the question holds, 0 to 1, and of how many words that name is; none is counted where the question holds none.
+func (u *unit) nameFit() (fit float64, words int) {
+	if u.def == nil || u.def.kind == "section" {
+		return 0.5, 0
 	}
 	var seen uint32
 	for _, m := range u.spots {
@@ -218,7 +215,13 @@ func (u *unit) nameFit() float64 {
 			seen |= 1 << m.term
 		}
 	}
-	return min(1, float64(bits.OnesCount32(seen))/float64(u.words))
+	if seen == 0 {
+		return 0, 0
+	}
+	if words = len(search.Parts(u.def.name)); words == 0 {
+		return 0, 0
+	}
+	return min(1, float64(bits.OnesCount32(seen))/float64(words)), words
 }
 
 // pairs is the weight of neighbouring words of the question that stand one behind the other in a line.

@@ -38,7 +38,6 @@ type unit struct {
 	def        *definition // nil outside all
 	start, end int
 	signature  int // last line of what it takes and gives
-	words      int // of its name
 	kin        int // lines of other definitions inside of it
 	spots      []spot
 }
@@ -55,9 +54,9 @@ type spot struct {
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	src.test, src.changes = isTest(src.path), newestFirst().MatchString(path.Base(src.path))
 	src.likely = rankOfPath(src.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(src.path)
-	var list []unit
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
 	defs := outline(src)
+	list := make([]unit, 0, 2*len(defs)+len(src.lines)/looseLines+1)
 	for i := range defs {
 		d := &defs[i]
 		list = append(list, unit{src: src, file: file, def: d, start: d.doc, end: d.end, signature: src.signatureEnd(d)})
@@ -87,7 +86,7 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		unit int
 		spot spot
 	}
-	var spots []owned
+	spots := make([]owned, 0, len(src.lines)/2)
 	count := make([]int, len(list))
 	dataLine, dataSeen := 0, uint32(0)
 	s.finder.find(src.text, func(m match) {
@@ -113,18 +112,18 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	})
 	all = len(list)
 	room := make([]spot, len(spots))
+	with := 0
 	for i, n := range count {
 		list[i].spots, room = room[:0:n], room[n:]
+		with += min(n, 1)
 	}
+	found = make([]unit, 0, with)
 	for _, o := range spots {
 		list[o.unit].spots = append(list[o.unit].spots, o.spot)
 	}
 	for i := range list {
 		if u := &list[i]; len(u.spots) > 0 {
 			s.ownerSpots(u)
-			if u.def != nil {
-				u.words = len(search.Parts(u.def.name))
-			}
 			found = append(found, *u)
 		}
 	}
