@@ -90,6 +90,9 @@ func (s *lookup) rank(units []unit, all int) []passage {
 		})
 	}
 	crew.Wait()
+	if !s.regex {
+		order = slices.DeleteFunc(order, func(p *passage) bool { return p.unit.namesPackage() })
+	}
 	slices.SortFunc(order, comparePassages)
 	order = order[:min(len(order), mostPassages)]
 	seed := maphash.MakeSeed()

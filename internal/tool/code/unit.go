@@ -216,6 +216,19 @@ func (u *unit) doesNothing() bool {
 	return u.def != nil && (u.def.kind == "func" || u.def.kind == "method") && u.start == u.end && bytes.HasSuffix(bytes.TrimSpace(u.src.line(u.end)), []byte("{}"))
 }
 
+// namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they answer nothing.
+func (u *unit) namesPackage() bool {
+	if u.def != nil && u.end > u.start {
+		return false
+	}
+	for _, m := range u.spots {
+		if words := bytes.Fields(u.src.line(m.line)); len(words) != 2 || string(words[0]) != "package" {
+			return false
+		}
+	}
+	return true
+}
+
 // best gives the lines to show of a unit: all of a short one, else some around its best line.
 func (u *unit) best(line int) (from, to int) {
 	if u.end-u.start < wholeLines {
