@@ -88,7 +88,7 @@ func TestPathInTheQuestionRaisesItsFiles(t *testing.T) {
 }
 
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package frob\n"})
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})
 	if diff := cmp.Diff([]string{"quux"}, d.Missing); diff != "" || !strings.Contains(res.Text, "found nowhere: quux") {
 		t.Errorf("%s %s", diff, res.Text)
