@@ -222,6 +222,30 @@ func (v *View) fetch(s *segment, words []int) error {
 	})
 }
 
+// Load has the words and lists of all segments at hand for later readings, as far as there is room for them.
+func (v *View) Load() error {
+	if err := v.Words(func(uint32, int, []byte) {}); err != nil {
+		return err
+	}
+	room := int64(mostCached)
+	for _, s := range v.segments {
+		pieces := (s.words + perPiece - 1) / perPiece
+		if room -= s.cached; len(s.lists) == pieces || room <= 0 {
+			continue
+		}
+		all := make([]int, 0, pieces)
+		for n := range pieces {
+			all = append(all, n*perPiece)
+		}
+		before := s.cached
+		if err := v.fetch(s, all); err != nil {
+			return err
+		}
+		room -= s.cached - before
+	}
+	return nil
+}
+
 // Notes gives what was noted on texts of a segment. Note is called in no order, for each that is there.
 func (v *View) Notes(segment uint32, texts []uint32, note func(text uint32, note []byte)) error {
 	ids := make([]int64, len(texts))

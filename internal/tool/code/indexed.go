@@ -35,6 +35,8 @@ type Kept interface {
 	// Words gives the words, in parts: some of a segment, each with a line feed behind it, with search.Padding zero bytes behind all; first is the number of the
 	// first of them in its segment. They stay as they are for as long as the index is open.
 	Words(give func(segment uint32, first int, words []byte)) error
+	// Load has at hand what readings need, for as long as the index is open.
+	Load() error
 	// Texts says how many texts each segment has.
 	Texts() map[uint32]int
 	// Places says in which texts words stand, given by their numbers in ascending order, and how often.

@@ -141,7 +141,7 @@ func (x *indexed) renew() {
 		var s state
 		err := x.index.Read(x.ctx, func(k Kept) error {
 			s = x.stateOf(k)
-			return k.Words(func(uint32, int, []byte) {}) // so that they are there
+			return k.Load()
 		})
 		if err != nil || !told {
 			return // the next search finds out
