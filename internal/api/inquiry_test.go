@@ -296,8 +296,7 @@ func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
 			return nil, nil, fmt.Errorf("%s %s is asked", w.Kind, w.Name)
 		}
 		w.Name = reports
-		heard, _, err := usual(ctx, w)
-		return heard, nil, err
+		return usual(ctx, w)
 	}
 	h.others = append(h.others[:0], theInquiry(h))
 	h.open()

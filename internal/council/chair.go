@@ -62,7 +62,9 @@ func chairLeaf() bt.Leaf {
 		o.Reply, o.Events = ref, []bt.Typed{e}
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{Skipped{partChair.With(), why.Reason}} }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
+		o.Events = []bt.Typed{Skipped{partChair.With(), why.Reason}}
+	}
 	return bt.One("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect, failed)
 }
 

@@ -190,9 +190,9 @@ func (c *Cache) refresh(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// isBusy says that a file is being used in a way that lets nobody else in, and isDamage that it is none.
+// isBusy says that a file is being used in a way that lets nobody else in, and isDamage that it is none, or without a table of ours.
 func isBusy(err error) bool   { return code(err) == 5 || code(err) == 6 }
-func isDamage(err error) bool { return code(err) == 11 || code(err) == 26 }
+func isDamage(err error) bool { return code(err) == 1 || code(err) == 11 || code(err) == 26 }
 
 // code is SQLite's own number of an error; -1 if it is none of it.
 func code(err error) int {

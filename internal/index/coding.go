@@ -81,21 +81,28 @@ func packed(lists [][]byte) []byte {
 	return piece
 }
 
-// unpacked takes a piece with so many lists apart.
-func unpacked(piece []byte, lists int) ([][]byte, error) {
-	out, lengths := make([][]byte, lists), make([]uint64, lists)
-	for i := range lengths {
-		length, n := binary.Uvarint(piece)
-		if n <= 0 {
-			return nil, errDamaged
-		}
-		lengths[i], piece = length, piece[n:]
-	}
-	for i, length := range lengths {
-		if length > uint64(len(piece)) {
-			return nil, errDamaged
-		}
-		out[i], piece = piece[:length:length], piece[length:]
-	}
-	return out, nil
+// listing is a piece that packed has made, taken apart.
+type listing struct {
+	piece []byte
+	ends  [perPiece + 1]int // where the lists begin, and where the last one ends
 }
+
+// open takes a piece with so many lists apart.
+func (l *listing) open(piece []byte, lists int) error {
+	rest, at := piece, 0
+	for i := range lists {
+		length, n := binary.Uvarint(rest)
+		if n <= 0 || length > uint64(len(piece)) {
+			return errDamaged
+		}
+		l.ends[i], at, rest = at, at+int(length), rest[n:]
+	}
+	if at > len(rest) {
+		return errDamaged
+	}
+	l.piece, l.ends[lists] = rest, at
+	return nil
+}
+
+// list is one of the lists.
+func (l *listing) list(i int) []byte { return l.piece[l.ends[i]:l.ends[i+1]:l.ends[i+1]] }

@@ -95,8 +95,17 @@ func must(t testing.TB, err error) {
 func content(ctx context.Context, c *Cache) (catalogue string, lines []string, err error) {
 	err = c.Read(ctx, func(v *View) error {
 		catalogue = string(v.Catalogue())
-		for i := range v.Parts() {
-			segment, first, text := v.Part(i)
+		type part struct {
+			segment uint32
+			first   int
+			text    []byte
+		}
+		var parts []part
+		if err := v.Words(func(segment uint32, first int, text []byte) { parts = append(parts, part{segment, first, text}) }); err != nil {
+			return err
+		}
+		for _, p := range parts {
+			segment, first, text := p.segment, p.first, p.text
 			words := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 			numbers := make([]int, len(words))
 			for n := range words {

@@ -205,7 +205,7 @@ type cursor struct {
 
 	next  int // number of the word after this one
 	part  []byte
-	lists [][]byte
+	lists listing
 }
 
 func (c *cursor) advance() (err error) {
@@ -225,7 +225,7 @@ func (c *cursor) advance() (err error) {
 		if err != nil {
 			return err
 		}
-		if c.lists, err = unpacked(piece, min(perPiece, c.segment.words-c.next)); err != nil {
+		if err := c.lists.open(piece, min(perPiece, c.segment.words-c.next)); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (c *cursor) advance() (err error) {
 		return errDamaged
 	}
 	c.word, c.part = word, rest
-	c.list = c.lists[c.next%perPiece]
+	c.list = c.lists.list(c.next % perPiece)
 	c.next++
 	return nil
 }

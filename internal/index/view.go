@@ -22,7 +22,6 @@ type View struct {
 	generation uint64
 	catalogue  []byte
 	segments   []*segment
-	parts      []part
 
 	ctx context.Context // of the reading, with the transaction that it goes by
 	tx  *sql.Tx
@@ -33,22 +32,21 @@ type segment struct {
 	id     uint32
 	words  int
 	texts  int
-	parts  []part
+	parts  []part         // nil: they were not read yet
 	lists  map[int][]byte // pieces that were read before, by their number
 	cached int64
 }
 
 // part is a stretch of a segment's words.
 type part struct {
-	segment *segment
-	first   int // number of its first word
-	text    []byte
+	first int // number of its first word
+	text  []byte
 }
 
 // idOf is the row of something of a segment.
 func idOf(segment uint32, n int) int64 { return int64(segment)<<32 | int64(n) }
 
-// load reads what a transaction sees, but for what is in an older view already.
+// load reads what a transaction sees, but for the words and what is in an older view already.
 func load(ctx context.Context, tx *sql.Tx, older *View) (*View, error) {
 	known := map[uint32]*segment{}
 	if older != nil {
@@ -67,10 +65,7 @@ func load(ctx context.Context, tx *sql.Tx, older *View) (*View, error) {
 	for i, s := range v.segments {
 		if known[s.id] != nil {
 			v.segments[i] = known[s.id]
-		} else if s.parts, err = loadParts(ctx, tx, s); err != nil {
-			return nil, err
 		}
-		v.parts = append(v.parts, v.segments[i].parts...)
 	}
 	return v, nil
 }
@@ -98,10 +93,11 @@ func segments(ctx context.Context, q queryer) ([]*segment, error) {
 	return all, rows.Err()
 }
 
-func loadParts(ctx context.Context, tx *sql.Tx, s *segment) ([]part, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, piece FROM words WHERE id BETWEEN ? AND ? ORDER BY id`, idOf(s.id, 0), idOf(s.id, 1<<32-1))
+// loadParts reads the words of a segment, and gives each part when it is there.
+func (v *View) loadParts(s *segment, give func(segment uint32, first int, words []byte)) error {
+	rows, err := v.tx.QueryContext(v.ctx, `SELECT id, piece FROM words WHERE id BETWEEN ? AND ? ORDER BY id`, idOf(s.id, 0), idOf(s.id, 1<<32-1))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = rows.Close() }() // Err says what failed
 	var all []part
@@ -110,19 +106,21 @@ func loadParts(ctx context.Context, tx *sql.Tx, s *segment) ([]part, error) {
 		var id int64
 		var stored []byte
 		if err := rows.Scan(&id, &stored); err != nil {
-			return nil, err
+			return err
 		}
 		text, err := wordsOf(id, stored)
 		if err != nil || int(uint32(id)) != words {
-			return nil, errDamaged
+			return errDamaged
 		}
+		all = append(all, part{first: words, text: text})
+		give(s.id, words, text)
 		words += bytes.Count(text, []byte{'\n'})
-		all = append(all, part{segment: s, first: int(uint32(id)), text: text})
 	}
 	if err := rows.Err(); err != nil || words != s.words {
-		return nil, errors.Join(errDamaged, err)
+		return errors.Join(errDamaged, err)
 	}
-	return all, nil
+	s.parts = all
+	return nil
 }
 
 // wordsOf is a stored part, with its padding behind it.
@@ -149,13 +147,21 @@ func (v *View) Texts() map[uint32]int {
 	return texts
 }
 
-// Parts is how many parts the words of all segments have.
-func (v *View) Parts() int { return len(v.parts) }
-
-// Part gives some words of a segment: each with a line feed behind it, and 16 zero bytes behind all. First is the number of the first of them.
-func (v *View) Part(i int) (segment uint32, first int, words []byte) {
-	p := v.parts[i]
-	return p.segment.id, p.first, p.text
+// Words gives the words of all segments, in parts: each word with a line feed behind it, and 16 zero bytes behind a part. First is the number of the first word
+// of a part in its segment.
+func (v *View) Words(give func(segment uint32, first int, words []byte)) error {
+	for _, s := range v.segments {
+		if s.parts == nil {
+			if err := v.loadParts(s, give); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, p := range s.parts {
+			give(s.id, p.first, p.text)
+		}
+	}
+	return nil
 }
 
 // Places says in which texts of a segment words stand, and how often. The words are given by their numbers, in ascending order.
@@ -167,16 +173,16 @@ func (v *View) Places(segment uint32, words []int, emit func(word int, text, cou
 	if err := v.fetch(s, words); err != nil {
 		return err
 	}
-	piece, lists := -1, [][]byte(nil)
+	var lists listing
+	piece := -1
 	for _, w := range words {
 		if n := w / perPiece; n != piece {
-			var err error
-			if lists, err = unpacked(s.lists[n], min(perPiece, s.words-n*perPiece)); err != nil {
+			if err := lists.open(s.lists[n], min(perPiece, s.words-n*perPiece)); err != nil {
 				return err
 			}
 			piece = n
 		}
-		if err := eachPlace(lists[w%perPiece], func(text, count uint32) { emit(w, text, count) }); err != nil {
+		if err := eachPlace(lists.list(w%perPiece), func(text, count uint32) { emit(w, text, count) }); err != nil {
 			return err
 		}
 	}
@@ -214,6 +220,30 @@ func (v *View) fetch(s *segment, words []int) error {
 		s.lists[int(uint32(id))] = piece
 		s.cached += int64(len(piece))
 	})
+}
+
+// Load has the words and lists of all segments at hand for later readings, as far as there is room for them.
+func (v *View) Load() error {
+	if err := v.Words(func(uint32, int, []byte) {}); err != nil {
+		return err
+	}
+	room := int64(mostCached)
+	for _, s := range v.segments {
+		pieces := (s.words + perPiece - 1) / perPiece
+		if room -= s.cached; len(s.lists) == pieces || room <= 0 {
+			continue
+		}
+		all := make([]int, 0, pieces)
+		for n := range pieces {
+			all = append(all, n*perPiece)
+		}
+		before := s.cached
+		if err := v.fetch(s, all); err != nil {
+			return err
+		}
+		room -= s.cached - before
+	}
+	return nil
 }
 
 // Notes gives what was noted on texts of a segment. Note is called in no order, for each that is there.

@@ -3,6 +3,7 @@ package classify
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -118,7 +119,7 @@ func allQueries(tb testing.TB) []string {
 	tb.Helper()
 	var out []string
 	for _, name := range []string{evaldata.Queries, evaldata.PersonaQueries} {
-		data, err := evaldata.Files.ReadFile(name)
+		data, err := fs.ReadFile(evaldata.Files, name)
 		if err != nil {
 			tb.Fatal(err)
 		}

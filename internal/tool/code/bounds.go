@@ -30,12 +30,16 @@ const (
 // plannedFor is how long it is taken for granted which folders are left out.
 const plannedFor = time.Minute
 
+// plannedAgain is how long it is where an index was built by a plan.
+const plannedAgain = 24 * time.Hour
+
 // plan says which folders of a root are not entered, since all together would be too much.
 type plan struct {
-	made time.Time
-	out  map[string]bool // by path; empty: all is searched
-	tops []string        // the folders directly below in which these lie
-	seen int             // files that are searched
+	made  time.Time
+	out   map[string]bool // by path; empty: all is searched
+	tops  []string        // the folders directly below in which these lie
+	seen  int             // files that are searched
+	hasty bool            // there was no time to look further
 }
 
 // planner keeps the plans of a root, by where they start.
@@ -66,36 +70,59 @@ func isOver(ctx context.Context) bool {
 	return true
 }
 
-// plan settles what is searched at and below start. A root of which an index knows that it is far from too large is not looked at.
+// plan settles what is searched at and below start. A root is not looked at where an index knows what of it is searched.
 func (r *Root) plan(ctx context.Context, start string, known *learned) (*plan, error) {
 	p := &r.planner
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if whole := p.plans["."]; whole != nil && len(whole.out) == 0 && time.Since(whole.made) < plannedFor {
-		return whole, nil
-	}
-	if kept := p.plans[start]; kept != nil && time.Since(kept.made) < plannedFor {
+	patient := known != nil && known.patient
+	if kept := p.kept(start, patient); kept != nil {
 		return kept, nil
 	}
 	most, bytes := p.bounds()
+	if known != nil {
+		if before := known.before.planned(most, bytes, patient); before != nil {
+			p.keep(".", before)
+			return before, nil
+		}
+	}
 	made := &plan{made: time.Now()}
 	switch {
-	case known != nil && known.before.isFarBelow(most, bytes):
-		start = "."
 	case p.files == 0 && r.hasFew(ctx, start): // however large they are, the time for reading is bound enough
 	default:
-		if err := r.draw(ctx, start, made, most, bytes); err != nil {
+		var late time.Time
+		if !patient {
+			late = made.made.Add(drawTime)
+		}
+		if err := r.draw(ctx, start, made, late, most, bytes); err != nil {
 			return nil, err
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	p.keep(start, made)
+	return made, nil
+}
+
+// kept is a plan that still holds for start; nil: there is none. Who is patient wants one that was not made in haste.
+func (p *planner) kept(start string, patient bool) *plan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if whole := p.plans["."]; whole != nil && len(whole.out) == 0 && time.Since(whole.made) < plannedFor {
+		return whole
+	}
+	if kept := p.plans[start]; kept != nil && time.Since(kept.made) < plannedFor && !(patient && kept.hasty) {
+		return kept
+	}
+	return nil
+}
+
+func (p *planner) keep(start string, made *plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.plans == nil || len(p.plans) >= 100 {
 		p.plans = map[string]*plan{}
 	}
 	p.plans[start] = made
-	return made, nil
 }
 
 func (p *planner) bounds() (files int, bytes int64) {
@@ -138,18 +165,36 @@ func takes(ctx context.Context, parent *os.Root, name string, room *int, depth i
 	return true
 }
 
-// isFarBelow says that a root had less than half of what is searched at most.
-func (m *memory) isFarBelow(files int, bytes int64) bool {
-	if m == nil || len(m.folders) == 0 {
-		return false
+// planned is the plan by which a root was indexed, if it still holds; else nil. One that leaves nothing out does while there is room for a sixteenth more. One that
+// leaves something out does for a day, but for who is patient: an index that is brought up to date is so by another.
+func (m *memory) planned(files int, bytes int64, patient bool) *plan {
+	if m == nil || m.plan == nil || m.plan.hasty {
+		return nil
 	}
-	for _, f := range m.folders {
-		files -= 2 * len(f.files)
-		for i := range f.files {
-			bytes -= 2 * f.files[i].size
+	if len(m.plan.out) > 0 {
+		if patient || time.Since(m.plan.made) > plannedAgain {
+			return nil
+		}
+		return m.plan
+	}
+	files, bytes = files-files/16, bytes-bytes/16
+	for _, folder := range m.folders {
+		for i := range folder.files {
+			if f := &folder.files[i]; f.size <= maxScanned {
+				files--
+				bytes -= f.size
+			}
 		}
 	}
-	return files > 0 && bytes > 0
+	if files < 0 || bytes < 0 {
+		return nil
+	}
+	return &plan{made: time.Now()}
+}
+
+// lacks says that a plan is worth keeping, since it leaves something out and there is none to go by.
+func (m *memory) lacks(p *plan) bool {
+	return len(p.out) > 0 && (m == nil || m.plan == nil || m.plan.hasty || p.made.Sub(m.plan.made) > plannedAgain)
 }
 
 // untimed is a context without the time of its call: what is kept for later calls must be whole.
@@ -166,8 +211,8 @@ type branch struct {
 }
 
 // draw makes a plan: it looks into one folder after the other, each time one of the folder directly below the start in which the fewest files were found so
-// far, hidden ones last, until there is no room for more. So no large folder keeps the others out, and equal folders give equal plans.
-func (r *Root) draw(ctx context.Context, start string, made *plan, files int, bytes int64) error {
+// far, hidden ones last, until there is no room for more, or it is late. So no large folder keeps the others out, and equal folders give equal plans.
+func (r *Root) draw(ctx context.Context, start string, made *plan, late time.Time, files int, bytes int64) error {
 	at, err := r.locate(start)
 	if err != nil || !at.info.IsDir() {
 		at.close()
@@ -180,7 +225,6 @@ func (r *Root) draw(ctx context.Context, start string, made *plan, files int, by
 	n, size, below := r.glance(w, me, &first)
 	made.seen = n
 	files, bytes = files-n, bytes-size
-	late := time.Now().Add(drawTime)
 	var branches []*branch
 	for _, j := range below {
 		name := path.Base(j.path)
@@ -193,7 +237,7 @@ func (r *Root) draw(ctx context.Context, start string, made *plan, files int, by
 		}
 		j := b.waiting[0]
 		n, size, below := r.glance(w, me, &j)
-		if n > files || size > bytes || time.Now().After(late) {
+		if made.hasty = !late.IsZero() && time.Now().After(late); made.hasty || n > files || size > bytes {
 			break
 		}
 		b.waiting = append(b.waiting[1:], below...)

@@ -93,6 +93,53 @@ func TestIndexOfAFolderThatIsTooLargeHoldsWhatIsSearched(t *testing.T) {
 	}
 }
 
+func TestAPlanOfTheIndexIsGoneBy(t *testing.T) {
+	r := wide(t)
+	opened := func() *Root {
+		again := open(t, r.root.Name())
+		again.planner.files, again.planner.bytes = 20, mostBytes
+		return again
+	}
+	use := IndexUse{Index: cache{index.NewCaches(t.TempDir(), index.DefaultBound).Open("code", r.root.Name())}}
+	r = opened()
+	r.UseIndex(use)
+	built(t, r)
+	made := r.planner.plans["."].made
+	again := opened()
+	again.UseIndex(use)
+	paths, beside := searched(t, again, `{"query":"beacon","limit":50}`)
+	if len(paths) != 20 || !strings.Contains(beside, "20 were searched, and not all below .hidden, big") || again.planner.plans["."].made.Unix() != made.Unix() {
+		t.Errorf("%q, %q, planned at %s and not %s", paths, beside, again.planner.plans["."].made, made)
+	}
+}
+
+func TestAPlanOfTheIndexHoldsForATimeAndWhileThereIsRoom(t *testing.T) {
+	hundred := map[string]*folderMemory{".": {files: make([]fileMemory, 100)}}
+	part := func(age time.Duration) *plan {
+		return &plan{made: time.Now().Add(-age), out: map[string]bool{"a": true}}
+	}
+	for name, c := range map[string]struct {
+		plan    *plan
+		files   int
+		patient bool
+		holds   bool
+	}{
+		"none":                       {nil, 1000, false, false},
+		"all, with room":             {&plan{}, 106, false, true},
+		"all, with hardly any":       {&plan{}, 105, false, false},
+		"all, for one with patience": {&plan{}, 106, true, true},
+		"a part":                     {part(time.Hour), 100, false, true},
+		"a part, too old":            {part(25 * time.Hour), 100, false, false},
+		"a part, to be indexed":      {part(time.Hour), 100, true, false},
+		"made in haste":              {&plan{made: time.Now(), hasty: true}, 1000, false, false},
+	} {
+		m := &memory{folders: hundred, plan: c.plan}
+		if got := m.planned(c.files, mostBytes, c.patient) != nil; got != c.holds {
+			t.Errorf("%s: it holds: %t", name, got)
+		}
+	}
+}
+
 func TestWhatCannotBeReadInTimeIsLeftOutAndSaid(t *testing.T) {
 	r := wide(t)
 	r.planner.files, r.planner.time = mostFiles, time.Nanosecond

@@ -153,6 +153,7 @@ func (u *update) look(ctx context.Context) error {
 		return err
 	}
 	known := newLearned(before)
+	known.patient = true
 	var mu sync.Mutex
 	if _, err := u.x.root.walkKnowing(ctx, ".", known, func(f *found) {
 		if f.known == nil || f.known.kind == unread {

@@ -26,16 +26,17 @@ type Index interface {
 	Close() error
 }
 
-// Kept is one state of an index.
+// Kept is one state of an index. While one goroutine uses it, another may ask for what it is: its generation, its catalogue and its texts.
 type Kept interface {
 	// Generation is another number for each state.
 	Generation() uint64
 	// Catalogue is what was committed with the state; empty at first.
 	Catalogue() []byte
-	// Parts and Part give the words: some of a segment, each with a line feed behind it, with search.Padding zero bytes behind all; first is the number of the
-	// first of them in its segment.
-	Parts() int
-	Part(i int) (segment uint32, first int, words []byte)
+	// Words gives the words, in parts: some of a segment, each with a line feed behind it, with search.Padding zero bytes behind all; first is the number of the
+	// first of them in its segment. They stay as they are for as long as the index is open.
+	Words(give func(segment uint32, first int, words []byte)) error
+	// Load has at hand what readings need, for as long as the index is open.
+	Load() error
 	// Texts says how many texts each segment has.
 	Texts() map[uint32]int
 	// Places says in which texts words stand, given by their numbers in ascending order, and how often.
@@ -80,6 +81,8 @@ type indexed struct {
 	work     sync.WaitGroup
 	renewing atomic.Bool
 	looking  sync.Mutex // held by the one that walks over the root
+
+	sources sources
 
 	mu         sync.Mutex
 	generation uint64
@@ -170,25 +173,18 @@ func (s *lookup) count(ctx context.Context) error {
 
 // countKept is count by one state of the index. It says how many files or folders the index should learn.
 func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error) {
-	words := make([][]foundWord, k.Parts())
-	var crew errgroup.Group
-	crew.SetLimit(workers())
-	for i := range words {
-		crew.Go(func() error {
-			_, first, text := k.Part(i)
-			words[i] = s.wordsIn(text, first)
-			return ctx.Err()
-		})
-	}
-	there, err := s.root.indexed.survey(ctx, k)
-	if err := cmp.Or(err, crew.Wait()); err != nil {
+	var there *survey
+	var look errgroup.Group
+	look.Go(func() (err error) {
+		there, err = s.root.indexed.survey(ctx, k)
+		return err
+	})
+	counts, err := s.countWords(ctx, k)
+	if err := cmp.Or(look.Wait(), err); err != nil {
 		return 0, err
 	}
 	s.skipped = there.skipped
-	s.hintSeen = there.hintsSeen(s.query.hints, &s.scope)
-	if err := s.countHeld(k, there, words); err != nil {
-		return 0, err
-	}
+	s.countHeld(there, counts)
 	held := s.tallies
 	s.tallies = nil
 	read, err := s.countUnread(ctx, there)
@@ -197,18 +193,19 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 	return read + there.relisted/relistedWorth, err
 }
 
-// merged puts tallies into one list that are each by path: some of many.
+// merged puts tallies into one list that are each by path: some of many, to which they are added.
 func merged(many, some []tally) []tally {
-	if len(some) == 0 {
-		return many
+	at := len(many) - 1
+	many = append(many, some...)
+	for to := len(many) - 1; len(some) > 0; to-- {
+		if last := len(some) - 1; at < 0 || many[at].path < some[last].path {
+			many[to], some = some[last], some[:last]
+		} else {
+			many[to] = many[at]
+			at--
+		}
 	}
-	all := make([]tally, 0, len(many)+len(some))
-	for _, t := range some {
-		before, _ := slices.BinarySearchFunc(many, t.path, func(m tally, path string) int { return strings.Compare(m.path, path) })
-		all = append(append(all, many[:before]...), t)
-		many = many[before:]
-	}
-	return append(all, many...)
+	return many
 }
 
 // relistedWorth is how many folders that had to be listed are worth a commit.
@@ -246,59 +243,83 @@ func (s *lookup) wordsIn(text []byte, first int) (words []foundWord) {
 	return words
 }
 
-// countHeld adds up the terms in the files that the index holds, by the places that it has for words. Words are by part.
-func (s *lookup) countHeld(k Kept, there *survey, words [][]foundWord) error {
-	terms := len(s.query.terms)
-	counts := make([]int32, len(there.held)*terms)
-	bySegment := map[uint32][]foundWord{}
-	for i, some := range words {
-		segment, _, _ := k.Part(i)
-		bySegment[segment] = append(bySegment[segment], some...)
+// countWords counts the terms in all texts of an index: by segment, in a row of terms for each text.
+func (s *lookup) countWords(ctx context.Context, k Kept) (counts map[uint32][]int32, err error) {
+	type part struct {
+		segment uint32
+		words   []foundWord
 	}
+	var parts []*part
+	var crew errgroup.Group
+	crew.SetLimit(workers())
+	err = k.Words(func(segment uint32, first int, words []byte) {
+		p := &part{segment: segment}
+		parts = append(parts, p)
+		crew.Go(func() error {
+			p.words = s.wordsIn(words, first)
+			return ctx.Err()
+		})
+	})
+	if err := cmp.Or(crew.Wait(), err); err != nil {
+		return nil, err
+	}
+	bySegment := map[uint32][]foundWord{}
+	for _, p := range parts {
+		bySegment[p.segment] = append(bySegment[p.segment], p.words...)
+	}
+	terms, texts := len(s.query.terms), k.Texts()
+	counts = map[uint32][]int32{}
 	for segment, found := range bySegment {
+		rows := make([]int32, texts[segment]*terms)
 		numbers := make([]int, len(found))
 		for i := range found {
 			numbers[i] = found[i].number
 		}
-		texts, at := there.bySegment[segment], 0
-		err := k.Places(segment, numbers, func(word int, text, count uint32) {
+		at := 0
+		if err := k.Places(segment, numbers, func(word int, text, count uint32) {
 			for found[at].number != word {
 				at++
 			}
-			if int(text) >= len(texts) || texts[text] == 0 {
-				return
+			if int(text) < texts[segment] {
+				row := rows[int(text)*terms:]
+				for _, t := range found[at].terms {
+					row[t.term] += t.count * int32(count)
+				}
 			}
-			row := counts[int(texts[text]-1)*terms:]
-			for _, t := range found[at].terms {
-				row[t.term] += t.count * int32(count)
-			}
-		})
-		if err != nil {
-			return err
+		}); err != nil {
+			return nil, err
 		}
+		counts[segment] = rows
 	}
+	return counts, nil
+}
+
+// countHeld takes the files that the index holds, by the counts that countWords gives.
+func (s *lookup) countHeld(there *survey, counts map[uint32][]int32) {
 	for _, at := range there.binary {
 		if s.scope.holds(at) {
 			s.skipped.Binary++
 		}
 	}
-	everything, inPaths, nowhere := s.scope.isEverything(), there.inPaths(s), make([]float64, terms)
-	for i, f := range there.held {
-		if !everything && !s.scope.holds(f.path) {
+	terms, everything, inPaths, nowhere := len(s.query.terms), s.scope.isEverything(), there.inPaths(s), make([]float64, len(s.query.terms))
+	hinted := s.countHints(there)
+	s.tallies = make([]tally, 0, len(there.held))
+	for i, p := range there.places {
+		if !everything && !s.scope.holds(there.held[i].path) {
 			continue
 		}
 		s.files++
-		s.bytes += f.info.Size()
-		row := counts[i*terms : (i+1)*terms]
-		if slices.ContainsFunc(row, func(n int32) bool { return n > 0 }) {
-			t := tally{path: f.path, size: int(f.info.Size()), terms: row, place: f, paths: inPaths[i]}
+		s.bytes += p.size
+		rows := counts[p.segment]
+		if at := int(p.text) * terms; at < len(rows) && slices.ContainsFunc(rows[at:at+terms], func(n int32) bool { return n > 0 }) {
+			f := there.held[i]
+			t := tally{path: f.path, size: int(p.size), terms: rows[at : at+terms], place: f, paths: inPaths[i], hinted: hinted[i]}
 			if t.paths == nil {
 				t.paths = nowhere
 			}
 			s.tallies = append(s.tallies, t)
 		}
 	}
-	return nil
 }
 
 // countUnread reads the files that the index does not hold. It says how many of them it should.
@@ -364,13 +385,16 @@ func (s *lookup) tallyOf(at string, content []byte) *tally {
 	return &tally{path: at, size: len(content), terms: counts}
 }
 
-// recallOutlines asks the index for what it knows of files. What it has forgotten since is found out anew.
+// recallOutlines asks the index for what it knows of files, but for those whose outline this process has. What the index has forgotten since is found out anew.
 func (s *lookup) recallOutlines(ctx context.Context, files []tally) {
 	bySegment := map[uint32][]uint32{}
 	places := map[[2]uint32]*heldFile{}
 	for _, f := range files {
 		if f.place != nil {
 			k := f.place.known
+			if src := s.root.indexed.sources.get(f.path, k.stamp); src != nil && src.known != nil {
+				continue
+			}
 			bySegment[k.segment] = append(bySegment[k.segment], k.text)
 			places[[2]uint32{k.segment, k.text}] = f.place
 		}
@@ -394,22 +418,6 @@ func (s *lookup) recallOutlines(ctx context.Context, files []tally) {
 		}
 		return nil
 	})
-}
-
-// open reads one of the best files again.
-func (s *lookup) open(file *tally) (*source, error) {
-	if p := file.place; p != nil {
-		if content, err := readHeld(s.root, p.path, p.info, p.known.stamp, new([]byte)); err == nil {
-			src := newSource(p.path, content) // no secret is in what the index holds
-			src.known = s.outlines[p]
-			return src, nil
-		}
-	}
-	content, err := s.root.content(file.path)
-	if err != nil {
-		return nil, err
-	}
-	return newSource(file.path, content), nil
 }
 
 // readHeld reads a file that was seen in a walk. It fails if it changed since, by its stamp.

@@ -1,9 +1,9 @@
 package code
 
 import (
-	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,9 +11,11 @@ import (
 
 // learned is what a walk of a whole root goes by, and what it learns: of folders that did not change since, it only looks at what is in them, without listing them.
 type learned struct {
-	before *memory
-	began  time.Time
-	watch  *watch // which is to see the folders; nil: none is
+	before  *memory
+	began   time.Time
+	watch   *watch // which is to see the folders; nil: none is
+	patient bool   // nobody waits for the walk: it is looked at all that there is room for, however long that takes
+	plan    *plan  // by which it is walked
 
 	mu       sync.Mutex
 	after    map[string]*folderMemory
@@ -32,7 +34,7 @@ func (l *learned) folder(at string) *folderMemory {
 }
 
 // memory is what is known after the walk.
-func (l *learned) memory() *memory { return &memory{folders: l.after} }
+func (l *learned) memory() *memory { return &memory{folders: l.after, plan: l.plan} }
 
 // unsure is the sum of ignore rules while a change of them might go unseen. No other sum is even, but for 0, that of none.
 const unsure = 2
@@ -72,12 +74,16 @@ func (w *walker) recall(me *hand, root *os.Root, j *job) (c contents, ok bool) {
 	if known.rules != here.rules || here.rules == unsure {
 		return c, false
 	}
+	c.files = make([]entry, len(known.files))
 	for i := range known.files {
-		info, err := root.Lstat(known.files[i].name)
+		f := &known.files[i]
+		info, err := root.Lstat(f.name)
 		if err != nil || !info.Mode().IsRegular() {
 			return c, false
 		}
-		c.files = append(c.files, info)
+		if c.files[i].info = info; f.stamp == stampOf(info) {
+			c.files[i].known = f
+		}
 	}
 	for _, name := range known.folders {
 		info, err := root.Lstat(name)
@@ -86,7 +92,6 @@ func (w *walker) recall(me *hand, root *os.Root, j *job) (c contents, ok bool) {
 		}
 		c.folders = append(c.folders, job{parent: root, info: info, path: path.Join(j.path, name), depth: j.depth + 1, ignores: here.ignores, rules: here.rules, device: deviceOf(j.info)})
 	}
-	c.known = known
 	*j = here
 	me.skipped.add(known.skipped)
 	w.learned.keep(j.path, known.renewed(c.files, w.learned.began), false)
@@ -103,8 +108,8 @@ func (w *walker) learn(j *job, c *contents, ignores bool, rules uint64, skipped 
 		f.folders = append(f.folders, path.Base(folder.path))
 	}
 	f.files = make([]fileMemory, len(c.files))
-	for i, info := range c.files {
-		f.files[i] = newFileMemory(c.known, info, w.learned.began)
+	for i, e := range c.files {
+		f.files[i] = e.memory(w.learned.began)
 	}
 	w.learned.keep(j.path, f, true)
 }
@@ -118,27 +123,23 @@ func (l *learned) keep(at string, f *folderMemory, relisted bool) {
 	}
 }
 
-// newFileMemory is what is known of a file as it is.
-func newFileMemory(before *folderMemory, info fs.FileInfo, now time.Time) fileMemory {
-	if known := before.file(info); known != nil {
-		return *known
+// memory is what is known of a file as it is.
+func (e entry) memory(now time.Time) fileMemory {
+	if e.known != nil {
+		return *e.known
 	}
-	return fileMemory{name: strings.Clone(info.Name()), stamp: settledStamp(info, now), size: info.Size()}
+	return fileMemory{name: strings.Clone(e.info.Name()), stamp: settledStamp(e.info, now), size: e.info.Size()}
 }
 
 // renewed is a folder with the files as they are, in the order in which it has them.
-func (f *folderMemory) renewed(infos []fs.FileInfo, now time.Time) *folderMemory {
-	changed := false
-	for i, info := range infos {
-		changed = changed || f.files[i].stamp != stampOf(info)
-	}
-	if !changed {
+func (f *folderMemory) renewed(files []entry, now time.Time) *folderMemory {
+	if !slices.ContainsFunc(files, func(e entry) bool { return e.known == nil }) {
 		return f
 	}
 	next := *f
-	next.files = make([]fileMemory, len(infos))
-	for i, info := range infos {
-		next.files[i] = newFileMemory(f, info, now)
+	next.files = make([]fileMemory, len(files))
+	for i, e := range files {
+		next.files[i] = e.memory(now)
 	}
 	return &next
 }

@@ -3,6 +3,7 @@ package code
 import (
 	"encoding/binary"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 // memory is what is known of a root's folders and files from an earlier walk. What is in it never changes.
 type memory struct {
 	folders map[string]*folderMemory // by path
+	plan    *plan                    // by which they were walked over; nil: nothing was yet
 }
 
 // folderMemory is a folder as it was listed. While its stamp and that of the ignore rules hold, the same names are in it.
@@ -106,7 +108,7 @@ func (m *memory) isHeld() func(segment, text uint32) bool {
 
 // catalogueForm is the first byte of an encoded memory. It is raised whenever a file would be indexed otherwise than before: another outline, other words,
 // another form of either.
-const catalogueForm = 2
+const catalogueForm = 3
 
 // encode writes a memory down.
 func (m *memory) encode() []byte {
@@ -116,16 +118,14 @@ func (m *memory) encode() []byte {
 	}
 	slices.Sort(paths)
 	out := packer{catalogueForm}
+	m.plan.encode(&out)
 	out.number(uint64(len(paths)))
 	for _, at := range paths {
 		f := m.folders[at]
 		out.text(at)
 		out.fixed(f.stamp)
 		out.fixed(f.rules)
-		out.number(uint64(len(f.folders)))
-		for _, name := range f.folders {
-			out.text(name)
-		}
+		out.texts(f.folders)
 		out.number(uint64(len(f.files))<<1 | bit(f.ignores))
 		for i := range f.files {
 			file := &f.files[i]
@@ -158,13 +158,10 @@ func decodeMemory(text []byte) *memory {
 		return m
 	}
 	in := unpacker{rest: string(text[1:])}
+	m.plan = decodePlan(&in)
 	for range in.count() {
 		at := in.text()
-		f := &folderMemory{stamp: in.fixed(), rules: in.fixed()}
-		f.folders = make([]string, in.count())
-		for i := range f.folders {
-			f.folders[i] = in.text()
-		}
+		f := &folderMemory{stamp: in.fixed(), rules: in.fixed(), folders: in.texts()}
 		n := in.number()
 		f.ignores = n&1 == 1
 		f.files = make([]fileMemory, in.within(n>>1))
@@ -186,6 +183,27 @@ func decodeMemory(text []byte) *memory {
 	return m
 }
 
+// encode writes a plan down.
+func (p *plan) encode(out *packer) {
+	if p == nil {
+		p = &plan{hasty: true} // which is none to go by
+	}
+	out.number(uint64(max(0, p.made.Unix()))<<1 | bit(p.hasty))
+	out.number(uint64(p.seen))
+	out.texts(p.tops)
+	out.texts(slices.Sorted(maps.Keys(p.out)))
+}
+
+// decodePlan reads a plan.
+func decodePlan(in *unpacker) *plan {
+	made := in.number()
+	p := &plan{made: time.Unix(int64(made>>1), 0), hasty: made&1 == 1, seen: int(in.number()), tops: in.texts(), out: map[string]bool{}}
+	for _, at := range in.texts() {
+		p.out[at] = true
+	}
+	return p
+}
+
 // packer writes numbers and texts.
 type packer []byte
 
@@ -196,6 +214,13 @@ func (p *packer) fixed(n uint64) { *p = binary.LittleEndian.AppendUint64(*p, n) 
 func (p *packer) text(s string) {
 	p.number(uint64(len(s)))
 	*p = append(*p, s...)
+}
+
+func (p *packer) texts(all []string) {
+	p.number(uint64(len(all)))
+	for _, s := range all {
+		p.text(s)
+	}
 }
 
 // unpacker reads what a packer wrote. Once something is wrong, bad is set and it gives nothing.
@@ -239,6 +264,14 @@ func (u *unpacker) cut(n int) string {
 }
 
 func (u *unpacker) text() string { return u.cut(u.count()) }
+
+func (u *unpacker) texts() []string {
+	all := make([]string, u.count())
+	for i := range all {
+		all[i] = u.text()
+	}
+	return all
+}
 
 func (u *unpacker) fixed() uint64 {
 	s := u.cut(8)

@@ -41,6 +41,8 @@ type source struct {
 
 	likely        float64 // how likely it is to hold an answer
 	test, changes bool    // it holds tests, or is a list of changes
+
+	asked struct{ line, comment int } // what commentAt gave last: matches come in the order of lines
 }
 
 func newSource(at string, text []byte) *source {

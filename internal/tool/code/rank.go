@@ -51,8 +51,8 @@ func (s *lookup) asked(t int) float64 {
 	return q.weight
 }
 
-// bestFiles scores all files with a match and gives the best, best first.
-func (s *lookup) bestFiles() []tally {
+// bestFiles scores all files with a match and gives the best, best first. Of equal scores those come first that did before.
+func (s *lookup) bestFiles() (best []tally) {
 	if s.files == 0 {
 		return nil
 	}
@@ -60,6 +60,7 @@ func (s *lookup) bestFiles() []tally {
 	all := s.weights.Total()
 	usual := float64(s.bytes)/float64(s.files) + 1
 	value, covered := make([]float64, len(s.weights)), make([]float64, len(s.weights))
+	most := max(candidates, s.limit)
 	for i := range s.tallies {
 		f := &s.tallies[i]
 		inPath := s.inPath(f)
@@ -68,29 +69,33 @@ func (s *lookup) bestFiles() []tally {
 			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + inPath[t]*pathField
 			covered[t] = min(1, max(x, inPath[t]))
 		}
-		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOfFile(f) * s.hintFactor(f.path)
-		s.top = max(s.top, f.score)
-	}
-	return foremost(s.tallies, max(candidates, s.limit))
-}
-
-// foremost gives the best of the tallies, at most so many. Of equal scores those come first that did before.
-func foremost(tallies []tally, most int) []tally {
-	var best []tally
-	for i := range tallies {
-		if len(best) == most && tallies[i].score <= best[most-1].score {
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all
+		hint := s.hintOfFile(f)
+		if len(best) == most && f.score*hint <= best[most-1].score { // its rank, which is 1 at most, makes it no better
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, tallies[i].score, func(b tally, score float64) int {
-			if b.score >= score {
-				return -1
-			}
-			return 1
-		})
-		best = slices.Insert(best, at, tallies[i])
-		best = best[:min(len(best), most)]
+		f.score = f.score * s.rankOfFile(f) * hint
+		best = within(best, f, most)
+	}
+	if len(best) > 0 {
+		s.top = best[0].score
 	}
 	return best
+}
+
+// within puts a file among the best, of which so many are kept.
+func within(best []tally, f *tally, most int) []tally {
+	if len(best) == most && f.score <= best[most-1].score {
+		return best
+	}
+	at, _ := slices.BinarySearchFunc(best, f.score, func(b tally, score float64) int {
+		if b.score >= score {
+			return -1
+		}
+		return 1
+	})
+	best = slices.Insert(best, at, *f)
+	return best[:min(len(best), most)]
 }
 
 // termsInPath gives for each term how well it matches a folder or the name of the file, 0 to 1.

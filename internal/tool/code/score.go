@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/search"
 )
@@ -64,30 +65,50 @@ type passage struct {
 	digest       uint64
 }
 
-func comparePassages(a, b passage) int {
+func comparePassages(a, b *passage) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
 }
 
 // rank scores the units of the best files. all is how many units these files have.
 func (s *lookup) rank(units []unit, all int) []passage {
 	s.weighUnits(units, all)
-	out := make([]passage, 0, len(units))
+	scored, order := make([]passage, len(units)), make([]*passage, len(units))
 	inPath := map[*tally][]float64{}
 	for i := range units {
-		u := &units[i]
-		if inPath[u.file] == nil {
-			inPath[u.file] = s.termsInPath(u.file.path)
+		order[i] = &scored[i]
+		if f := units[i].file; inPath[f] == nil {
+			inPath[f] = s.termsInPath(f.path)
 		}
-		out = append(out, s.score(u, inPath[u.file]))
 	}
-	slices.SortFunc(out, comparePassages)
-	out = out[:min(len(out), mostPassages)]
+	var crew sync.WaitGroup
+	for first := range workers() {
+		crew.Go(func() {
+			sums := newSums(len(s.query.terms))
+			for i := first; i < len(units); i += workers() {
+				scored[i] = s.score(&units[i], inPath[units[i].file], sums)
+			}
+		})
+	}
+	crew.Wait()
+	if !s.regex {
+		order = slices.DeleteFunc(order, func(p *passage) bool { return p.unit.namesPackage() })
+	}
+	slices.SortFunc(order, comparePassages)
+	order = order[:min(len(order), mostPassages)]
 	seed := maphash.MakeSeed()
-	for i := range out {
-		out[i].finish(seed)
+	for _, p := range order {
+		p.finish(seed)
 	}
-	spread(out)
-	return s.apart(out)
+	spread(order)
+	return s.apart(order)
+}
+
+// sums are numbers by term, which are added up for one unit after the other.
+type sums struct{ amount, best, named, near []float64 }
+
+func newSums(terms int) *sums {
+	all := make([]float64, 4*terms)
+	return &sums{all[:terms], all[terms : 2*terms], all[2*terms : 3*terms], all[3*terms:]}
 }
 
 // weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are taken to lie as in those that were.
@@ -140,10 +161,12 @@ func (s *lookup) weighUnits(units []unit, all int) {
 	}
 }
 
-// score scores a unit.
-func (s *lookup) score(u *unit, inPath []float64) passage {
-	n := len(s.query.terms)
-	amount, best, named := make([]float64, n), make([]float64, n), make([]float64, n)
+// score scores a unit. Sums are to work with.
+func (s *lookup) score(u *unit, inPath []float64, sums *sums) passage {
+	amount, best, named := sums.amount, sums.best, sums.named
+	clear(amount)
+	clear(best)
+	clear(named)
 	for _, m := range u.spots {
 		strength := m.strength
 		if strength != 1 {
@@ -170,12 +193,12 @@ func (s *lookup) score(u *unit, inPath []float64) passage {
 		amount[t] = search.Saturated(amount[t], length, unitLength)
 		best[t] = max(best[t], inPath[t]*inPathShare)
 	}
-	line, near := s.closest(u.spots)
+	line, near := s.closest(u.spots, sums.near)
 	p.line = max(line, u.start)
 	if all := s.weights.Total(); all > 0 {
-		fit := u.nameFit()
+		fit, words := u.nameFit()
 		name := nameBonus * (1 - nameRest + nameRest*fit) * s.weights.Sum(named)
-		if fit == 1 && u.words > 1 {
+		if fit == 1 && words > 1 {
 			name *= wholeName
 		}
 		p.score = s.weights.Sum(amount) / all * (s.weights.Sum(best) + nearBonus*near + name + pairBonus*s.pairs(u.spots)) / all
@@ -184,13 +207,10 @@ func (s *lookup) score(u *unit, inPath []float64) passage {
 	return p
 }
 
-// nameFit is how much of a definition's name the question holds, 0 to 1.
-func (u *unit) nameFit() float64 {
-	switch {
-	case u.def == nil || u.def.kind == "section":
-		return 0.5
-	case u.words == 0:
-		return 0
+// nameFit is how much of a definition's name the question holds, 0 to 1, and of how many words that name is; none is counted where the question holds none.
+func (u *unit) nameFit() (fit float64, words int) {
+	if u.def == nil || u.def.kind == "section" {
+		return 0.5, 0
 	}
 	var seen uint32
 	for _, m := range u.spots {
@@ -198,7 +218,13 @@ func (u *unit) nameFit() float64 {
 			seen |= 1 << m.term
 		}
 	}
-	return min(1, float64(bits.OnesCount32(seen))/float64(u.words))
+	if seen == 0 {
+		return 0, 0
+	}
+	if words = len(search.Parts(u.def.name)); words == 0 {
+		return 0, 0
+	}
+	return min(1, float64(bits.OnesCount32(seen))/float64(words)), words
 }
 
 // pairs is the weight of neighbouring words of the question that stand one behind the other in a line.
@@ -305,11 +331,10 @@ func (p *passage) finish(seed maphash.Seed) {
 }
 
 // spread lowers what repeats a better passage: the same definition for another system, or a twin in another package.
-func spread(passages []passage) {
+func spread(passages []*passage) {
 	type name struct{ dir, symbol string }
 	inDir, anywhere := map[name]int{}, map[string]int{}
-	for i := range passages {
-		p := &passages[i]
+	for _, p := range passages {
 		if p.symbol == "" {
 			continue
 		}
@@ -326,19 +351,19 @@ const leastCopy = 3
 
 // apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. What stands right above or below a better one, or
 // around it, and does not say too little, is shown with it. Who searches by an expression wants them all.
-func (s *lookup) apart(passages []passage) []passage {
+func (s *lookup) apart(passages []*passage) []passage {
 	copies, inFile := map[uint64]bool{}, map[string][]int{}
-	kept := passages[:0]
+	kept := make([]passage, 0, len(passages))
 	for _, p := range passages {
 		better := func(is func(*passage, *passage) bool) bool {
-			return slices.ContainsFunc(inFile[p.path], func(at int) bool { return is(&kept[at], &p) })
+			return slices.ContainsFunc(inFile[p.path], func(at int) bool { return is(&kept[at], p) })
 		}
 		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || better((*passage).holds) || !s.regex && better((*passage).join) || better((*passage).within) {
 			continue
 		}
 		copies[p.digest] = true
 		inFile[p.path] = append(inFile[p.path], len(kept))
-		kept = append(kept, p)
+		kept = append(kept, *p)
 	}
 	return kept
 }
@@ -372,9 +397,9 @@ func (p *passage) join(worse *passage) bool {
 	return true
 }
 
-// closest finds the few lines in which the terms meet best, and the best line of them. Spots are ordered by line, but for those of the owner.
-func (s *lookup) closest(spots []spot) (line int, weight float64) {
-	have := make([]float64, len(s.query.terms))
+// closest finds the few lines in which the terms meet best, and the best line of them. Spots are ordered by line, but for those of the owner. Have
+// is to work with.
+func (s *lookup) closest(spots []spot, have []float64) (line int, weight float64) {
 	bestLine, bestHere := 0, -1.0
 	for from := range spots {
 		if from > 0 && spots[from].line == spots[from-1].line || spots[from].field == inOwner {

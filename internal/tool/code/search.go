@@ -187,7 +187,9 @@ type tally struct {
 	terms []int32
 	score float64
 	place *heldFile // nil: it was read
-	paths []float64 // with a place: how well each term matches its path
+	// With a place: how well each term matches its path, and how well a path that the question names does.
+	paths  []float64
+	hinted float64
 }
 
 // scan counts the terms in all files.
@@ -230,12 +232,17 @@ func (s *lookup) scan(ctx context.Context) error {
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
 	s.recallOutlines(ctx, files)
+	order := make([]int, len(files)) // the largest first, so that no core has one to itself in the end
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return files[b].size - files[a].size })
 	var crew errgroup.Group
 	crew.SetLimit(workers())
-	for i, file := range files {
+	for _, i := range order {
 		crew.Go(func() error {
-			if src, err := s.open(&file); err == nil { // else it went away since it was counted
-				perFile[i], counts[i] = s.units(&file, src)
+			if src, err := s.open(&files[i]); err == nil { // else it went away since it was counted
+				perFile[i], counts[i] = s.units(&files[i], src)
 			}
 			return ctx.Err()
 		})

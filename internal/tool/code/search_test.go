@@ -88,7 +88,7 @@ func TestPathInTheQuestionRaisesItsFiles(t *testing.T) {
 }
 
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package frob\n"})
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})
 	if diff := cmp.Diff([]string{"quux"}, d.Missing); diff != "" || !strings.Contains(res.Text, "found nowhere: quux") {
 		t.Errorf("%s %s", diff, res.Text)
@@ -361,5 +361,26 @@ func TestToolsMayBeCalledAtTheSameTime(t *testing.T) {
 		if err := <-errs; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"tide/level.go":  "// Copyright of the harbour.\n\npackage tide\n\nimport \"math\"\n\n// Level is how high the tide stands.\nfunc Level() float64 { return math.Pi }\n",
+		"tide/doc.go":    "// Package tide tells when the water rises.\npackage tide\n",
+		"tide/gauge.go":  "package tide\n\nvar gauges = 3\n",
+		"tide/Moon.java": "package tide;\n\nclass Moon {}\n",
+	})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "How does the tide package work?", Limit: 20})
+	var found []string
+	for _, h := range d.Hits {
+		found = append(found, fmt.Sprintf("%s:%d", h.Path, h.Line))
+	}
+	slices.Sort(found)
+	if want := []string{"tide/doc.go:1", "tide/level.go:7"}; !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+	if d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20}); len(d.Hits) != 4 {
+		t.Errorf("who asks for these lines gets %d of 4", len(d.Hits))
 	}
 }

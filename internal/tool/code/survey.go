@@ -22,14 +22,14 @@ type survey struct {
 	changes    uint64 // of which the system had told before
 	began      time.Time
 
-	held      []*heldFile        // files whose words are in the index, by path
-	bySegment map[uint32][]int32 // by text: which of them it is, from 1
-	unread    [][]seenFile       // the others, by folder
-	binary    []string           // paths of files that need not be read to know that they are
-	skipped   Skipped
-	relisted  int
-	lowPaths  func() string // paths of held in lower case, each in a line
-	paths     func() []byte // and as they are, without their endings, and padded
+	held     []*heldFile  // files whose words are in the index, by path
+	places   []heldPlace  // where these are
+	unread   [][]seenFile // the others, by folder
+	binary   []string     // paths of files that need not be read to know that they are
+	skipped  Skipped
+	relisted int
+	lowPaths func() string // paths of held in lower case, each in a line
+	paths    func() []byte // and as they are, without their endings, and padded
 }
 
 // seenFile is a file as it was seen in a walk.
@@ -44,6 +44,12 @@ type heldFile struct {
 	seenFile
 	generation uint64           // of the index in which its place is known
 	ranks      [2]atomic.Uint64 // rankOfPath without and with tests, as bits, once it was asked for
+}
+
+// heldPlace is what is asked of every file that is held.
+type heldPlace struct {
+	segment, text uint32
+	size          int64
 }
 
 // rankOfFile is rankOfPath of a file.
@@ -124,7 +130,7 @@ func (x *indexed) trusted(generation, changes uint64, told bool) *survey {
 	return nil
 }
 
-// renew looks at what there is behind the searches, so that the next one need not.
+// renew looks at what there is behind the searches, and has at hand what they need, so that the next one need not.
 func (x *indexed) renew() {
 	if !x.renewing.CompareAndSwap(false, true) {
 		return
@@ -135,14 +141,20 @@ func (x *indexed) renew() {
 		var s state
 		err := x.index.Read(x.ctx, func(k Kept) error {
 			s = x.stateOf(k)
-			return nil
+			return k.Load()
 		})
 		if err != nil || !told {
 			return // the next search finds out
 		}
 		x.looking.Lock()
 		defer x.looking.Unlock()
-		if found, err := x.look(x.ctx, s, changes, told); err == nil && found.relisted >= relistedWorth {
+		found, err := x.look(x.ctx, s, changes, told)
+		if err != nil {
+			return
+		}
+		found.lowPaths()
+		found.paths()
+		if found.relisted >= relistedWorth {
 			x.build.want()
 		}
 	})
@@ -190,12 +202,9 @@ func (v *survey) walk(ctx context.Context, r *Root, texts map[uint32]int, learne
 		return err
 	}
 	slices.SortFunc(v.held, func(a, b *heldFile) int { return strings.Compare(a.path, b.path) })
-	v.bySegment = make(map[uint32][]int32, len(texts))
-	for segment, n := range texts {
-		v.bySegment[segment] = make([]int32, n)
-	}
+	v.places = make([]heldPlace, len(v.held))
 	for i, f := range v.held {
-		v.bySegment[f.known.segment][f.known.text] = int32(i + 1)
+		v.places[i] = heldPlace{f.known.segment, f.known.text, f.info.Size()}
 	}
 	slices.SortFunc(unread, func(a, b seenFile) int {
 		return cmp.Or(strings.Compare(path.Dir(a.path), path.Dir(b.path)), strings.Compare(a.path, b.path))
@@ -226,35 +235,43 @@ func (v *survey) walk(ctx context.Context, r *Root, texts map[uint32]int, learne
 	return nil
 }
 
-// hintsSeen says which of the hints name something that is in scope.
-func (v *survey) hintsSeen(hints []string, sc *scope) []bool {
-	seen := make([]bool, len(hints))
-	for i, hint := range hints {
-		seen[i] = v.hintSeen(hint, sc)
+// hintOfFile is hintFactor of a file.
+func (s *lookup) hintOfFile(f *tally) float64 {
+	if f.place != nil {
+		return 1 + hintBonus*f.hinted
 	}
-	return seen
+	return s.hintFactor(f.path)
 }
 
-func (v *survey) hintSeen(hint string, sc *scope) bool {
-	for _, some := range v.unread {
-		for _, f := range some {
-			if hintFit(hint, f.path) > 0 && sc.holds(f.path) {
-				return true
+// countHints notes which hints name something that is in scope, and gives how well the best of them fits a file that is held, by its number.
+func (s *lookup) countHints(there *survey) map[int]float64 {
+	s.hintSeen = make([]bool, len(s.query.hints))
+	fits := map[int]float64{}
+	for i, hint := range s.query.hints {
+		there.eachHeld(hint, func(n int) {
+			if fit := hintFit(hint, there.held[n].path); fit > 0 {
+				fits[n] = max(fits[n], fit)
+				s.hintSeen[i] = s.hintSeen[i] || s.scope.holds(there.held[n].path)
 			}
+		})
+		for _, some := range there.unread {
+			s.hintSeen[i] = s.hintSeen[i] || slices.ContainsFunc(some, func(f seenFile) bool { return hintFit(hint, f.path) > 0 && s.scope.holds(f.path) })
 		}
 	}
-	// A path that a hint fits holds it. Most hold none.
+	return fits
+}
+
+// eachHeld gives the files that are held in whose path, in lower case, a text is: those that it fits as a hint, and others.
+func (v *survey) eachHeld(text string, give func(n int)) {
 	low, line := v.lowPaths(), 0
-	for at := 0; ; {
-		i := strings.Index(low[at:], hint)
-		if i < 0 || hint == "" {
-			return false
+	for at := 0; text != ""; {
+		i := strings.Index(low[at:], text)
+		if i < 0 {
+			return
 		}
 		line += strings.Count(low[at:at+i], "\n")
 		at += i
-		if f := v.held[line]; hintFit(hint, f.path) > 0 && sc.holds(f.path) {
-			return true
-		}
+		give(line)
 		next := strings.IndexByte(low[at:], '\n')
 		at, line = at+next+1, line+1
 	}

@@ -38,7 +38,6 @@ type unit struct {
 	def        *definition // nil outside all
 	start, end int
 	signature  int // last line of what it takes and gives
-	words      int // of its name
 	kin        int // lines of other definitions inside of it
 	spots      []spot
 }
@@ -55,9 +54,9 @@ type spot struct {
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	src.test, src.changes = isTest(src.path), newestFirst().MatchString(path.Base(src.path))
 	src.likely = rankOfPath(src.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(src.path)
-	var list []unit
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
 	defs := outline(src)
+	list := make([]unit, 0, 2*len(defs)+len(src.lines)/looseLines+1)
 	for i := range defs {
 		d := &defs[i]
 		list = append(list, unit{src: src, file: file, def: d, start: d.doc, end: d.end, signature: src.signatureEnd(d)})
@@ -83,6 +82,12 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	for i := range list {
 		list[i].ownLines(whole, i+1)
 	}
+	type owned struct {
+		unit int
+		spot spot
+	}
+	spots := make([]owned, 0, len(src.lines)/2)
+	count := make([]int, len(list))
 	dataLine, dataSeen := 0, uint32(0)
 	s.finder.find(src.text, func(m match) {
 		line := src.lineAt(m.start)
@@ -99,22 +104,30 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
-				u := &list[at-1]
-				u.spots = append(u.spots, spot{line: line, column: m.start - src.lines[line-1], term: m.term,
-					strength: strength, field: u.fieldAt(line, m)})
+				count[at-1]++
+				spots = append(spots, owned{at - 1, spot{line: line, column: m.start - src.lines[line-1], term: m.term,
+					strength: strength, field: list[at-1].fieldAt(line, m)}})
 			}
 		}
 	})
+	all = len(list)
+	room := make([]spot, len(spots))
+	with := 0
+	for i, n := range count {
+		list[i].spots, room = room[:0:n], room[n:]
+		with += min(n, 1)
+	}
+	found = make([]unit, 0, with)
+	for _, o := range spots {
+		list[o.unit].spots = append(list[o.unit].spots, o.spot)
+	}
 	for i := range list {
 		if u := &list[i]; len(u.spots) > 0 {
 			s.ownerSpots(u)
-			if u.def != nil {
-				u.words = len(search.Parts(u.def.name))
-			}
 			found = append(found, *u)
 		}
 	}
-	return found, len(list)
+	return found, all
 }
 
 // longestSignature is how many lines one has at most.
@@ -203,6 +216,19 @@ func (u *unit) doesNothing() bool {
 	return u.def != nil && (u.def.kind == "func" || u.def.kind == "method") && u.start == u.end && bytes.HasSuffix(bytes.TrimSpace(u.src.line(u.end)), []byte("{}"))
 }
 
+// namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they answer nothing.
+func (u *unit) namesPackage() bool {
+	if u.def != nil && u.end > u.start {
+		return false
+	}
+	for _, m := range u.spots {
+		if words := bytes.Fields(u.src.line(m.line)); len(words) != 2 || string(words[0]) != "package" {
+			return false
+		}
+	}
+	return true
+}
+
 // best gives the lines to show of a unit: all of a short one, else some around its best line.
 func (u *unit) best(line int) (from, to int) {
 	if u.end-u.start < wholeLines {
@@ -214,6 +240,13 @@ func (u *unit) best(line int) (from, to int) {
 
 // commentAt gives the column at which a comment begins in a line, -1 if there is none.
 func (s *source) commentAt(n int) int {
+	if s.asked.line != n {
+		s.asked.line, s.asked.comment = n, s.findComment(n)
+	}
+	return s.asked.comment
+}
+
+func (s *source) findComment(n int) int {
 	line := s.line(n)
 	if isComment(s.lang, line) {
 		return 0

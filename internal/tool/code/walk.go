@@ -188,6 +188,12 @@ func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, vi
 	if err != nil {
 		return skipped, err
 	}
+	if known != nil {
+		known.plan = planned
+		if known.before.lacks(planned) {
+			known.relisted = relistedWorth
+		}
+	}
 	crew := make([]worker, workers())
 	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known, plan: planned}
 	for i := range crew {
@@ -197,7 +203,7 @@ func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, vi
 	if at.info.IsDir() {
 		err = w.folder(me, job{parent: at.parent, info: at.info, path: start, ignores: at.ignores})
 	} else {
-		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info}, w.learned.folder(path.Dir(start)))
+		w.visitAll(me, at.parent, path.Dir(start), []entry{{at.info, w.learned.folder(path.Dir(start)).file(at.info)}})
 	}
 	for i := range crew {
 		skipped.add(crew[i].skipped)
@@ -236,7 +242,7 @@ func (w *walker) folder(me *hand, j job) error {
 		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
 	}
 	for some := range slices.Chunk(c.files, batch) {
-		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some, c.known) })
+		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some) })
 	}
 	w.free <- me.worker
 	shared.Wait()
@@ -246,9 +252,14 @@ func (w *walker) folder(me *hand, j job) error {
 
 // contents are what may be read of a folder.
 type contents struct {
-	files   []fs.FileInfo
+	files   []entry
 	folders []job
-	known   *folderMemory
+}
+
+// entry is a file in a folder.
+type entry struct {
+	info  fs.FileInfo
+	known *fileMemory // nil if it is not known as it is
 }
 
 // contents lists a folder, or recalls what is in it.
@@ -266,8 +277,14 @@ func (w *walker) contents(me *hand, root *os.Root, j *job) (contents, error) {
 		rules = w.rules(root, j)
 	}
 	before := me.skipped
-	c := contents{known: w.learned.folder(j.path)}
-	c.files, c.folders = w.part(me, root, *j, entries)
+	var c contents
+	regular, folders := w.part(me, root, *j, entries)
+	known := w.learned.folder(j.path)
+	c.folders = folders
+	c.files = make([]entry, len(regular))
+	for i, info := range regular {
+		c.files[i] = entry{info, known.file(info)}
+	}
 	w.learn(j, &c, ignores, rules, me.skipped.since(before))
 	return c, nil
 }
@@ -317,12 +334,12 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 	return regular, folders
 }
 
-func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo, known *folderMemory) {
-	for _, info := range files {
+func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []entry) {
+	for _, f := range files {
 		if w.ctx.Err() != nil || isOver(w.ctx) {
 			return
 		}
-		w.visit(&found{path: path.Join(at, info.Name()), info: info, dir: dir, name: info.Name(), worker: me.worker, known: known.file(info)})
+		w.visit(&found{path: path.Join(at, f.info.Name()), info: f.info, dir: dir, name: f.info.Name(), worker: me.worker, known: f.known})
 	}
 }
 
