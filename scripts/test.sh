@@ -17,7 +17,7 @@ sh scripts/web.sh
 sh scripts/mcp.sh
 # What eval/find asks about: a search in other modules would give other figures.
 # shellcheck disable=SC2046 # each is a word of its own
-go mod download $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl | sort -u)
+go mod download $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
 
 # Tests wait as well as compute, so one package more than there are cores is tested at once.
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))

@@ -121,7 +121,9 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	halves, open, folders := loadAll(t, evaldata.FindSets), loadAll(t, evaldata.FindOpen), map[string]string{}
 	for _, q := range slices.Concat(halves, open) {
 		if _, known := folders[q.Corpus]; !known {
-			folders[q.Corpus] = folderOf(t, q.Corpus)
+			if folders[q.Corpus] = folderOf(t, q.Corpus); folders[q.Corpus] == "" {
+				t.Skip("the bars are those of all modules, and " + q.Corpus + " is not on this machine: scripts/test.sh downloads it")
+			}
 		}
 	}
 	search := searches(t)
@@ -138,7 +140,7 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.All.Tallies[0]; len(r.Missing) < mostMissing && (got.First.Part < part.first || got.Any.Part < part.any) {
+		if got := r.All.Tallies[0]; got.First.Part < part.first || got.Any.Part < part.any {
 			var report bytes.Buffer
 			if err := r.WriteText(&report); err != nil {
 				t.Fatal(err)
@@ -147,6 +149,3 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 		}
 	}
 }
-
-// mostMissing is how many modules may lack on a machine before the figures say nothing.
-const mostMissing = 3
