@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
@@ -110,7 +111,8 @@ func (f *form) fields(t reflect.Type) {
 // comments are what a description leaves out of the statements of tables.
 const comments = `--[^\n]*`
 
-// journalFormat describes all that this build writes to a journal, so that two builds with one description read each other's.
+// journalFormat describes all that this build writes to a journal, and what a step of the Oracle decides by that no record holds, so that two builds with
+// one description read each other's, and replay them alike.
 func journalFormat(t *testing.T) string {
 	t.Helper()
 	data := t.TempDir()
@@ -145,7 +147,11 @@ func journalFormat(t *testing.T) string {
 	for _, name := range slices.Sorted(maps.Keys(keptTypes)) {
 		f.root(name, keptTypes[name])
 	}
-	return f.text.String() + tablesOf(t, app.DatabaseFile(data))
+	weights, err := os.ReadFile(filepath.FromSlash("../../internal/oracle/classify/classify.weights"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.text.String() + tablesOf(t, app.DatabaseFile(data)) + "the classifier: " + files.Hash(weights) + "\n"
 }
 
 // tablesOf are the statements that make the tables of a database.

@@ -131,7 +131,7 @@ func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
 		for what, height := range map[string]int{"tall": 14, "whole": 50} {
 			t.Run(fmt.Sprint(width, what), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+					defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("runtime.runFinalizers"))
 					p, g := onGlass(width, height)
 					played(t, p, longAnswer)
 					golden(t, fmt.Sprintf("arriving.%s.%d", what, width), g.String())
