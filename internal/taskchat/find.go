@@ -193,7 +193,6 @@ func (a *Act) reference() string {
 	return a.Entities.Reference.Words
 }
 
-// resolved is what a reference comes to: targets, or a question, or neither; and something to say.
 // Why words mean these tasks, or not exactly one.
 const (
 	whyOneTitle   bt.Reason = "several can't have one title"
@@ -221,6 +220,7 @@ func whys() []bt.Reason {
 	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
 }
 
+// resolved is what a reference comes to: targets, or a question, or neither; and something to say.
 type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
