@@ -23,8 +23,14 @@ func trainOptions() learned.Options {
 	return o
 }
 
-// patternWeight is what a question that was made of a pattern counts beside one that somebody wrote.
-const patternWeight = 0.2
+// What a question counts beside one that somebody wrote as people ask: one that was made of a pattern, and one of a hand that wrote mostly what misleads.
+const (
+	patternWeight    = 0.2
+	misleadingWeight = 0.3
+)
+
+// misleading are the hands that wrote mostly what misleads.
+var misleading = []string{"u", "v"}
 
 // lesson is a question of the folder training.
 type lesson struct {
@@ -72,8 +78,11 @@ func lessonsIn(t testing.TB, folder string) (all []lesson) {
 				t.Fatalf("%s:%d: %v", f.Name(), n+1, err)
 			}
 			l.hand, l.weight = name, 1
-			if kind == "patterns" {
+			switch {
+			case kind == "patterns":
 				l.weight = patternWeight
+			case slices.Contains(misleading, name):
+				l.weight = misleadingWeight
 			}
 			all = append(all, l)
 		}
