@@ -65,15 +65,21 @@ func (o offline) definitionLine(q quote) string {
 	if q.head != nil {
 		top = *q.head
 	}
+	name := h.Symbol[strings.LastIndex(h.Symbol, ".")+1:]
+	margin := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
 	var comment []string
 	for i, l := range top.lines {
-		if !isComment(l) {
+		switch {
+		case isComment(l):
+			comment = append(comment, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\"")))
+		case strings.Contains(l, name) && margin(l) <= margin(top.lines[0]): // what is shown with it may stand above it
 			if len(comment) == 0 {
 				return ""
 			}
 			return fmt.Sprintf("`%s:%d` %s", top.path, top.from+i, firstSentence(comment, h.Kind))
+		default:
+			comment = nil
 		}
-		comment = append(comment, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\"")))
 	}
 	return ""
 }
