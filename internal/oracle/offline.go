@@ -249,6 +249,7 @@ type hit struct {
 	Line       int     `json:"line"`
 	Start      int     `json:"start"`
 	End        int     `json:"end"`
+	Own        int     `json:"own"`  // where the symbol begins, its neighbours standing above it; 0: at Start
 	From       int     `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
 	To         int     `json:"to"`
 }

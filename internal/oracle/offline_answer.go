@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -65,21 +66,17 @@ func (o offline) definitionLine(q quote) string {
 	if q.head != nil {
 		top = *q.head
 	}
-	name := h.Symbol[strings.LastIndex(h.Symbol, ".")+1:]
-	margin := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
+	above := max(0, min(cmp.Or(h.Own, h.Start)-top.from, len(top.lines)))
 	var comment []string
-	for i, l := range top.lines {
-		switch {
-		case isComment(l):
+	for i, l := range top.lines[above:] {
+		if isComment(l) {
 			comment = append(comment, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\"")))
-		case strings.Contains(l, name) && margin(l) <= margin(top.lines[0]): // what is shown with it may stand above it
-			if len(comment) == 0 {
-				return ""
-			}
-			return fmt.Sprintf("`%s:%d` %s", top.path, top.from+i, firstSentence(comment, h.Kind))
-		default:
-			comment = nil
+			continue
 		}
+		if len(comment) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("`%s:%d` %s", top.path, top.from+above+i, firstSentence(comment, h.Kind))
 	}
 	return ""
 }

@@ -50,3 +50,21 @@ func TestOfflineLooksIntoWhatWasNamedWhateverTheQuestionLooksLike(t *testing.T) 
 		t.Errorf("the only source was not looked at:\n%s", a.Answer)
 	}
 }
+
+func TestOfflineTheFirstLineTellsOfWhatWasFoundAndNotOfItsNeighbour(t *testing.T) {
+	dir := folder(t, map[string]string{"lease.go": `package lease
+
+// takeOver starts the quetzal lease of another node.
+func takeOver() {}
+
+// Acquire locks the quetzal lease for a minute.
+func Acquire() {}
+`})
+	h := offlineOver(t, dir, "")
+	a := h.ask("Which function locks the quetzal lease, and for how long?")
+	first, _, _ := strings.Cut(a.Answer, "\n")
+	same(t, "first line", first, "`lease.go:7` func Acquire locks the quetzal lease for a minute")
+	if !strings.Contains(a.Answer, "func takeOver") {
+		t.Errorf("the neighbour is not shown:\n%s", a.Answer)
+	}
+}

@@ -45,12 +45,14 @@ type SearchData struct {
 
 // Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. What is best shown of a long one is its beginning
 // to Head, where its signature ends, and the lines From to To; of one of up to 40 lines these are all.
+// Small neighbours that fit too are shown with a definition; it then begins at Own.
 type Hit struct {
 	Path   string   `json:"path"`
 	Line   int      `json:"line"`
 	Text   string   `json:"text"`
 	Start  int      `json:"start"`
 	End    int      `json:"end"`
+	Own    int      `json:"own,omitempty"`
 	Head   int      `json:"head,omitempty"`
 	From   int      `json:"from"`
 	To     int      `json:"to"`
@@ -287,6 +289,9 @@ func (s *lookup) hit(p passage, best float64) Hit {
 	h := Hit{
 		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Head: p.head, From: p.from, To: p.to, Symbol: p.symbol, Kind: p.kind,
 		Score: rounded(p.score / best), Terms: []string{},
+	}
+	if p.unit.start != p.start {
+		h.Own = p.unit.start
 	}
 	for _, t := range p.terms {
 		h.Terms = append(h.Terms, s.query.terms[t].word)
