@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 )
 
 // fits says whether a sentence has what the question asks for: a when-question wants a date, how many a number.
-func (c *corpus) fits(q asked, text string) bool {
+func (c *Corpus) fits(q Question, text string) bool {
 	list := pieces(text)
 	switch q.kind {
 	case when:
@@ -38,7 +38,7 @@ func hasNamedTime(list []piece) bool {
 }
 
 // hasQuantity says whether there is a number that is no date, and that the question did not bring.
-func hasQuantity(q asked, list []piece) bool {
+func hasQuantity(q Question, list []piece) bool {
 	for i, p := range list {
 		switch {
 		case q.words[p.low] || p.isDate():
@@ -55,7 +55,7 @@ func hasQuantity(q asked, list []piece) bool {
 }
 
 // isNear says whether a number stands by what is counted, or behind what is measured, in one clause.
-func isNear(q asked, text string, list []piece) bool {
+func isNear(q Question, text string, list []piece) bool {
 	if q.measure != extent && !slices.ContainsFunc(q.terms, func(t term) bool { return t.counted }) {
 		return true
 	}
@@ -82,7 +82,7 @@ func isNear(q asked, text string, list []piece) bool {
 }
 
 // asksFor says whether a word behind a figure is one of the question, so that the figure counts it and is no year.
-func (q asked) asksFor(p piece) bool {
+func (q Question) asksFor(p piece) bool {
 	for _, w := range search.Words(p.text) {
 		for _, t := range q.terms {
 			if stem(w, q.language) == t.stem {
@@ -95,7 +95,7 @@ func (q asked) asksFor(p piece) bool {
 
 // hasName says whether a name is in a sentence that the question does not have: words with capital letters that follow each other, or one
 // where only names have them, or something in quotation marks.
-func hasName(q asked, text string, list []piece) bool {
+func hasName(q Question, text string, list []piece) bool {
 	if _, quoted := unquote(text); len(quoted) > 0 {
 		return true
 	}
@@ -113,7 +113,7 @@ func hasName(q asked, text string, list []piece) bool {
 }
 
 // hasPerson says whether somebody or something is named that the question does not name.
-func hasPerson(q asked, list []piece) bool {
+func hasPerson(q Question, list []piece) bool {
 	for i, p := range list {
 		low := search.Words(p.text)
 		if len(low) == 0 || p.isNumber() || q.words[low[0]] || q.asksFor(p) || isNumberWord(p.low) || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
@@ -144,12 +144,12 @@ func isActor(list []piece, i int, language string) bool {
 }
 
 // isSubject says whether a word stands before the first word that the question has too: “The board approved the budget.”
-func isSubject(q asked, list []piece, at int) bool {
+func isSubject(q Question, list []piece, at int) bool {
 	return !slices.ContainsFunc(list[:at], q.asksFor)
 }
 
 // hasPlace says whether a preposition of place stands before something that is no time and that the question does not name.
-func hasPlace(q asked, list []piece) bool {
+func hasPlace(q Question, list []piece) bool {
 	prepositions := []string{"in", "at", "near", "from", "to", "on", "under", "above", "behind", "beside", "next", "inside", "outside", "into", "through", "between", "around", "along", "across", "opposite", "off"}
 	if q.language == german {
 		prepositions = []string{"in", "im", "am", "an", "auf", "bei", "beim", "aus", "nach", "von", "vom", "zu", "zum", "zur", "unter", "über", "hinter", "vor", "neben", "ins", "durch", "zwischen", "nahe", "gegenüber"}

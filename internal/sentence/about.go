@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ const (
 
 // matter finds what a question is about that says nothing by itself: what it points at and quotes, what stands before its colon, or else the
 // hypothesis. It is nil for any other question.
-func (c *corpus) matter(q *asked, asking string, opens []string) []term {
+func (c *Corpus) matter(q *Question, asking string, opens []string) []term {
 	before, rest, parted := strings.Cut(asking, ": ")
 	if !parted || len(q.quoted) > 0 {
 		before, rest = "", asking
@@ -46,12 +46,12 @@ func (c *corpus) matter(q *asked, asking string, opens []string) []term {
 func (t term) tells() bool { return t.content || t.must }
 
 // survey finds the sentences that say of a matter what a question asks for, the best first. Where it asks for anything, nothing is said again.
-func (c *corpus) survey(q asked, order []int, earlier []Exchange) []found {
+func (c *Corpus) survey(q Question, order []int) []found {
 	var all []found
 	for place, at := range order {
 		for i := range c.chunks[at].sentences {
 			f, ok := c.about(q, at, i)
-			if ok && (q.kind != anything || !c.chunks[at].isSaid(i, earlier)) {
+			if ok && (q.kind != anything || !c.chunks[at].isSaid(i, q.earlier)) {
 				f.rank = f.score + 0.02/float64(place+1)
 				all = append(all, f)
 			}
@@ -61,11 +61,11 @@ func (c *corpus) survey(q asked, order []int, earlier []Exchange) []found {
 }
 
 // about says how much a sentence speaks of a matter, and whether it answers.
-func (c *corpus) about(q asked, at, i int) (found, bool) {
+func (c *Corpus) about(q Question, at, i int) (found, bool) {
 	ch := &c.chunks[at]
 	f := found{chunk: at, sentence: i}
 	text := ch.text(i)
-	isTitle := ch.Index == 0 && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!")
+	isTitle := ch.opens && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!")
 	if isRow := strings.HasPrefix(text, "|"); !ch.tells(i) || isTitle || isRow { // a row of a table says nothing without its head
 		return f, false
 	}
