@@ -23,6 +23,21 @@ type Question struct {
 	earlier  []Exchange
 }
 
+// LanguageOf is the language, "en" or "de", in whose words a question asks when, where, who, how much or why; "" if it asks for none of these.
+func LanguageOf(question string) string {
+	plain, _ := unquote(question)
+	asking := search.Words(lastQuestion(plain))
+	for _, language := range []string{"en", german} {
+		if k, _ := kindOf(asking, language); k != anything {
+			return language
+		}
+	}
+	return ""
+}
+
+// Definite says whether the question asks for something that a sentence either has or lacks, and says itself what about.
+func (q Question) Definite() bool { return q.kind != anything && !q.survey }
+
 // Thin says whether the question says little by itself.
 func (q Question) Thin() bool { return q.thin }
 
