@@ -10,6 +10,8 @@ import (
 const (
 	spokenOf   = 0.5     // how well a word must be stood for, so that a sentence speaks of it
 	ofMatter   = 1.0 / 3 // of the words of a matter, so many name it although its subject is not among them
+	ofTitle    = 1.0 / 2 // of them, where headings alone have them
+	ofOpening  = 2.0 / 3 // of them, in the sentence that opens a paragraph
 	nearMatter = 0.6     // of the best score, for a further sentence
 )
 
@@ -70,23 +72,54 @@ func (c *Corpus) about(q Question, at, i int) (found, bool) {
 		return f, false
 	}
 	f.back = c.pointsBack(ch, i, q.language)
-	sum, subject, spoken, telling := 0.0, 0.0, 0.0, 0.0
+	sum := 0.0
 	for _, t := range q.terms {
 		_, value := c.stands(t, ch, i, f.back)
 		sum += t.weight * value
+	}
+	f.score = sum / q.total
+	return f, ch.isOf(q, i, f.back) && c.fits(q, text)
+}
+
+// isOf says whether a sentence is of a matter: it or a heading names its subject, it speaks of some of the matter where the subject is named around
+// it or nowhere at all, a heading speaks of half of it, or the sentence that opens its paragraph of most.
+func (ch *chunk) isOf(q Question, i int, points bool) bool {
+	s := &ch.sentences[i]
+	subject, named := false, false
+	said, above, opening, telling := 0.0, 0.0, 0.0, 0.0
+	for _, t := range q.terms {
 		if !t.tells() {
 			continue
 		}
+		in := best(t, s.words)
+		if points {
+			in = max(in, pointingTo*best(t, ch.sentences[i-1].words))
+		}
+		under := max(aboveIt*best(t, s.under), inTitle*best(t, ch.title))
 		if telling == 0 {
-			subject = value
+			subject = max(in, under) >= spokenOf
+			named = len(t.likeness) == 0 || slices.ContainsFunc(ch.sentences, func(o sentence) bool { return best(t, o.words) >= spokenOf })
 		}
 		telling++
-		if value >= spokenOf {
-			spoken++
+		if in >= spokenOf {
+			said++
+		}
+		if under >= spokenOf {
+			above++
+		}
+		if best(t, ch.sentences[ch.opening(i)].words) >= spokenOf {
+			opening++
 		}
 	}
-	f.score = sum / q.total
-	return f, (subject > 0 || spoken >= ofMatter*telling) && c.fits(q, text)
+	return subject || named && said >= ofMatter*telling || above >= ofTitle*telling || opening >= ofOpening*telling
+}
+
+// opening is the first sentence of the paragraph of a sentence.
+func (ch *chunk) opening(i int) int {
+	for !ch.sentences[i].first {
+		i--
+	}
+	return i
 }
 
 // isSaid says whether a sentence was quoted before.

@@ -17,7 +17,7 @@ const (
 
 // How much a word counts beside the sentence that answers.
 const (
-	besideIt   = 0.7  // in the sentence before it
+	besideIt   = 0.45 // in the sentence before it
 	aboveIt    = 0.7  // in the heading that it stands under
 	inTitle    = 0.5  // in the name of its document, or its first line
 	aroundIt   = 0.25 // elsewhere in the chunk

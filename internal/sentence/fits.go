@@ -85,7 +85,7 @@ func isNear(q Question, text string, list []piece) bool {
 func (q Question) asksFor(p piece) bool {
 	for _, w := range search.Words(p.text) {
 		for _, t := range q.terms {
-			if stem(w, q.language) == t.stem {
+			if likeness(t.stem, stem(w, q.language), q.language) > 0 {
 				return true
 			}
 		}
@@ -180,18 +180,43 @@ func hasPlace(q Question, list []piece) bool {
 
 // hasReason says whether a word stands in a sentence that gives a reason.
 func hasReason(text, language string) bool {
-	low := " " + strings.Join(lower(pieces(text)), " ") + " "
+	list := pieces(text)
+	low := " " + strings.Join(lower(list), " ") + " "
 	reasons := []string{
-		"because", "since", "due to", "owing to", "reason", "reasons", "so that", "in order to", "as a result", "caused", "cause", "causes", "therefore", "thus", "hence", "led to", "leads to", "resulted", "results from", "on account of", "thanks to",
+		"because", "due to", "owing to", "reason", "reasons", "so that", "in order to", "as a result", "caused", "cause", "causes", "therefore", "thus", "hence", "led to", "leads to", "resulted", "results from", "on account of", "thanks to",
 		"after", "prompted", "motivated", "explained", "explains", "attributed", "to avoid", "to prevent", "to reduce", "to improve", "to ensure", "to allow", "to protect", "to save", "to make", "for lack of",
 	}
 	if language == german {
 		reasons = []string{
-			"weil", "da", "denn", "wegen", "aufgrund", "auf grund", "grund", "gründe", "ursache", "ursachen", "damit", "deshalb", "daher", "darum", "deswegen", "somit", "infolge", "nachdem", "führte", "führten", "verursacht", "verursachte", "durch", "dank",
-			"mangels", "zurückzuführen", "begründet", "begründete", "begründung", "um",
+			"weil", "denn", "wegen", "aufgrund", "auf grund", "grund", "gründe", "ursache", "ursachen", "damit", "deshalb", "daher", "darum", "deswegen", "somit", "infolge", "nachdem", "führte", "führten", "verursacht", "verursachte", "durch", "dank",
+			"mangels", "zurückzuführen", "begründet", "begründete", "begründung",
 		}
 	}
-	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(low, " "+r+" ") })
+	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(low, " "+r+" ") }) || hasClauseOfReason(text, list, language)
+}
+
+// hasClauseOfReason says whether a clause begins with a word that gives a reason only where a clause begins: “since”, but not “since 2019”; “da”, but
+// not “er war da”; “um … zu”, but not “um 15 Uhr”.
+func hasClauseOfReason(text string, list []piece, language string) bool {
+	for i, p := range list[:max(len(list)-1, 0)] {
+		next := list[i+1]
+		isTime := next.isNumber() || isNumberWord(next.low) || isMonth(next.low) || isWeekday(next.low) || isUnitOfTime(next.low)
+		begins := i == 0 || strings.ContainsAny(text[list[i-1].at+len(list[i-1].text):p.at], ",;:–(")
+		switch {
+		case isTime:
+		case language != german && p.low == "since", language == german && p.low == "da" && begins:
+			return true
+		case language == german && p.low == "um" && begins && slices.ContainsFunc(list[i+1:], isInfinitive):
+			return true
+		}
+	}
+	return false
+}
+
+// isInfinitive says whether a German word is “zu”, or holds it as in “einzusparen”.
+func isInfinitive(p piece) bool {
+	_, end, found := strings.Cut(p.low, "zu")
+	return p.low == "zu" || found && !strings.HasPrefix(p.low, "zu") && strings.HasSuffix(end, "n")
 }
 
 func lower(list []piece) (low []string) {
