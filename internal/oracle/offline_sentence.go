@@ -31,16 +31,14 @@ func (o offline) sentenceLine(quotes []quote) string {
 	if o.earlier != "" {
 		earlier = append(earlier, sentence.Exchange{Question: o.earlier})
 	}
-	asked := corpus.Ask(o.sit.Question, language, earlier)
-	found := corpus.Answers(asked, nil)
-	if !asked.Definite() || len(found) != 1 {
+	found, ok := corpus.Answer(corpus.Ask(o.sit.Question, language, earlier))
+	if !ok {
 		return ""
 	}
-	in, text := notes[found[0].Part], texts[found[0].Part].Parts[0]
-	first := in.from + strings.Count(strings.Join(in.lines, "\n")[:found[0].From], "\n")
-	last := in.from + strings.Count(strings.Join(in.lines, "\n")[:found[0].To], "\n")
-	place := tool.Ref{Path: in.path, URL: in.url, Start: first, End: last}.String()
-	return fmt.Sprintf("`%s` %s", place, text[found[0].From:found[0].To])
+	in, text := notes[found.Part], texts[found.Part].Parts[0]
+	before, after := strings.Join(in.lines, "\n")[:found.From], strings.Join(in.lines, "\n")[:found.To]
+	in.from, in.to = in.from+strings.Count(before, "\n"), in.from+strings.Count(after, "\n")
+	return fmt.Sprintf("`%s` %s", in.cite(), text[found.From:found.To])
 }
 
 // flowing is the text of a note with running text in one line, byte for byte as long as its lines.
@@ -54,6 +52,9 @@ func (q quote) flowing() string {
 			b.WriteByte(' ')
 		default:
 			b.WriteByte('\n')
+		}
+		if strings.HasPrefix(strings.TrimSpace(l), "|") { // a row of a table says nothing without its head
+			l = strings.Repeat(" ", len(l))
 		}
 		b.WriteString(l)
 	}

@@ -84,18 +84,13 @@ func (c *Corpus) about(q Question, at, i int) (found, bool) {
 // isOf says whether a sentence is of a matter: it or a heading names its subject, it speaks of some of the matter where the subject is named around
 // it or nowhere at all, a heading speaks of half of it, or the sentence that opens its paragraph of most.
 func (ch *chunk) isOf(q Question, i int, points bool) bool {
-	s := &ch.sentences[i]
 	subject, named := false, false
 	said, above, opening, telling := 0.0, 0.0, 0.0, 0.0
 	for _, t := range q.terms {
 		if !t.tells() {
 			continue
 		}
-		in := best(t, s.words)
-		if points {
-			in = max(in, pointingTo*best(t, ch.sentences[i-1].words))
-		}
-		under := max(aboveIt*best(t, s.under), inTitle*best(t, ch.title))
+		in, under := ch.names(t, i, points)
 		if telling == 0 {
 			subject = max(in, under) >= spokenOf
 			named = len(t.likeness) == 0 || slices.ContainsFunc(ch.sentences, func(o sentence) bool { return best(t, o.words) >= spokenOf })
@@ -112,6 +107,16 @@ func (ch *chunk) isOf(q Question, i int, points bool) bool {
 		}
 	}
 	return subject || named && said >= ofMatter*telling || above >= ofTitle*telling || opening >= ofOpening*telling
+}
+
+// names says how well a sentence stands for a term, with the one that it goes on from, and how well what it stands under does.
+func (ch *chunk) names(t term, i int, points bool) (in, under float64) {
+	s := &ch.sentences[i]
+	in = best(t, s.words)
+	if points {
+		in = max(in, pointingTo*best(t, ch.sentences[i-1].words))
+	}
+	return in, max(aboveIt*best(t, s.under), inTitle*best(t, ch.title))
 }
 
 // opening is the first sentence of the paragraph of a sentence.

@@ -33,12 +33,26 @@ type found struct {
 	score           float64 // share of the question that it covers
 	rank            float64 // score, with what breaks ties
 	back            bool    // it can't be understood without the sentence before it
+	whole           bool    // it speaks, with what it stands under, of all that the question says
 }
 
 // Answers gives the sentences that answer a question, the best first; none if nothing does. Near ranks the parts by how near they are to the
 // question by their meaning, the nearest first; nil where only words are searched.
 func (c *Corpus) Answers(q Question, near []int) []Quote {
 	return c.quotes(c.find(q, near))
+}
+
+// Answer is the one sentence that clearly answers a question: it has what is asked for and speaks of all that the question says, and no other
+// does so nearly as well.
+func (c *Corpus) Answer(q Question) (Quote, bool) {
+	if q.kind == anything || q.survey {
+		return Quote{}, false
+	}
+	list := c.find(q, nil)
+	if len(list) != 1 || !list[0].whole {
+		return Quote{}, false
+	}
+	return c.quotes(list)[0], true
 }
 
 func (c *Corpus) find(q Question, near []int) []found {
@@ -114,12 +128,16 @@ func (c *Corpus) score(q Question, at, i int, meant bool) (found, bool) {
 		return f, false
 	}
 	points := c.pointsBack(ch, i, q.language)
+	f.whole = true
 	sum, own, said, unnamed := 0.0, 0.0, 0.0, 0.0
 	contents, missing := 0, 0
 	for _, t := range q.terms {
 		here, value := c.stands(t, ch, i, points)
 		if t.must && !c.isNamed(t, ch, i, points) || t.counted && here == 0 {
 			return f, false
+		}
+		if in, above := ch.names(t, i, points); (t.tells() || t.weak) && max(in, above) < spokenOf {
+			f.whole = false
 		}
 		sum += t.weight * value
 		own += t.weight * here

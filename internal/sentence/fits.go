@@ -112,11 +112,16 @@ func hasName(q Question, text string, list []piece) bool {
 	return false
 }
 
-// hasPerson says whether somebody or something is named that the question does not name.
+// hasPerson says whether somebody or something is named that the question does not name. Where all is told of what was done to something, only
+// “von” names who did it.
 func hasPerson(q Question, list []piece) bool {
+	done := q.language == german && !q.survey && slices.ContainsFunc(list, func(p piece) bool { return isPassive(p.low) && !q.words[p.low] })
 	for i, p := range list {
 		low := search.Words(p.text)
 		if len(low) == 0 || p.isNumber() || q.words[low[0]] || q.asksFor(p) || isNumberWord(p.low) || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
+			continue
+		}
+		if done && (i == 0 || !isActor(list, i, q.language)) {
 			continue
 		}
 		if p.isCapital() && i > 0 || i == 0 && p.isCapital() && q.language != german {
@@ -128,6 +133,8 @@ func hasPerson(q Question, list []piece) bool {
 	}
 	return false
 }
+
+func isPassive(word string) bool { return word == "wurde" || word == "wurden" || word == "worden" }
 
 // isActor says whether a word stands behind “by” or “von”.
 func isActor(list []piece, i int, language string) bool {

@@ -16,3 +16,39 @@ func TestAReasonIsNoTimeAndNoPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoDidItIsNotWhatItWasDoneTo(t *testing.T) {
+	c := New([]Text{{Name: "wege", Parts: []string{"Der Hauptweg wurde neu gekiest.\n\nDas Tor wurde von Karl Ott gestrichen.\n\nUte Brandt wurde zur Kassiererin gewählt."}}}, "")
+	for question, want := range map[string]int{"Wer hat den Hauptweg gekiest?": 0, "Wer hat das Tor gestrichen?": 1, "Wer wurde zur Kassiererin gewählt?": 1} {
+		if got := c.Answers(c.Ask(question, "de", nil), nil); len(got) != want {
+			t.Errorf("%s %v", question, got)
+		}
+	}
+}
+
+func TestAnswerIsClearOrNone(t *testing.T) {
+	parts := []string{"# House", "Boiler serviced on 12 March by Huber. It has run since 2011.", "The car was washed on 3 May. The car was washed on 9 June by Lena."}
+	c := New([]Text{{Name: "house", Parts: parts}}, "")
+	for question, want := range map[string]string{
+		"When was the boiler serviced?":       "Boiler serviced on 12 March by Huber.",
+		"Who serviced the boiler?":            "Boiler serviced on 12 March by Huber.",
+		"What is a boiler?":                   "", // it asks for anything
+		"When was the boiler cleaned?":        "",
+		"When was the boiler serviced twice?": "", // of which nothing is said
+		"When was the car washed?":            "", // two sentences say it
+	} {
+		language := LanguageOf(question)
+		q, ok := c.Answer(c.Ask(question, language, nil))
+		if got := parts[q.Part][q.From:q.To]; ok != (want != "") || got != want {
+			t.Errorf("%s %v %q", question, ok, got)
+		}
+	}
+}
+
+func TestLanguageIsThatOfTheWordsThatAsk(t *testing.T) {
+	for question, want := range map[string]string{"When was that?": "en", "Wie viel kostet es?": "de", "Bis wann läuft die Ausstellung?": "de", "What is it?": "", "Quando foi isso?": "", "": ""} {
+		if got := LanguageOf(question); got != want {
+			t.Errorf("%q: %q", question, got)
+		}
+	}
+}

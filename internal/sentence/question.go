@@ -35,9 +35,6 @@ func LanguageOf(question string) string {
 	return ""
 }
 
-// Definite says whether the question asks for something that a sentence either has or lacks, and says itself what about.
-func (q Question) Definite() bool { return q.kind != anything && !q.survey }
-
 // Thin says whether the question says little by itself.
 func (q Question) Thin() bool { return q.thin }
 
