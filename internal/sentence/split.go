@@ -21,6 +21,14 @@ func isAbbreviation(word string) bool {
 	}, word)
 }
 
+// Split gives the sentences of a text, without white space around them.
+func Split(text string) (list []string) {
+	for _, s := range sentences(text) {
+		list = append(list, text[s.from:s.to])
+	}
+	return list
+}
+
 // sentences takes a text apart. Lines are sentences of their own: documents are read so that running text has none within.
 func sentences(text string) []span {
 	var list []span
