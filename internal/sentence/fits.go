@@ -175,7 +175,7 @@ func hasPlace(q Question, list []piece) bool {
 				article = article || low == "the" || low == "a" || low == "an" || low == "its" || low == "their"
 				continue
 			}
-			numbered := i+j+2 < len(list) && isCode(list[i+j+2].text) // in hall B
+			numbered := i+j+2 < len(list) && isCode(list[i+j+2].text) && !list[i+j+2].isYear() // in hall B, but not in autumn 2019
 			if !q.words[low] && (next.isCapital() || q.language != german && article || numbered) {
 				return true
 			}
