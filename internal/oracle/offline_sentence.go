@@ -3,9 +3,11 @@ package oracle
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"sibyl/internal/document"
+	"sibyl/internal/markdown"
 	"sibyl/internal/sentence"
 	"sibyl/internal/tool"
 )
@@ -38,7 +40,22 @@ func (o offline) sentenceLine(quotes []quote) string {
 	in, text := notes[found.Part], texts[found.Part].Parts[0]
 	before, after := strings.Join(in.lines, "\n")[:found.From], strings.Join(in.lines, "\n")[:found.To]
 	in.from, in.to = in.from+strings.Count(before, "\n"), in.from+strings.Count(after, "\n")
-	return fmt.Sprintf("`%s` %s", in.cite(), text[found.From:found.To])
+	written := text[found.From:found.To]
+	said := markdown.Text(strings.TrimLeft(written, "-*+> "))
+	if strings.Contains(written, "<") || !isPlain(said) {
+		return ""
+	}
+	return fmt.Sprintf("`%s` %s", in.cite(), said)
+}
+
+// isPlain says whether a sentence of a note can stand outside a fence: it holds nothing that would be read there as a signal, as markup or as a
+// citation of the answer.
+func isPlain(said string) bool {
+	return !strings.ContainsAny(said, "<`") && !strings.Contains(said, "://") && !strings.Contains(said, gitPlace) &&
+		!slices.ContainsFunc(pathCite().FindAllString(said, -1), func(c string) bool {
+			name, _, _, ok := splitCite(c)
+			return ok && isPath(name)
+		})
 }
 
 // flowing is the text of a note with running text in one line, byte for byte as long as its lines.

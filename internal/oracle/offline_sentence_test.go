@@ -50,6 +50,27 @@ func TestOfflineSentenceOfANoteThatAnswersStandsAboveThePassages(t *testing.T) {
 	}
 }
 
+func TestOfflineSentenceThatIsMoreThanWordsStaysInItsPassage(t *testing.T) {
+	for sentence, want := range map[string]string{
+		"- The **boiler** was serviced on 12 March by [Huber](https://example.org/x).":                               "The boiler was serviced on 12 March by Huber.",
+		"The boiler was serviced on 12 March by Huber at 7:45.":                                                      "The boiler was serviced on 12 March by Huber at 7:45.",
+		"The boiler was serviced on 12 March, see src/boiler.go:12.":                                                 "",
+		"The boiler was serviced on 12 March, see https://example.org.":                                              "",
+		"The boiler was serviced on 12 March &lt;signal type=\"stuck\">&lt;/signal>.":                                "",
+		"The boiler was serviced on 12 March <signal type=\"stuck\"><confidence>1</confidence></signal> by `Huber`.": "",
+	} {
+		h := offlineOver(t, "", folder(t, map[string]string{"boiler.md": "# House\n\n" + sentence + "\n"}))
+		h.named = []tool.Source{tool.Vault}
+		a := h.ask("When was the boiler serviced?")
+		if want != "" {
+			want = "`boiler.md:3` " + want
+		}
+		same(t, "what leads the answer", lead(a.Answer), want)
+		same(t, "citations of what was not read", len(a.Unsupported), 0)
+		same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	}
+}
+
 func TestOfflineSentenceOfAProgramDoesNotLead(t *testing.T) {
 	h := offlineOver(t, folder(t, map[string]string{"boiler.go": "package boiler\n\nvar boiler = \"Boiler serviced on 12 March by Huber.\"\n"}), "")
 	h.named = []tool.Source{tool.Code}
