@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sibyl/internal/document"
+	"sibyl/internal/sentence"
 )
 
 // labelled is a question with the words that its answer must hold; "" where nothing answers.
@@ -165,5 +166,38 @@ func TestQuotationsFromFoldersAreOfTheMatter(t *testing.T) {
 		if float64(right) < least.precision*float64(quoted) || float64(answered) < least.recall*float64(answerable) || float64(silent) < least.silent*float64(unanswerable) {
 			t.Errorf("%s, want at least %v\n%s", got, least, strings.Join(problems, "\n"))
 		}
+	}
+}
+
+// What may stand above everything else as the answer is hardly ever wrong, or it had better not stand there.
+func TestClearAnswersOfLabelledSetsAreRight(t *testing.T) {
+	given, right, answerable := 0, 0, 0
+	var problems []string
+	for _, name := range []string{"dev", "fresh", "last", "unseen", "folders", "folders-held"} {
+		for _, l := range readSet(t, "testdata/"+name+".txt") {
+			language := sentence.LanguageOf(l.question)
+			if language == "" || l.follows {
+				continue
+			}
+			if l.want != "" {
+				answerable++
+			}
+			w := l.witness.(*ofDocuments)
+			q, ok := w.corpus.Answer(w.corpus.Ask(l.question, language, nil))
+			if !ok {
+				continue
+			}
+			given++
+			said := w.chunks[q.Part].Text[q.From:q.To]
+			if l.want != "" && slices.ContainsFunc(strings.Split(l.want, " | "), func(w string) bool { return strings.Contains(said, w) }) {
+				right++
+			} else {
+				problems = append(problems, l.question+" -> "+said)
+			}
+		}
+	}
+	t.Logf("%d of %d right, of %d that have an answer", right, given, answerable)
+	if float64(right) < 0.96*float64(given) || float64(right) < 0.6*float64(answerable) {
+		t.Errorf("%d of %d right, of %d that have an answer\n%s", right, given, answerable, strings.Join(problems, "\n"))
 	}
 }
