@@ -45,40 +45,53 @@ const (
 // unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables, headings, code and short
 // lines, such as those of an address, stay lines.
 func unwrap(text string) string {
-	var b strings.Builder
+	var b bytes.Buffer
 	b.Grow(len(text))
+	lines := strings.Split(text, "\n")
 	code := false
-	for i, paragraph := range strings.Split(text, "\n\n") {
-		if i > 0 {
-			b.WriteString("\n\n")
+	for i, goesOn := range GoesOn(lines) {
+		line := lines[i]
+		if isFence(line) {
+			code = !code
 		}
-		lines := strings.Split(paragraph, "\n")
-		longest := 0
-		for _, line := range lines {
-			longest = max(longest, utf8.RuneCountInString(line))
+		if !code {
+			line = strings.TrimSpace(line)
 		}
-		var whole bytes.Buffer
-		for j, line := range lines {
-			if strings.HasPrefix(strings.TrimSpace(line), "```") {
-				code = !code
-			}
-			switch {
-			case j == 0:
-			case code || !goesOn(lines[j-1], line, longest):
-				whole.WriteByte('\n')
-			default:
-				joint(&whole, strings.TrimSpace(line))
-				continue
-			}
-			if !code {
-				line = strings.TrimSpace(line)
-			}
-			whole.WriteString(line)
+		switch {
+		case goesOn:
+			joint(&b, line)
+			continue
+		case i > 0:
+			b.WriteByte('\n')
 		}
-		b.Write(whole.Bytes())
+		b.WriteString(line)
 	}
 	return b.String()
 }
+
+// GoesOn says of each line of a text whether running text goes on in it from the line before.
+func GoesOn(lines []string) []bool {
+	all := make([]bool, len(lines))
+	code, longest := false, 0
+	for i, line := range lines {
+		if i == 0 || lines[i-1] == "" { // a paragraph begins
+			longest = 0
+			for _, l := range lines[i:] {
+				if l == "" {
+					break
+				}
+				longest = max(longest, utf8.RuneCountInString(l))
+			}
+		}
+		if isFence(line) {
+			code = !code
+		}
+		all[i] = i > 0 && !code && line != "" && lines[i-1] != "" && goesOn(lines[i-1], line, longest)
+	}
+	return all
+}
+
+func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "```") }
 
 // goesOn says whether running text goes on from a line to the next.
 func goesOn(line, next string, longest int) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -87,6 +88,17 @@ type AnswerReceipt struct {
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a witness that is a model
 	model.Sent
+}
+
+// around is the text of the chunks that are cited, each once.
+func (r AnswerReceipt) around() string {
+	var texts []string
+	for _, c := range r.Citations {
+		if text := r.Passages[c.ChunkHash]; !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 func hearLeaf() bt.Leaf {

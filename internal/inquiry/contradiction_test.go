@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
@@ -197,4 +198,27 @@ func TestWhatAModelRepeatsInItsAnalysisStandsOnce(t *testing.T) {
 	slices.Sort(ids)
 	same(t, "gaps after the second answer", strings.Join(ids, " "), "c1-2-number m2.1 m2.2")
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
+}
+
+func TestRulesHoldNothingOfOneParagraphAgainstEachOther(t *testing.T) {
+	const first, second = "The workshop employed 240 people.", "There were 310 people employed at the workshop."
+	for parting, asked := range map[string]bool{" ": false, "\n\n": true} {
+		h := newHouse(t)
+		h.offline = true
+		passage := first + parting + second
+		h.opens = func() ([]record.Document, error) {
+			return []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 1}}, nil
+		}
+		h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
+			if n > 2 {
+				return witness.Answer{Text: "That is not in the documents.", NotFound: true, By: "documents"}, nil
+			}
+			quote := []string{first, second}[n-1]
+			cited := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, ChunkHash: files.Hash([]byte(passage)), Quote: quote, Passage: passage}
+			return witness.Answer{Text: quote, Citations: []witness.Citation{cited}, By: "documents"}, nil
+		}
+		h.process("one", h.journal).inquire(options())
+		both := slices.ContainsFunc(h.asked(), func(q string) bool { return strings.Contains(q, "240 people") && strings.Contains(q, "310 people") })
+		same(t, "asked about both", both, asked)
+	}
 }

@@ -187,7 +187,7 @@ func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, rules.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound})
+		all = append(all, rules.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound, Around: a.around()})
 	}
 	return all, nil
 }

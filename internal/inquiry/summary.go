@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -13,6 +14,7 @@ import (
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/sentence"
 )
 
 // SumPayload asks what came of the inquiry, in words.
@@ -88,15 +90,15 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 }
 
 // summaryWords are what a summary by rules is made of, in a language.
-type summaryWords struct{ head, none, said, notFound, clash, open, nothingOpen, answer string }
+type summaryWords struct{ head, none, said, notFound, clash, open, nothingOpen, answer, answers, and string }
 
 func wordsOf(language string) summaryWords {
 	if language == "de" {
 		return summaryWords{"*Zusammengestellt nach Regeln, ohne Sprachmodell: die Sätze sind die des Zeugen.*", "Der Zeuge hat nichts gesagt.", "Was gesagt wurde", "nicht in den Unterlagen",
-			"Was einander widerspricht", "Was offen blieb", "Nichts blieb offen.", "Antwort"}
+			"Was einander widerspricht", "Was offen blieb", "Nichts blieb offen.", "Antwort", "Antworten", "und"}
 	}
 	return summaryWords{"*Put together by rules, without a language model: the sentences are the witness's own.*", "The witness has said nothing.", "What was said", "not in the documents",
-		"What contradicts", "What is left open", "Nothing is left open.", "answer"}
+		"What contradicts", "What is left open", "Nothing is left open.", "answer", "answers", "and"}
 }
 
 // summaryByRules is Markdown of what was said, what clashes and what is open.
@@ -109,12 +111,12 @@ func summaryByRules(language, hypothesis string, all []rules.Exchange, r Analyse
 		return b.String()
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", w.said)
-	for n, e := range all {
-		answer := strings.Join(strings.Fields(e.Answer), " ")
-		if e.NotFound || answer == "" {
-			answer = "*" + w.notFound + "*"
+	for _, s := range statements(all, "*"+w.notFound+"*") {
+		answers := w.answer
+		if len(s.answers) > 1 {
+			answers = w.answers
 		}
-		fmt.Fprintf(b, "- %s (%s %d)\n", answer, w.answer, n+1)
+		fmt.Fprintf(b, "- %s (%s %s)\n", s.text, answers, agent.Listed(s.answers, w.and))
 	}
 	if len(r.Analysis.Contradictions) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n", w.clash)
@@ -135,10 +137,48 @@ func summaryByRules(language, hypothesis string, all []rules.Exchange, r Analyse
 	return b.String()
 }
 
+// statement is what was said, and the numbers of the answers that say it.
+type statement struct {
+	text    string
+	answers []string
+}
+
+// statements are the sentences of answers, each once, in the order in which they were first said; those that the same answers say stay together.
+// What is empty or not found reads as silence.
+func statements(all []rules.Exchange, silence string) (joined []statement) {
+	var said []statement
+	place := map[string]int{} // in said
+	for n, e := range all {
+		number, sentences := strconv.Itoa(n+1), sentence.Split(e.Answer)
+		if e.NotFound || len(sentences) == 0 {
+			sentences = []string{silence}
+		}
+		for _, text := range sentences {
+			text = strings.Join(strings.Fields(text), " ")
+			at, known := place[text]
+			switch {
+			case !known:
+				place[text], said = len(said), append(said, statement{text, []string{number}})
+			case !slices.Contains(said[at].answers, number):
+				said[at].answers = append(said[at].answers, number)
+			}
+		}
+	}
+	for _, s := range said {
+		last := len(joined) - 1
+		if last >= 0 && s.text != silence && joined[last].text != silence && slices.Equal(joined[last].answers, s.answers) {
+			joined[last].text += " " + s.text
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
 // asWitnessed are the pairs as a witness knows them.
 func asWitnessed(all []rules.Exchange) (earlier []witness.Exchange) {
 	for _, e := range all {
-		earlier = append(earlier, witness.Exchange(e))
+		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
 	}
 	return earlier
 }

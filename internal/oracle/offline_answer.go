@@ -25,6 +25,8 @@ func (o offline) answer(quotes []quote) model.Response {
 	}
 	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {
 		b.WriteString(line + "\n\n")
+	} else if line := o.sentenceLine(quotes); line != "" && lacking == "" {
+		b.WriteString(line + "\n\n")
 	}
 	fmt.Fprintf(b, "%s that may answer it; no language model is in use:\n", agent.Counted(len(quotes), "passage"))
 	for _, q := range quotes {

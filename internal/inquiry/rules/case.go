@@ -40,6 +40,7 @@ type exchange struct {
 type answer struct {
 	text      string
 	notFound  bool
+	around    string
 	sentences []sentence
 }
 
@@ -86,7 +87,7 @@ func (c *Case) Add(e Exchange) {
 }
 
 func (c *Case) read(e Exchange) exchange {
-	x := exchange{question: c.l.question(e.Question), answer: answer{text: e.Answer, notFound: e.NotFound}}
+	x := exchange{question: c.l.question(e.Question), answer: answer{text: e.Answer, notFound: e.NotFound, around: e.Around}}
 	x.answer.sentences = c.l.sentences(e.Answer)
 	switch at := slices.IndexFunc(c.open, func(g *openGap) bool { return c.asksAbout(g, x.question) }); {
 	case at >= 0:

@@ -61,7 +61,7 @@ func (c *Case) clashing(found []*mention) []pair {
 	var best []pair
 	c.pairs(found, func(a, b *mention) {
 		p := pair{a, b, c.probability(a, b)}
-		if p.probability < doubtful {
+		if p.probability < doubtful || toldTogether(a, b) {
 			return
 		}
 		switch i := slices.IndexFunc(best, func(o pair) bool { return o.a.pair == a.pair }); {
@@ -73,6 +73,18 @@ func (c *Case) clashing(found []*mention) []pair {
 	})
 	slices.SortStableFunc(best, func(x, y pair) int { return x.a.pair - y.a.pair }) // the answer that said it first counts
 	return best
+}
+
+// toldTogether says whether one paragraph of what is quoted holds the sentences of both mentions: who wrote one after the other meant both, so that
+// asking which of them holds would lead nowhere.
+func toldTogether(a, b *mention) bool {
+	one, other := span(a.s.text, a.s.list), span(b.s.text, b.s.list)
+	for paragraph := range strings.SplitSeq(b.x.answer.around, "\n\n") {
+		if strings.Contains(paragraph, one) && strings.Contains(paragraph, other) {
+			return true
+		}
+	}
+	return false
 }
 
 // pairs gives the mentions that may be held against earlier ones.

@@ -46,7 +46,8 @@ const (
 // Exchange is a question and its answer.
 type Exchange struct {
 	Question, Answer string
-	NotFound         bool // the witness said, as a fact and not in words, that the documents do not hold it
+	NotFound         bool   // the witness said, as a fact and not in words, that the documents do not hold it
+	Around           string // the passages that the answer quotes, where it does, parted by empty lines as paragraphs are
 }
 
 // Gap is something that is missing, vague, ambiguous or inconsistent.

@@ -57,7 +57,7 @@ func TestMoreOfAMatterIsWhatWasNotSaidYet(t *testing.T) {
 			said = append(said, c.Quote)
 		}
 	}
-	if len(said) != 4 || !earlier[3].NotFound {
+	if len(said) != 3 || !earlier[3].NotFound {
 		t.Errorf("%d sentences were said: %q", len(said), said)
 	}
 }

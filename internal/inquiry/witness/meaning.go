@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/model"
 )
@@ -24,8 +25,9 @@ type meaning struct {
 	embed  model.Embedder
 	id     string
 	folder string
-	room   int64 // bytes
-	corpus *corpus
+	room   int64  // bytes
+	about  string // a question that says nothing by itself
+	chunks []document.Chunk
 
 	mu      sync.Mutex
 	vectors [][]float32 // of the chunks, of length 1; nil until they are wanted
@@ -44,31 +46,31 @@ var (
 	errGivenUp = errors.New("the embedder has failed before")
 )
 
-func newMeaning(o Options, c *corpus) *meaning {
-	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, room: cmp.Or(o.Room, usualRoom), corpus: c}
+func newMeaning(o Options, chunks []document.Chunk) *meaning {
+	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, room: cmp.Or(o.Room, usualRoom), about: o.Hypothesis, chunks: chunks}
 }
 
-// rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
-func (m *meaning) rank(ctx context.Context, question string, q asked, earlier []Exchange) ([]int, error) {
+// rank gives all chunks, the nearest first. A thin question is understood by what was asked before. After a failure that no context is to blame for it is errGivenUp.
+func (m *meaning) rank(ctx context.Context, question string, thin bool, earlier []Exchange) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.givenUp {
 		return nil, errGivenUp
 	}
-	order, err := m.near(ctx, question, q, earlier)
+	order, err := m.near(ctx, question, thin, earlier)
 	m.givenUp = err != nil && ctx.Err() == nil
 	return order, err
 }
 
-func (m *meaning) near(ctx context.Context, question string, q asked, earlier []Exchange) ([]int, error) {
+func (m *meaning) near(ctx context.Context, question string, thin bool, earlier []Exchange) ([]int, error) {
 	chunks, err := m.ofChunks(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if q.thin && len(earlier) > 0 {
+	if thin && len(earlier) > 0 {
 		question = earlier[len(earlier)-1].Question + " " + question
-	} else if q.thin {
-		question = m.corpus.hypothesis + " " + question
+	} else if thin {
+		question = m.about + " " + question
 	}
 	vectors, _, err := m.embed.Embed(ctx, []string{short(question)})
 	if err != nil {
@@ -96,7 +98,7 @@ func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
 	if m.vectors != nil {
 		return m.vectors, nil
 	}
-	if len(m.corpus.chunks) == 0 {
+	if len(m.chunks) == 0 {
 		return nil, errNothing
 	}
 	root, err := m.open()
@@ -106,13 +108,13 @@ func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
 	if root != nil {
 		defer func() { _ = root.Close() }() // what is written is synced
 	}
-	all := make([][]float32, len(m.corpus.chunks))
+	all := make([][]float32, len(m.chunks))
 	for first := 0; first < len(all); {
 		next := first + 1
-		for next < len(all) && m.corpus.chunks[next].DocumentHash == m.corpus.chunks[first].DocumentHash {
+		for next < len(all) && m.chunks[next].DocumentHash == m.chunks[first].DocumentHash {
 			next++
 		}
-		vectors, err := m.ofDocument(ctx, root, m.corpus.chunks[first:next])
+		vectors, err := m.ofDocument(ctx, root, m.chunks[first:next])
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func (m *meaning) open() (*os.Root, error) {
 }
 
 // ofDocument gives the vectors of a document's chunks: those that were kept, or new ones, which are kept then.
-func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []chunk) ([][]float32, error) {
+func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []document.Chunk) ([][]float32, error) {
 	name := m.key(chunks)
 	if root != nil {
 		f, err := files.Read(root, name, len(chunks)*4*mostCells)
@@ -204,7 +206,7 @@ func (m *meaning) clear(root *os.Root, written string) error {
 const vectorsEnding = ".vectors"
 
 // key names the vectors of chunks: by their texts, and by the model that they were made with.
-func (m *meaning) key(chunks []chunk) string {
+func (m *meaning) key(chunks []document.Chunk) string {
 	var all strings.Builder
 	all.WriteString(m.id + "\n")
 	for _, c := range chunks {

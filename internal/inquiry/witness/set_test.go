@@ -3,10 +3,12 @@ package witness
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"sibyl/internal/document"
+	"sibyl/internal/sentence"
 )
 
 // labelled is a question with the words that its answer must hold; "" where nothing answers.
@@ -126,5 +128,76 @@ func TestAnswersOfLabelledSets(t *testing.T) {
 		if float64(f.right) < least.precision*float64(f.answered) || float64(f.right) < least.recall*float64(f.answerable) || f.answerable < 14 || f.unanswerable < 14 {
 			t.Errorf("%s: %v, want precision %v and recall %v\n%s", name, f, least.precision, least.recall, strings.Join(problems, "\n"))
 		}
+	}
+}
+
+// In folders on several matters each sentence that is quoted must be on the matter, not only the first.
+func TestQuotationsFromFoldersAreOfTheMatter(t *testing.T) {
+	for name, least := range map[string]struct{ precision, recall, silent float64 }{"folders": {0.9, 0.95, 0.82}, "folders-held": {0.85, 0.9, 0.9}} {
+		quoted, right, answered, answerable, silent, unanswerable := 0, 0, 0, 0, 0, 0
+		var problems []string
+		for _, l := range readSet(t, "testdata/"+name+".txt") {
+			a := answer(t, l.witness, l.question, l.language)
+			wanted := strings.Split(l.want, " | ")
+			isRight := func(c Citation) bool {
+				return l.want != "" && slices.ContainsFunc(wanted, func(w string) bool { return strings.Contains(c.Quote, w) })
+			}
+			for _, c := range a.Citations {
+				if quoted++; isRight(c) {
+					right++
+				} else {
+					problems = append(problems, l.question+" -> "+c.Quote)
+				}
+			}
+			switch {
+			case l.want == "":
+				if unanswerable++; a.NotFound {
+					silent++
+				}
+			case slices.ContainsFunc(a.Citations, isRight):
+				answered, answerable = answered+1, answerable+1
+			default:
+				answerable++
+				problems = append(problems, "missed: "+l.question)
+			}
+		}
+		got := fmt.Sprintf("%s: %d of %d quotations right, %d of %d questions answered, %d of %d others left alone", name, right, quoted, answered, answerable, silent, unanswerable)
+		t.Log(got)
+		if float64(right) < least.precision*float64(quoted) || float64(answered) < least.recall*float64(answerable) || float64(silent) < least.silent*float64(unanswerable) {
+			t.Errorf("%s, want at least %v\n%s", got, least, strings.Join(problems, "\n"))
+		}
+	}
+}
+
+// What may stand above everything else as the answer is hardly ever wrong, or it had better not stand there.
+func TestClearAnswersOfLabelledSetsAreRight(t *testing.T) {
+	given, right, answerable := 0, 0, 0
+	var problems []string
+	for _, name := range []string{"dev", "fresh", "last", "unseen", "folders", "folders-held"} {
+		for _, l := range readSet(t, "testdata/"+name+".txt") {
+			language := sentence.LanguageOf(l.question)
+			if language == "" || l.follows {
+				continue
+			}
+			if l.want != "" {
+				answerable++
+			}
+			w := l.witness.(*ofDocuments)
+			q, ok := w.corpus.Answer(w.corpus.Ask(l.question, language, nil))
+			if !ok {
+				continue
+			}
+			given++
+			said := w.chunks[q.Part].Text[q.From:q.To]
+			if l.want != "" && slices.ContainsFunc(strings.Split(l.want, " | "), func(w string) bool { return strings.Contains(said, w) }) {
+				right++
+			} else {
+				problems = append(problems, l.question+" -> "+said)
+			}
+		}
+	}
+	t.Logf("%d of %d right, of %d that have an answer", right, given, answerable)
+	if float64(right) < 0.96*float64(given) || float64(right) < 0.6*float64(answerable) {
+		t.Errorf("%d of %d right, of %d that have an answer\n%s", right, given, answerable, strings.Join(problems, "\n"))
 	}
 }

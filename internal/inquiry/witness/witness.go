@@ -13,13 +13,11 @@ import (
 	"context"
 
 	"sibyl/internal/model"
+	"sibyl/internal/sentence"
 )
 
 // Exchange is a question that was asked before, and its answer.
-type Exchange struct {
-	Question, Answer string
-	NotFound         bool
-}
+type Exchange = sentence.Exchange
 
 // Answer is what a witness says.
 type Answer struct {

@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -19,6 +19,14 @@ func isAbbreviation(word string) bool {
 		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez", "bzw", "usw", "vgl", "abb", "abs", "art", "bspw", "evtl", "ggf",
 		"inkl", "zzgl", "mio", "mrd", "str", "tel", "hr", "fr", "geb", "gest", "zb", "dipl", "ing", "max", "min", "eur",
 	}, word)
+}
+
+// Split gives the sentences of a text, without white space around them.
+func Split(text string) (list []string) {
+	for _, s := range sentences(text) {
+		list = append(list, text[s.from:s.to])
+	}
+	return list
 }
 
 // sentences takes a text apart. Lines are sentences of their own: documents are read so that running text has none within.

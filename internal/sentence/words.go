@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -46,6 +46,6 @@ func isFiller(word, language string) bool {
 	return slices.Contains([]string{
 		"exact", "precise", "precisely", "specific", "specifically", "concrete", "details", "detail", "information", "say", "says", "said", "state", "stated", "states", "describe", "described", "true", "correct", "hold", "holds", "document", "documents",
 		"statement", "question", "answer", "actual", "total", "altogether", "approximately", "roughly", "about", "please", "happen", "happened", "occur", "occurred", "take", "took", "place", "meant", "means", "known", "number", "amount", "date",
-		"time", "money", "person", "people", "called", "name", "there", "give", "gave", "given",
+		"time", "money", "person", "people", "called", "name", "there",
 	}, word)
 }

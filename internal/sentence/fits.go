@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 )
 
 // fits says whether a sentence has what the question asks for: a when-question wants a date, how many a number.
-func (c *corpus) fits(q asked, text string) bool {
+func (c *Corpus) fits(q Question, text string) bool {
 	list := pieces(text)
 	switch q.kind {
 	case when:
@@ -38,7 +38,7 @@ func hasNamedTime(list []piece) bool {
 }
 
 // hasQuantity says whether there is a number that is no date, and that the question did not bring.
-func hasQuantity(q asked, list []piece) bool {
+func hasQuantity(q Question, list []piece) bool {
 	for i, p := range list {
 		switch {
 		case q.words[p.low] || p.isDate():
@@ -55,7 +55,7 @@ func hasQuantity(q asked, list []piece) bool {
 }
 
 // isNear says whether a number stands by what is counted, or behind what is measured, in one clause.
-func isNear(q asked, text string, list []piece) bool {
+func isNear(q Question, text string, list []piece) bool {
 	if q.measure != extent && !slices.ContainsFunc(q.terms, func(t term) bool { return t.counted }) {
 		return true
 	}
@@ -82,10 +82,10 @@ func isNear(q asked, text string, list []piece) bool {
 }
 
 // asksFor says whether a word behind a figure is one of the question, so that the figure counts it and is no year.
-func (q asked) asksFor(p piece) bool {
+func (q Question) asksFor(p piece) bool {
 	for _, w := range search.Words(p.text) {
 		for _, t := range q.terms {
-			if stem(w, q.language) == t.stem {
+			if likeness(t.stem, stem(w, q.language), q.language) > 0 {
 				return true
 			}
 		}
@@ -95,7 +95,7 @@ func (q asked) asksFor(p piece) bool {
 
 // hasName says whether a name is in a sentence that the question does not have: words with capital letters that follow each other, or one
 // where only names have them, or something in quotation marks.
-func hasName(q asked, text string, list []piece) bool {
+func hasName(q Question, text string, list []piece) bool {
 	if _, quoted := unquote(text); len(quoted) > 0 {
 		return true
 	}
@@ -112,11 +112,16 @@ func hasName(q asked, text string, list []piece) bool {
 	return false
 }
 
-// hasPerson says whether somebody or something is named that the question does not name.
-func hasPerson(q asked, list []piece) bool {
+// hasPerson says whether somebody or something is named that the question does not name. Where all is told of what was done to something, only
+// “von” names who did it.
+func hasPerson(q Question, list []piece) bool {
+	done := q.language == german && !q.survey && slices.ContainsFunc(list, func(p piece) bool { return isPassive(p.low) && !q.words[p.low] })
 	for i, p := range list {
 		low := search.Words(p.text)
 		if len(low) == 0 || p.isNumber() || q.words[low[0]] || q.asksFor(p) || isNumberWord(p.low) || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
+			continue
+		}
+		if done && (i == 0 || !isActor(list, i, q.language)) {
 			continue
 		}
 		if p.isCapital() && i > 0 || i == 0 && p.isCapital() && q.language != german {
@@ -128,6 +133,8 @@ func hasPerson(q asked, list []piece) bool {
 	}
 	return false
 }
+
+func isPassive(word string) bool { return word == "wurde" || word == "wurden" || word == "worden" }
 
 // isActor says whether a word stands behind “by” or “von”.
 func isActor(list []piece, i int, language string) bool {
@@ -144,12 +151,12 @@ func isActor(list []piece, i int, language string) bool {
 }
 
 // isSubject says whether a word stands before the first word that the question has too: “The board approved the budget.”
-func isSubject(q asked, list []piece, at int) bool {
+func isSubject(q Question, list []piece, at int) bool {
 	return !slices.ContainsFunc(list[:at], q.asksFor)
 }
 
 // hasPlace says whether a preposition of place stands before something that is no time and that the question does not name.
-func hasPlace(q asked, list []piece) bool {
+func hasPlace(q Question, list []piece) bool {
 	prepositions := []string{"in", "at", "near", "from", "to", "on", "under", "above", "behind", "beside", "next", "inside", "outside", "into", "through", "between", "around", "along", "across", "opposite", "off"}
 	if q.language == german {
 		prepositions = []string{"in", "im", "am", "an", "auf", "bei", "beim", "aus", "nach", "von", "vom", "zu", "zum", "zur", "unter", "über", "hinter", "vor", "neben", "ins", "durch", "zwischen", "nahe", "gegenüber"}
@@ -168,7 +175,7 @@ func hasPlace(q asked, list []piece) bool {
 				article = article || low == "the" || low == "a" || low == "an" || low == "its" || low == "their"
 				continue
 			}
-			numbered := i+j+2 < len(list) && isCode(list[i+j+2].text) // in hall B
+			numbered := i+j+2 < len(list) && isCode(list[i+j+2].text) && !list[i+j+2].isYear() // in hall B, but not in autumn 2019
 			if !q.words[low] && (next.isCapital() || q.language != german && article || numbered) {
 				return true
 			}
@@ -180,18 +187,43 @@ func hasPlace(q asked, list []piece) bool {
 
 // hasReason says whether a word stands in a sentence that gives a reason.
 func hasReason(text, language string) bool {
-	low := " " + strings.Join(lower(pieces(text)), " ") + " "
+	list := pieces(text)
+	low := " " + strings.Join(lower(list), " ") + " "
 	reasons := []string{
-		"because", "since", "due to", "owing to", "reason", "reasons", "so that", "in order to", "as a result", "caused", "cause", "causes", "therefore", "thus", "hence", "led to", "leads to", "resulted", "results from", "on account of", "thanks to",
+		"because", "due to", "owing to", "reason", "reasons", "so that", "in order to", "as a result", "caused", "cause", "causes", "therefore", "thus", "hence", "led to", "leads to", "resulted", "results from", "on account of", "thanks to",
 		"after", "prompted", "motivated", "explained", "explains", "attributed", "to avoid", "to prevent", "to reduce", "to improve", "to ensure", "to allow", "to protect", "to save", "to make", "for lack of",
 	}
 	if language == german {
 		reasons = []string{
-			"weil", "da", "denn", "wegen", "aufgrund", "auf grund", "grund", "gründe", "ursache", "ursachen", "damit", "deshalb", "daher", "darum", "deswegen", "somit", "infolge", "nachdem", "führte", "führten", "verursacht", "verursachte", "durch", "dank",
-			"mangels", "zurückzuführen", "begründet", "begründete", "begründung", "um",
+			"weil", "denn", "wegen", "aufgrund", "auf grund", "grund", "gründe", "ursache", "ursachen", "damit", "deshalb", "daher", "darum", "deswegen", "somit", "infolge", "nachdem", "führte", "führten", "verursacht", "verursachte", "durch", "dank",
+			"mangels", "zurückzuführen", "begründet", "begründete", "begründung",
 		}
 	}
-	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(low, " "+r+" ") })
+	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(low, " "+r+" ") }) || hasClauseOfReason(text, list, language)
+}
+
+// hasClauseOfReason says whether a clause begins with a word that gives a reason only where a clause begins: “since”, but not “since 2019”; “da”, but
+// not “er war da”; “um … zu”, but not “um 15 Uhr”.
+func hasClauseOfReason(text string, list []piece, language string) bool {
+	for i, p := range list[:max(len(list)-1, 0)] {
+		next := list[i+1]
+		isTime := next.isNumber() || isNumberWord(next.low) || isMonth(next.low) || isWeekday(next.low) || isUnitOfTime(next.low)
+		begins := i == 0 || strings.ContainsAny(text[list[i-1].at+len(list[i-1].text):p.at], ",;:–(")
+		switch {
+		case isTime:
+		case language != german && p.low == "since", language == german && p.low == "da" && begins:
+			return true
+		case language == german && p.low == "um" && begins && slices.ContainsFunc(list[i+1:], isInfinitive):
+			return true
+		}
+	}
+	return false
+}
+
+// isInfinitive says whether a German word is “zu”, or holds it as in “einzusparen”.
+func isInfinitive(p piece) bool {
+	_, end, found := strings.Cut(p.low, "zu")
+	return p.low == "zu" || found && !strings.HasPrefix(p.low, "zu") && strings.HasSuffix(end, "n")
 }
 
 func lower(list []piece) (low []string) {

@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/search"
 )
 
-// asked is a question as it is looked for.
-type asked struct {
+// Question is a question as its answer is looked for.
+type Question struct {
 	language string
 	kind     kind
 	measure  measure
@@ -20,7 +20,23 @@ type asked struct {
 	thin     bool            // it says little by itself, so that the context says what it is about
 	survey   bool            // it says nothing by itself, so that the terms are what it is about
 	quoted   []string        // what it quotes
+	earlier  []Exchange
 }
+
+// LanguageOf is the language, "en" or "de", in whose words a question asks when, where, who, how much or why; "" if it asks for none of these.
+func LanguageOf(question string) string {
+	plain, _ := unquote(question)
+	asking := search.Words(lastQuestion(plain))
+	for _, language := range []string{"en", german} {
+		if k, _ := kindOf(asking, language); k != anything {
+			return language
+		}
+	}
+	return ""
+}
+
+// Thin says whether the question says little by itself.
+func (q Question) Thin() bool { return q.thin }
 
 // term is a word that the answer should have.
 type term struct {
@@ -43,9 +59,9 @@ const (
 	contextWeight = 0.6
 )
 
-// ask reads a question. Its last sentence that asks is the question; what stands before it, or in quotation marks, says what it is about.
-func (c *corpus) ask(question, language string, earlier []Exchange) asked {
-	q := asked{language: language, words: map[string]bool{}}
+// Ask reads a question, in a language, "en" or "de", after these exchanges. Its last sentence that asks is the question; what stands before it, or in quotation marks, says what it is about.
+func (c *Corpus) Ask(question, language string, earlier []Exchange) Question {
+	q := Question{language: language, earlier: earlier, words: map[string]bool{}}
 	var plain string
 	plain, q.quoted = unquote(question)
 	asking := lastQuestion(plain)
@@ -162,7 +178,7 @@ func isPointing(word, language string) bool {
 }
 
 // terms are the words of a text that carry meaning, but for those that others have.
-func (c *corpus) terms(text, language string, opens []string, others []term) (list []term) {
+func (c *Corpus) terms(text, language string, opens []string, others []term) (list []term) {
 	first := true
 	for _, p := range pieces(text) {
 		for _, w := range search.Words(p.text) {
@@ -204,7 +220,7 @@ func isCode(text string) bool {
 }
 
 // weigh finds which words of the corpus stand for each term, and how much each term tells.
-func (c *corpus) weigh(q *asked) {
+func (c *Corpus) weigh(q *Question) {
 	x := c.in(q.language)
 	for _, list := range [][]term{q.terms, q.context} {
 		for i := range list {

@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -10,12 +10,14 @@ import (
 const (
 	spokenOf   = 0.5     // how well a word must be stood for, so that a sentence speaks of it
 	ofMatter   = 1.0 / 3 // of the words of a matter, so many name it although its subject is not among them
+	ofTitle    = 1.0 / 2 // of them, where headings alone have them
+	ofOpening  = 2.0 / 3 // of them, in the sentence that opens a paragraph
 	nearMatter = 0.6     // of the best score, for a further sentence
 )
 
 // matter finds what a question is about that says nothing by itself: what it points at and quotes, what stands before its colon, or else the
 // hypothesis. It is nil for any other question.
-func (c *corpus) matter(q *asked, asking string, opens []string) []term {
+func (c *Corpus) matter(q *Question, asking string, opens []string) []term {
 	before, rest, parted := strings.Cut(asking, ": ")
 	if !parted || len(q.quoted) > 0 {
 		before, rest = "", asking
@@ -46,12 +48,12 @@ func (c *corpus) matter(q *asked, asking string, opens []string) []term {
 func (t term) tells() bool { return t.content || t.must }
 
 // survey finds the sentences that say of a matter what a question asks for, the best first. Where it asks for anything, nothing is said again.
-func (c *corpus) survey(q asked, order []int, earlier []Exchange) []found {
+func (c *Corpus) survey(q Question, order []int) []found {
 	var all []found
 	for place, at := range order {
 		for i := range c.chunks[at].sentences {
 			f, ok := c.about(q, at, i)
-			if ok && (q.kind != anything || !c.chunks[at].isSaid(i, earlier)) {
+			if ok && (q.kind != anything || !c.chunks[at].isSaid(i, q.earlier)) {
 				f.rank = f.score + 0.02/float64(place+1)
 				all = append(all, f)
 			}
@@ -61,32 +63,68 @@ func (c *corpus) survey(q asked, order []int, earlier []Exchange) []found {
 }
 
 // about says how much a sentence speaks of a matter, and whether it answers.
-func (c *corpus) about(q asked, at, i int) (found, bool) {
+func (c *Corpus) about(q Question, at, i int) (found, bool) {
 	ch := &c.chunks[at]
 	f := found{chunk: at, sentence: i}
 	text := ch.text(i)
-	isTitle := ch.Index == 0 && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!")
+	isTitle := ch.opens && i == 0 && !strings.ContainsAny(text[len(text)-1:], ".!")
 	if isRow := strings.HasPrefix(text, "|"); !ch.tells(i) || isTitle || isRow { // a row of a table says nothing without its head
 		return f, false
 	}
 	f.back = c.pointsBack(ch, i, q.language)
-	sum, subject, spoken, telling := 0.0, 0.0, 0.0, 0.0
+	sum := 0.0
 	for _, t := range q.terms {
 		_, value := c.stands(t, ch, i, f.back)
 		sum += t.weight * value
+	}
+	f.score = sum / q.total
+	return f, ch.isOf(q, i, f.back) && c.fits(q, text)
+}
+
+// isOf says whether a sentence is of a matter: it or a heading names its subject, it speaks of some of the matter where the subject is named around
+// it or nowhere at all, a heading speaks of half of it, or the sentence that opens its paragraph of most.
+func (ch *chunk) isOf(q Question, i int, points bool) bool {
+	subject, named := false, false
+	said, above, opening, telling := 0.0, 0.0, 0.0, 0.0
+	for _, t := range q.terms {
 		if !t.tells() {
 			continue
 		}
+		in, under := ch.names(t, i, points)
 		if telling == 0 {
-			subject = value
+			subject = max(in, under) >= spokenOf
+			named = len(t.likeness) == 0 || slices.ContainsFunc(ch.sentences, func(o sentence) bool { return best(t, o.words) >= spokenOf })
 		}
 		telling++
-		if value >= spokenOf {
-			spoken++
+		if in >= spokenOf {
+			said++
+		}
+		if under >= spokenOf {
+			above++
+		}
+		if best(t, ch.sentences[ch.opening(i)].words) >= spokenOf {
+			opening++
 		}
 	}
-	f.score = sum / q.total
-	return f, (subject > 0 || spoken >= ofMatter*telling) && c.fits(q, text)
+	return subject || named && said >= ofMatter*telling || above >= ofTitle*telling || opening >= ofOpening*telling
+}
+
+// names says how well a sentence stands for a term, with the one that it goes on from, and how well what it stands under does.
+func (ch *chunk) names(t term, i int, points bool) (in, under float64) {
+	s := &ch.sentences[i]
+	in = best(t, s.words)
+	if points {
+		in = max(in, pointingTo*best(t, ch.sentences[i-1].words))
+	}
+	return in, max(aboveIt*best(t, s.under), inTitle*best(t, ch.title))
+}
+
+// opening is the first sentence of the paragraph of a sentence.
+func (ch *chunk) opening(i int) int {
+	for !ch.sentences[i].first {
+		i--
+	}
+	return i
 }
 
 // isSaid says whether a sentence was quoted before.

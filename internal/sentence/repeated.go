@@ -1,4 +1,4 @@
-package witness
+package sentence
 
 import (
 	"slices"
@@ -12,13 +12,13 @@ const leastQuoted = 3
 
 // repeated finds the passages of earlier answers that a question holds against each other: “you said A, and then B: which holds?” Each is
 // quoted again as it stands, since documents take nothing back. It finds none if the question does not quote two answers.
-func (c *corpus) repeated(q asked, earlier []Exchange) (list []found) {
-	if len(q.quoted) < 2 || len(earlier) < 2 {
+func (c *Corpus) repeated(q Question) (list []found) {
+	if len(q.quoted) < 2 || len(q.earlier) < 2 {
 		return nil
 	}
 	for _, quoted := range q.quoted {
 		words := search.Words(quoted)
-		if len(words) < leastQuoted || !slices.ContainsFunc(earlier, func(e Exchange) bool { return !e.NotFound && holds(search.Words(e.Answer), words) }) {
+		if len(words) < leastQuoted || !slices.ContainsFunc(q.earlier, func(e Exchange) bool { return !e.NotFound && holds(search.Words(e.Answer), words) }) {
 			continue
 		}
 		if f, ok := c.locate(words); ok && !slices.Contains(list, f) && len(list) < mostSentences {
@@ -32,7 +32,7 @@ func (c *corpus) repeated(q asked, earlier []Exchange) (list []found) {
 }
 
 // locate finds the sentence that holds these words in a row, or the first of them if they go on over its end.
-func (c *corpus) locate(words []string) (found, bool) {
+func (c *Corpus) locate(words []string) (found, bool) {
 	var ids []int32
 	for _, w := range words {
 		id, known := c.ids[w]

@@ -1,9 +1,7 @@
-package witness
+package sentence
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -19,7 +17,7 @@ const (
 
 // How much a word counts beside the sentence that answers.
 const (
-	besideIt   = 0.7  // in the sentence before it
+	besideIt   = 0.45 // in the sentence before it
 	aboveIt    = 0.7  // in the heading that it stands under
 	inTitle    = 0.5  // in the name of its document, or its first line
 	aroundIt   = 0.25 // elsewhere in the chunk
@@ -35,54 +33,42 @@ type found struct {
 	score           float64 // share of the question that it covers
 	rank            float64 // score, with what breaks ties
 	back            bool    // it can't be understood without the sentence before it
+	whole           bool    // it speaks, with what it stands under, of all that the question says
 }
 
-// Answer quotes the sentences that answer the question.
-func (w *ofDocuments) Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error) {
-	if err := ctx.Err(); err != nil {
-		return Answer{}, err
+// Answers gives the sentences that answer a question, the best first; none if nothing does. Near ranks the parts by how near they are to the
+// question by their meaning, the nearest first; nil where only words are searched.
+func (c *Corpus) Answers(q Question, near []int) []Quote {
+	return c.quotes(c.find(q, near))
+}
+
+// Answer is the one sentence that clearly answers a question: it has what is asked for and speaks of all that the question says, and no other
+// does so nearly as well.
+func (c *Corpus) Answer(q Question) (Quote, bool) {
+	if q.kind == anything || q.survey {
+		return Quote{}, false
 	}
-	a := Answer{By: "documents"}
-	q := w.corpus.ask(question, language, earlier)
-	if list := w.corpus.repeated(q, earlier); len(list) > 0 {
-		w.corpus.quote(&a, list)
-		return a, nil
+	list := c.find(q, nil)
+	if len(list) != 1 || !list[0].whole {
+		return Quote{}, false
 	}
-	order := w.corpus.rank(append(slices.Clone(q.terms), q.context...), language)
+	return c.quotes(list)[0], true
+}
+
+func (c *Corpus) find(q Question, near []int) []found {
+	if list := c.repeated(q); len(list) > 0 {
+		return list
+	}
+	order := c.rank(append(slices.Clone(q.terms), q.context...), q.language)
 	best := -1 // the chunk that means most of the same
-	if w.meaning != nil {
-		near, err := w.meaning.rank(ctx, question, q, earlier)
-		switch {
-		case ctx.Err() != nil:
-			return Answer{}, ctx.Err()
-		case errors.Is(err, errGivenUp):
-		case err != nil:
-			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+err.Error())
-		default:
-			order, best = fuse(order, near), near[0]
-		}
+	if len(near) > 0 {
+		order, best = fuse(order, near), near[0]
 	}
 	order = order[:min(len(order), mostCandidates)]
-	var list []found
 	if q.survey {
-		list = w.corpus.survey(q, order, earlier)
-	} else {
-		list = w.corpus.choose(q, order, best)
+		return c.survey(q, order)
 	}
-	if len(list) == 0 {
-		a.NotFound, a.Text = true, notFound(language)
-		return a, nil
-	}
-	w.corpus.quote(&a, list)
-	return a, nil
-}
-
-// notFound is what is said where nothing answers.
-func notFound(language string) string {
-	if language == german {
-		return "Das steht nicht in den Dokumenten."
-	}
-	return "That is not in the documents."
+	return c.choose(q, order, best)
 }
 
 // fuse joins two rankings by their reciprocal ranks.
@@ -103,7 +89,7 @@ func fuse(a, b []int) []int {
 }
 
 // choose finds the sentences of chunks that answer a question, the best first.
-func (c *corpus) choose(q asked, order []int, best int) []found {
+func (c *Corpus) choose(q Question, order []int, best int) []found {
 	var all []found
 	for place, at := range order {
 		for i := range c.chunks[at].sentences {
@@ -119,7 +105,7 @@ func (c *corpus) choose(q asked, order []int, best int) []found {
 }
 
 // first are the sentences of the highest rank, and those near to the best.
-func (c *corpus) first(all []found, near float64) (kept []found) {
+func (c *Corpus) first(all []found, near float64) (kept []found) {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.chunk, b.chunk), cmp.Compare(a.sentence, b.sentence))
 	})
@@ -135,19 +121,23 @@ func (c *corpus) first(all []found, near float64) (kept []found) {
 }
 
 // score says how much of a question a sentence covers, and whether it answers. Meant says that its chunk means most of the same.
-func (c *corpus) score(q asked, at, i int, meant bool) (found, bool) {
+func (c *Corpus) score(q Question, at, i int, meant bool) (found, bool) {
 	ch := &c.chunks[at]
 	f := found{chunk: at, sentence: i}
 	if !ch.tells(i) || len(q.terms) == 0 {
 		return f, false
 	}
 	points := c.pointsBack(ch, i, q.language)
+	f.whole = true
 	sum, own, said, unnamed := 0.0, 0.0, 0.0, 0.0
 	contents, missing := 0, 0
 	for _, t := range q.terms {
 		here, value := c.stands(t, ch, i, points)
 		if t.must && !c.isNamed(t, ch, i, points) || t.counted && here == 0 {
 			return f, false
+		}
+		if in, above := ch.names(t, i, points); (t.tells() || t.weak) && max(in, above) < spokenOf {
+			f.whole = false
 		}
 		sum += t.weight * value
 		own += t.weight * here
@@ -175,7 +165,7 @@ func (c *corpus) score(q asked, at, i int, meant bool) (found, bool) {
 }
 
 // stands says how well a sentence stands for a term: by its own words, and together with what is around it.
-func (c *corpus) stands(t term, ch *chunk, i int, points bool) (here, value float64) {
+func (c *Corpus) stands(t term, ch *chunk, i int, points bool) (here, value float64) {
 	s := &ch.sentences[i]
 	here = best(t, s.words)
 	value = here
@@ -196,7 +186,7 @@ func (c *corpus) stands(t term, ch *chunk, i int, points bool) (here, value floa
 }
 
 // text is a sentence as it stands there.
-func (ch *chunk) text(i int) string { return ch.Text[ch.sentences[i].from:ch.sentences[i].to] }
+func (ch *chunk) text(i int) string { return ch.whole[ch.sentences[i].from:ch.sentences[i].to] }
 
 // tells says whether a sentence is one that can answer: no heading, and no question.
 func (ch *chunk) tells(i int) bool {
@@ -204,20 +194,20 @@ func (ch *chunk) tells(i int) bool {
 }
 
 // pointsBack says whether a sentence goes on to speak of what the one before it names.
-func (c *corpus) pointsBack(ch *chunk, i int, language string) bool {
+func (c *Corpus) pointsBack(ch *chunk, i int, language string) bool {
 	return i > 0 && !ch.sentences[i-1].heading && !ch.sentences[i].first && c.points(ch.text(i), language)
 }
 
 // isNamed says whether a name or a number stands where it says what a sentence is about: in the sentence, in that which it goes on from, or
 // above it.
-func (c *corpus) isNamed(t term, ch *chunk, i int, points bool) bool {
+func (c *Corpus) isNamed(t term, ch *chunk, i int, points bool) bool {
 	const named = partly
 	if best(t, ch.sentences[i].under) >= named || best(t, ch.title) >= named && !t.single {
 		return true
 	}
 	for j := i; j >= 0 && (j == i || j == i-1 && points); j-- {
 		s := &ch.sentences[j]
-		if best(t, s.words) >= named && (!t.single || hasLetter(ch.Text[s.from:s.to], t.word)) {
+		if best(t, s.words) >= named && (!t.single || hasLetter(ch.whole[s.from:s.to], t.word)) {
 			return true
 		}
 	}
@@ -243,7 +233,7 @@ func best(t term, words []int32) (most float64) {
 }
 
 // covers is the share of terms that a sentence, its chunk or its title covers.
-func (c *corpus) covers(terms []term, at, i int) float64 {
+func (c *Corpus) covers(terms []term, at, i int) float64 {
 	sum, total := 0.0, 0.0
 	for _, t := range terms {
 		total += t.weight
@@ -256,7 +246,7 @@ func (c *corpus) covers(terms []term, at, i int) float64 {
 }
 
 // points says whether a sentence begins with a word for what was named before.
-func (c *corpus) points(text, language string) bool {
+func (c *Corpus) points(text, language string) bool {
 	list := pieces(text)
 	for _, p := range list[:min(len(list), 2)] {
 		if isPointing(p.low, language) && p.low != "one" && p.low != "das" && p.low != "there" {
@@ -267,7 +257,7 @@ func (c *corpus) points(text, language string) bool {
 }
 
 // repeats says whether two sentences are nearly the same, or one after the other is already quoted with it.
-func (c *corpus) repeats(a, b found) bool {
+func (c *Corpus) repeats(a, b found) bool {
 	if a.chunk == b.chunk && (a.back && a.sentence-1 == b.sentence || b.back && b.sentence-1 == a.sentence) {
 		return true
 	}
@@ -275,18 +265,15 @@ func (c *corpus) repeats(a, b found) bool {
 	return slices.Equal(x, y)
 }
 
-// quote puts sentences into an answer.
-func (c *corpus) quote(a *Answer, list []found) {
-	var said []string
+// quotes are sentences as they stand there, with what they can't be understood without.
+func (c *Corpus) quotes(list []found) (all []Quote) {
 	for _, f := range list {
-		ch := &c.chunks[f.chunk]
-		from, to := ch.sentences[f.sentence].from, ch.sentences[f.sentence].to
+		in := c.chunks[f.chunk].sentences
+		quote := Quote{Part: f.chunk, From: in[f.sentence].from, To: in[f.sentence].to}
 		if f.back {
-			from = ch.sentences[f.sentence-1].from
+			quote.From = in[f.sentence-1].from
 		}
-		quote := ch.Text[from:to]
-		said = append(said, quote)
-		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote, Passage: ch.Text})
+		all = append(all, quote)
 	}
-	a.Text = strings.Join(said, " ")
+	return all
 }

@@ -1,16 +1,15 @@
-package witness
+package sentence
 
 import (
 	"slices"
 	"strings"
 	"sync"
 
-	"sibyl/internal/document"
 	"sibyl/internal/search"
 )
 
-// corpus is what can be quoted.
-type corpus struct {
+// Corpus is what can be quoted.
+type Corpus struct {
 	chunks     []chunk
 	hypothesis string
 
@@ -22,9 +21,10 @@ type corpus struct {
 	english, german func() *index
 }
 
-// chunk is a chunk with its sentences.
+// chunk is a part of a text with its sentences.
 type chunk struct {
-	document.Chunk
+	whole     string
+	opens     bool    // its text
 	title     []int32 // words that its document is about: its name and first line
 	headings  []int32 // words of the headings in it and of the last one above it
 	sentences []sentence
@@ -46,19 +46,20 @@ type index struct {
 	entries []search.Entry
 }
 
-func newCorpus(docs []document.Document, hypothesis string) *corpus {
-	c := &corpus{hypothesis: hypothesis, ids: map[string]int32{}}
-	for _, d := range docs {
+// New makes a corpus of texts. A question that says nothing by itself (“When?”) is understood by the hypothesis, if there is one.
+func New(texts []Text, hypothesis string) *Corpus {
+	c := &Corpus{hypothesis: hypothesis, ids: map[string]int32{}}
+	for _, t := range texts {
 		var title, heading []int32
-		for _, ch := range document.Chunks(d) {
-			if title == nil {
-				line, _, _ := strings.Cut(ch.Text, "\n")
+		for n, part := range t.Parts {
+			if n == 0 {
+				line, _, _ := strings.Cut(part, "\n")
 				if len(line) > mostTitle {
 					line = ""
 				}
-				title = append(c.wordsOf(strings.TrimSuffix(d.Name, "."+d.Kind)), c.wordsOf(line)...)
+				title = append(c.wordsOf(t.Name), c.wordsOf(line)...)
 			}
-			own := chunk{Chunk: ch, title: title, headings: heading, sentences: c.sentencesOf(ch.Text)}
+			own := chunk{whole: part, opens: n == 0, title: title, headings: heading, sentences: c.sentencesOf(part)}
 			for i := range own.sentences {
 				s := &own.sentences[i]
 				if s.heading {
@@ -78,7 +79,7 @@ func newCorpus(docs []document.Document, hypothesis string) *corpus {
 // mostTitle is how many bytes a first line has that may say what a document is about.
 const mostTitle = 120
 
-func (c *corpus) in(language string) *index {
+func (c *Corpus) in(language string) *index {
 	if language == german {
 		return c.german()
 	}
@@ -86,7 +87,7 @@ func (c *corpus) in(language string) *index {
 }
 
 // wordsOf gives the words of a text by their ids.
-func (c *corpus) wordsOf(text string) (list []int32) {
+func (c *Corpus) wordsOf(text string) (list []int32) {
 	search.EachWord(text, func(w []byte) {
 		id, known := c.ids[string(w)]
 		if !known {
@@ -101,7 +102,7 @@ func (c *corpus) wordsOf(text string) (list []int32) {
 }
 
 // sentencesOf takes a chunk apart.
-func (c *corpus) sentencesOf(text string) (list []sentence) {
+func (c *Corpus) sentencesOf(text string) (list []sentence) {
 	for _, at := range sentences(text) {
 		s := sentence{span: at, words: c.wordsOf(text[at.from:at.to])}
 		if len(s.words) == 0 {
@@ -133,7 +134,7 @@ func isHeading(text string, at span) bool {
 }
 
 // newIndex makes the index of a language. It holds words by their stems, and the parts of compounds that are words of the corpus themselves.
-func (c *corpus) newIndex(language string) *index {
+func (c *Corpus) newIndex(language string) *index {
 	x := &index{stems: make([]string, len(c.words))}
 	known := map[string]bool{}
 	for id, w := range c.words {
@@ -184,7 +185,7 @@ func compound(s string, known map[string]bool) []string {
 }
 
 // rank gives the chunks that hold words of a query, the best first.
-func (c *corpus) rank(terms []term, language string) []int {
+func (c *Corpus) rank(terms []term, language string) []int {
 	x := c.in(language)
 	var stems []string
 	for _, t := range terms {
