@@ -12,7 +12,10 @@ const (
 	ofMatter   = 1.0 / 3 // of the words of a matter, so many name it although its subject is not among them
 	ofTitle    = 1.0 / 2 // of them, where headings alone have them
 	ofOpening  = 2.0 / 3 // of them, in the sentence that opens a paragraph
-	nearMatter = 0.6     // of the best score, for a further sentence
+	ofWhole    = 2.0 / 3 // of them, and leastWhole at least, in a text that tells of the matter as a whole
+	leastWhole = 3
+	inWhole    = 0.25    // what that adds to the rank of its sentences
+	nearMatter = 0.6     // of the best rank, for a further sentence
 )
 
 // matter finds what a question is about that says nothing by itself: what it points at and quotes, what stands before its colon, or else the
@@ -51,10 +54,14 @@ func (t term) tells() bool { return t.content || t.must }
 func (c *Corpus) survey(q Question, order []int) []found {
 	var all []found
 	for place, at := range order {
+		whole := c.chunks[at].tellsOf(q)
 		for i := range c.chunks[at].sentences {
-			f, ok := c.about(q, at, i)
+			f, ok := c.about(q, at, i, whole)
 			if ok && (q.kind != anything || !c.chunks[at].isSaid(i, q.earlier)) {
 				f.rank = f.score + 0.02/float64(place+1)
+				if whole {
+					f.rank += inWhole
+				}
 				all = append(all, f)
 			}
 		}
@@ -62,8 +69,8 @@ func (c *Corpus) survey(q Question, order []int) []found {
 	return c.first(all, nearMatter)
 }
 
-// about says how much a sentence speaks of a matter, and whether it answers.
-func (c *Corpus) about(q Question, at, i int) (found, bool) {
+// about says how much a sentence speaks of a matter, and whether it answers. Of a text that tells of the matter as a whole each may.
+func (c *Corpus) about(q Question, at, i int, whole bool) (found, bool) {
 	ch := &c.chunks[at]
 	f := found{chunk: at, sentence: i}
 	text := ch.text(i)
@@ -78,7 +85,31 @@ func (c *Corpus) about(q Question, at, i int) (found, bool) {
 		sum += t.weight * value
 	}
 	f.score = sum / q.total
-	return f, ch.isOf(q, i, f.back) && c.fits(q, text)
+	return f, (whole || ch.isOf(q, i, f.back)) && c.fits(q, text)
+}
+
+// tellsOf says whether a text tells of a matter as a whole: it names most of it, and no sentence by itself more than half of that. A text on several
+// matters names one of them in one place.
+func (ch *chunk) tellsOf(q Question) bool {
+	telling, named := 0, 0
+	bySentence := make([]int, len(ch.sentences))
+	for _, t := range q.terms {
+		if !t.tells() {
+			continue
+		}
+		telling++
+		found := false
+		for i := range ch.sentences {
+			if best(t, ch.sentences[i].words) >= spokenOf {
+				bySentence[i]++
+				found = true
+			}
+		}
+		if found {
+			named++
+		}
+	}
+	return named >= leastWhole && float64(named) >= ofWhole*float64(telling) && 2*slices.Max(append(bySentence, 0)) <= named
 }
 
 // isOf says whether a sentence is of a matter: it or a heading names its subject, it speaks of some of the matter where the subject is named around

@@ -86,7 +86,7 @@ func endsSentence(text string, start, sign, end int) bool {
 	if text[sign] != '.' {
 		return true
 	}
-	before := text[start:sign]
+	before := strings.TrimRight(text[start:sign], "\"”’“»)]")
 	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n\u00a0“„\"")+1:])
 	switch {
 	case word != "" && utf8.RuneCountInString(word) == 1 && !isDigits(word): // an initial, unless no name follows: “in hall B. The guard”

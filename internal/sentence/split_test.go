@@ -1,6 +1,9 @@
 package sentence
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestSentencesEndWhereTheyEnd(t *testing.T) {
 	for text, want := range map[string]int{
@@ -31,5 +34,12 @@ func TestFormsOfAWordMeet(t *testing.T) {
 		if got := likeness(stem(c.a, c.language), stem(c.b, c.language), c.language) > 0; got != c.meet {
 			t.Errorf("%s, %s: %v (%s, %s)", c.a, c.b, got, stem(c.a, c.language), stem(c.b, c.language))
 		}
+	}
+}
+
+func TestAFullStopBehindAQuotationEndsASentence(t *testing.T) {
+	got := Split("Maria booked the hotel “Rosa”. The budget (for both). It is \"fixed\". Ask Dr. Kern.")
+	if want := []string{"Maria booked the hotel “Rosa”.", "The budget (for both).", "It is \"fixed\".", "Ask Dr. Kern."}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
