@@ -14,8 +14,8 @@ const (
 	ofOpening  = 2.0 / 3 // of them, in the sentence that opens a paragraph
 	ofWhole    = 2.0 / 3 // of them, and leastWhole at least, in a text that tells of the matter as a whole
 	leastWhole = 3
-	inWhole    = 0.25    // what that adds to the rank of its sentences
-	nearMatter = 0.6     // of the best rank, for a further sentence
+	inWhole    = 0.25 // what that adds to the rank of its sentences
+	nearMatter = 0.6  // of the best rank, for a further sentence
 )
 
 // matter finds what a question is about that says nothing by itself: what it points at and quotes, what stands before its colon, or else the
