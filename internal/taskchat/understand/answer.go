@@ -255,11 +255,11 @@ func (r *reader) verbAfter(i, n, hi int) bool {
 // yesAnd reads what follows a yes. Only clear commands leave it one.
 func (r *reader) yesAnd(rest span, apart bool) []Result {
 	if ref, end := r.exact(rest); ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding).empty() {
-		if r.kind() == KindChoose {
+		if r.kind() == KindChoose && ref.status == "" {
 			return one(Choose, clear, Entities{Reference: &ref.Reference}, "one of the options")
 		}
 		ref.Words = r.raw(rest)
-		out := one(r.waiting(), asked-0.05, Entities{Reference: &ref.Reference}, "a yes, but to another task perhaps")
+		out := one(r.waiting(), asked-0.05, Entities{Reference: &ref.Reference, Status: ref.status}, "a yes, but to another task perhaps")
 		out[0].Alternatives = []Alternative{{Confirm, weak, Entities{}}}
 		return out
 	}
@@ -363,13 +363,16 @@ func (r *reader) choice(s span) []Result {
 	if e, n := r.entry(inner.lo, inner.hi, rNumber); n > 0 && inner.lo+n == inner.hi {
 		return one(Choose, sure, Entities{Reference: &Reference{Words: r.raw(inner), Positions: []int{e.value}}}, "a position among the options")
 	}
-	if ref, end := r.exact(inner); ref != nil && end < inner.hi { // "the first, delete it"
+	if ref, end := r.exact(inner); ref != nil && ref.status == "" && end < inner.hi { // "the first, delete it"
 		if k := r.trim(span{end, inner.hi}, fFiller, tEnding); r.isVerbOf(k.lo, k.hi, open.Intent) == k.hi-k.lo {
 			inner.hi = end
 		}
 	}
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
 		ref.Words = r.raw(inner)
+		if ref.status != "" { // "the finished ones" are others than the options
+			return one(open.Intent, asked, Entities{Reference: &ref.Reference, Status: ref.status}, "all of a state instead of an option")
+		}
 		within := r.within(&ref.Reference, len(open.Options))
 		if p := r.optionsNamed(inner); len(p) == 1 && len(ref.Positions) == 1 && p[0] != ref.Positions[0] && (r.has(inner, rTask) >= 0 || !within) {
 			if within { // "task 2" may be the second option, or the one that is called so
@@ -384,7 +387,8 @@ func (r *reader) choice(s span) []Result {
 	was := r.guessed
 	r.guessed = guessed
 	if len(out) == 1 && out[0].Intent == open.Intent && open.Intent != Create {
-		if ref := out[0].Entities.Reference; ref != nil && ref.Title == "" && !ref.It && out[0].Entities.Title == "" && r.within(ref, len(open.Options)) {
+		ofState := open.Intent != Update && out[0].Entities.Status != ""
+		if ref := out[0].Entities.Reference; ref != nil && ref.Title == "" && !ref.It && !ofState && out[0].Entities.Title == "" && r.within(ref, len(open.Options)) {
 			return []Result{{Intent: Choose, Confidence: clear, Entities: Entities{Reference: ref}, Reasoning: "the command again, with one of the options",
 				Alternatives: []Alternative{{out[0].Intent, weak, out[0].Entities}}}}
 		}

@@ -60,7 +60,8 @@ func (r *reader) followUpLong(f front) []Result {
 	return r.followUp(f.span)
 }
 
-// saysDone says that a part that begins with a verb ends as a statement: "pay the rent is done", not "check if the rent is paid".
+// saysDone says that a part that begins with a verb ends as a statement: "pay the rent is done", "pay the rent: done", "Miete zahlen erledigt", not
+// "check if the rent is paid".
 func (r *reader) saysDone(s span) bool {
 	s = r.trimEnd(s, tEnding, fFiller, tAlready)
 	n := r.before(s.lo, s.hi, tDone)
@@ -68,7 +69,8 @@ func (r *reader) saysDone(s span) bool {
 		return false
 	}
 	subject := r.trimEnd(span{s.lo, s.hi - n}, tAlready, fFiller)
-	return r.before(subject.lo, subject.hi, tLink) > 0 && r.at(s.lo, s.hi, fClausal) == 0 && r.has(s, fIf, fAsking, rNot) < 0
+	apart := r.before(subject.lo, subject.hi, tLink) > 0 || r.setsApart(s.hi-n-1) || r.endsErrand(subject)
+	return apart && r.at(s.lo, s.hi, fClausal) == 0 && r.has(s, fIf, fAsking, rNot) < 0
 }
 
 // mostInsisting bounds the words and signs of a yes said in advance.

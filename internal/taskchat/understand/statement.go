@@ -85,14 +85,14 @@ func (r *reader) doneState(s span) []Result {
 		return nil
 	}
 	rest := span{s.lo, s.hi - n}
-	linked := r.sign(rest.hi-1, ":", "-", "->", ",")
+	linked := r.setsApart(rest.hi-1) || r.endsErrand(rest)
 	for k := 1; k > 0; rest.hi -= k {
 		if k = r.before(rest.lo, rest.hi, rNot); k > 0 {
 			open, linked = true, true
 		} else if k = r.before(rest.lo, rest.hi, tLink); k > 0 {
 			linked = true
 		} else if k = r.allBehind(rest); k > 0 { // "are all cleaned"
-		} else if k = r.before(rest.lo, rest.hi, fFiller, tAlready); k == 0 && r.sign(rest.hi-1, ":", "-", "->", ",") {
+		} else if k = r.before(rest.lo, rest.hi, fFiller, tAlready); k == 0 && r.setsApart(rest.hi-1) {
 			k = 1
 		}
 	}
@@ -111,6 +111,9 @@ func (r *reader) doneState(s span) []Result {
 	}
 	return r.stateOf(s, rest, linked, open)
 }
+
+// setsApart says that a sign stands between a task and its state.
+func (t *text) setsApart(i int) bool { return t.sign(i, ":", "-", "->", ",") }
 
 // stateOf is that what a part names is done, or still open.
 func (r *reader) stateOf(s, rest span, linked, open bool) []Result {
