@@ -222,12 +222,8 @@ func listTasks() bt.Leaf {
 		switch {
 		case len(p.Tasks) == 0 && r != nil && r.Title != "":
 			what = sayNoneFound
-		case len(p.Tasks) == 0 && i.Act.Entities.Status == pending:
-			what = sayNonePending
-		case len(p.Tasks) == 0 && i.Act.Entities.Status == completed:
-			what = sayNoneCompleted
 		case len(p.Tasks) == 0:
-			what = sayNoTasks
+			what = noneOf(i.Act.Entities.Status)
 		}
 		shown := Remark{What: what, Items: p.Tasks, N: p.Total}
 		if r != nil {

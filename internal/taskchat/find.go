@@ -244,7 +244,7 @@ func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) reso
 	case r != nil && r.Title != "":
 		return a.matched(m, r, found, total)
 	case r != nil && r.All && len(found) == 0:
-		return resolved{why: whyNone.With(), say: &Remark{What: sayNoTasks}}
+		return resolved{why: whyNone.With(), say: &Remark{What: noneOf(a.subject())}}
 	case r != nil && r.All && !unclear:
 		return a.except(m, r, found)
 	case len(found) == 0 && len(m.TaskReferences) == 0:
@@ -322,7 +322,7 @@ func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved 
 		}
 	}
 	if len(left) == 0 {
-		return resolved{why: whyNoneLeft.With(), say: &Remark{What: sayNoTasks}}
+		return resolved{why: whyNoneLeft.With(), say: &Remark{What: noneOf(a.subject())}}
 	}
 	return resolved{targets: a.undone(left), why: whyAllBut.With()}
 }

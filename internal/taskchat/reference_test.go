@@ -207,3 +207,16 @@ func TestAllThatAreToBeCompletedAreThoseThatAreNot(t *testing.T) {
 	r = c.say("complete all", taskchat.StatusSuccess)
 	contains(t, r.Response, "already completed")
 }
+
+func TestThatThereAreNoneOfAStateDoesNotDenyTheOthers(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	for words, want := range map[string]string{"delete completed tasks": "You have no completed tasks.", "Lösche alle erledigten Aufgaben": "Du hast keine erledigten Aufgaben.",
+		"reopen all completed tasks": "You have no completed tasks."} {
+		if r := c.say(words, taskchat.StatusSuccess); r.Response != want {
+			t.Errorf("%q is answered %q, not %q", words, r.Response, want)
+		}
+	}
+	h.wants(ada, "Apples")
+}

@@ -62,6 +62,17 @@ const (
 	sayMore          = "more"
 )
 
+// noneOf says that there are no tasks of a status; "": none at all.
+func noneOf(status string) string {
+	switch status {
+	case pending:
+		return sayNonePending
+	case completed:
+		return sayNoneCompleted
+	}
+	return sayNoTasks
+}
+
 // wrong says that it tells of something that could not be done.
 func (r *Remark) wrong() bool {
 	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound}, r.What)
