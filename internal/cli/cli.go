@@ -221,6 +221,7 @@ func (c *command) root() *cobra.Command {
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil {
 				return misflagged(cmd, err)
@@ -236,6 +237,9 @@ func (c *command) root() *cobra.Command {
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version {
 			return c.printVersion()
+		}
+		if len(args) > 0 {
+			return groupRun(cmd, args)
 		}
 		if c.onTerminal() {
 			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})

@@ -224,10 +224,7 @@ func (c *command) councilExport() *cobra.Command {
 			default:
 				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json", format))
 			}
-			if file == "" {
-				return writeAll(c.Out, text)
-			}
-			return withCode(ExitUsage, writeNew(file, text))
+			return c.export(file, text)
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")

@@ -15,7 +15,9 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	}
 	var all []string
 	for _, sub := range cmd.Commands() {
-		all = append(all, sub.Name())
+		if sub.IsAvailableCommand() {
+			all = append(all, sub.Name())
+		}
 	}
 	hint := "; available: " + strings.Join(all, ", ")
 	cmd.SuggestionsMinimumDistance = 2

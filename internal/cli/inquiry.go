@@ -64,7 +64,7 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) {
-		return withCode(ExitFailed, fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", held.Run, held.Run))
+		return withCode(ExitFailed, c.alreadyOpen(ctx, a, held.Run))
 	}
 	if err != nil {
 		return err
@@ -75,6 +75,14 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		_, err = c.session(context.WithoutCancel(ctx), a, row.Run) // writes its file, also where it was stopped
 	}
 	return errors.Join(followed, err)
+}
+
+// alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.
+func (c *command) alreadyOpen(ctx context.Context, a *app.App, id string) error {
+	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == service.Interrupted {
+		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, ‘sibyl inquiry stop’ ends it", id, id)
+	}
+	return fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", id, id)
 }
 
 func (c *command) inquiryCommand() *cobra.Command {
@@ -236,10 +244,7 @@ func (c *command) inquiryExport() *cobra.Command {
 			default:
 				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json, or --html FILE", format))
 			}
-			if file == "" {
-				return writeAll(c.Out, text)
-			}
-			return withCode(ExitUsage, writeNew(file, text))
+			return c.export(file, text)
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
 	cmd.Flags().StringVar(&html, "html", "", "write the evidence page to this file, which must not exist yet")

@@ -86,8 +86,8 @@ func (c *command) inquiryAnalyse() *cobra.Command {
 	var asked string
 	cmd := &cobra.Command{Use: "analyse FILE.json | -", Short: "Analyse a finished interview", Args: cobra.ExactArgs(1),
 		Long: "Reads {\"hypothesis\", \"language\", \"pairs\": [{\"question\", \"answer\"}]} and reports the gaps and\n" +
-			"contradictions in the answers. Pairs are numbered from 0. Findings that would need another question\n" +
-			"to confirm are listed under suspicions.",
+			"contradictions in the answers. Answers are numbered from 1, in the JSON pairs from 0. Findings that\n" +
+			"would need another question to confirm are listed under suspicions.",
 		Example: "  sibyl inquiry analyse interview.json --json -m offline:rules",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			raw, err := c.readBounded(args[0], inquiry.MostInterview)
@@ -119,12 +119,12 @@ func (c *command) inquiryAnalyse() *cobra.Command {
 func (c *command) printFound(f inquiry.Found) {
 	for n, p := range f.Pairs {
 		for _, g := range p.Gaps {
-			fmt.Fprintln(c.Out, printable(fmt.Sprintf("pair %d: %s (%s): %s", n, g.Category, g.Severity, g.Description)))
+			fmt.Fprintln(c.Out, printable(fmt.Sprintf("answer %d: %s (%s): %s", n+1, g.Category, g.Severity, g.Description)))
 		}
 	}
 	clashes := func(what string, all []inquiry.FoundClash) {
 		for _, x := range all {
-			fmt.Fprintln(c.Out, printable(fmt.Sprintf("pairs %d and %d: %s: %s", x.Pairs[0], x.Pairs[1], what, x.Reason)))
+			fmt.Fprintln(c.Out, printable(fmt.Sprintf("answers %d and %d: %s: %s", x.Pairs[0]+1, x.Pairs[1]+1, what, x.Reason)))
 		}
 	}
 	clashes("contradiction", f.Contradictions)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,19 +88,27 @@ func (c *command) sessionExport() *cobra.Command {
 			if format == "md" {
 				text = printable(text)
 			}
-			if file == "" {
-				return writeAll(c.Out, text)
-			}
-			return withCode(ExitUsage, writeNew(file, text))
+			return c.export(file, text)
 		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md, json or jsonl")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
 	return cmd
 }
 
+// export writes to a file that must not exist yet; without one, or to "-", to the output.
+func (c *command) export(file, text string) error {
+	if file == "" || file == "-" {
+		return writeAll(c.Out, text)
+	}
+	return withCode(ExitUsage, writeNew(file, text))
+}
+
 // writeNew writes a file whole or not at all, and never over another.
 func writeNew(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: choose another name, or remove it first", printable(file))
+	}
 	if err != nil {
 		return err
 	}

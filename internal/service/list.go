@@ -20,6 +20,9 @@ const longestList = 1000
 // Queued is how a run stands that nobody has driven yet.
 const Queued = "queued"
 
+// Interrupted is how a run stands that has not ended and that nobody drives.
+const Interrupted = "interrupted"
+
 // SetAside is how a run stands that was taken up in vain again and again: only a person may have it gone on with.
 const SetAside = "set_aside"
 
@@ -50,7 +53,7 @@ func (s *Service) State(r journal.Run) string {
 	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
 		return Queued
 	case r.Status == journal.Running && !s.config.Engine.Driven(r):
-		return "interrupted"
+		return Interrupted
 	case r.Reason != "":
 		return r.Reason
 	}

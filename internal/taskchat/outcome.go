@@ -217,7 +217,19 @@ func (r *AgentResponse) wrote(call ToolCall, lost *bt.Fault, refused *tool.Error
 	case refused != nil:
 		fate = agent.WriteFailed
 	}
-	r.Writes.Add(call.ToolName, string(call.Parameters), fate, call.Error)
+	r.Writes.Add(call.ToolName, call.target(), fate, call.Error)
+}
+
+// target is what a call was to change, as people read it.
+func (c *ToolCall) target() string {
+	var args struct {
+		Title  string `json:"title"`
+		TaskID int64  `json:"task_id"`
+	}
+	if json.Unmarshal(c.Parameters, &args) != nil {
+		return c.ToolName
+	}
+	return cmp.Or(args.Title, fmt.Sprintf("task %d", args.TaskID))
 }
 
 func (c *composer) trace(w wanted, fault *bt.Fault) string {
