@@ -88,9 +88,11 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	}
 	spots := make([]owned, 0, len(src.lines)/2)
 	count := make([]int, len(list))
-	dataLine, dataSeen := 0, uint32(0)
+	line, dataLine, dataSeen := 0, 0, uint32(0)
 	s.finder.find(src.text, func(m match) {
-		line := src.lineAt(m.start)
+		for line < len(src.lines) && src.lines[line] <= m.start {
+			line++
+		}
 		strength := float64(m.strength) / float64(exactMatch)
 		if len(src.line(line)) > maxLine {
 			if line != dataLine {
