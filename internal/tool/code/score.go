@@ -223,7 +223,7 @@ func (u *unit) nameFit() (fit float64, words int) {
 	if seen == 0 {
 		return 0, 0
 	}
-	if words = len(search.Parts(u.def.name)); words == 0 {
+	if words = search.CountParts(u.def.name); words == 0 {
 		return 0, 0
 	}
 	return min(1, float64(bits.OnesCount32(seen))/float64(words)), words

@@ -88,16 +88,15 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	}
 	spots := make([]owned, 0, len(src.lines)/2)
 	count := make([]int, len(list))
-	line, dataLine, dataSeen := 0, 0, uint32(0)
+	line, isData, dataSeen := 0, false, uint32(0)
 	s.finder.find(src.text, func(m match) {
-		for line < len(src.lines) && src.lines[line] <= m.start {
-			line++
+		if line < len(src.lines) && src.lines[line] <= m.start {
+			for line++; line < len(src.lines) && src.lines[line] <= m.start; line++ {
+			}
+			isData, dataSeen = len(src.line(line)) > maxLine, 0
 		}
 		strength := float64(m.strength) / float64(exactMatch)
-		if len(src.line(line)) > maxLine {
-			if line != dataLine {
-				dataLine, dataSeen = line, 0
-			}
+		if isData {
 			if dataSeen&(1<<m.term) != 0 {
 				return // once is enough
 			}
@@ -254,7 +253,7 @@ func (s *source) findComment(n int) int {
 		return 0
 	}
 	for _, mark := range s.lang.comments {
-		if mark != "//" && mark != "#" && mark != "--" {
+		if mark != "//" && mark != "#" && mark != "--" || !bytes.Contains(line, []byte(mark)) {
 			continue
 		}
 		for _, blank := range []string{" ", "\t"} {
