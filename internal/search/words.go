@@ -145,6 +145,17 @@ func PartEnd(src []byte, i int) int {
 // Parts takes an identifier apart into its words, in lower case.
 func Parts(name string) []string {
 	var parts []string
+	eachPart(name, func(part string) { parts = append(parts, strings.ToLower(part)) })
+	return parts
+}
+
+// CountParts is how many words an identifier has.
+func CountParts(name string) (n int) {
+	eachPart(name, func(string) { n++ })
+	return n
+}
+
+func eachPart(name string, emit func(part string)) {
 	src := append([]byte(name), make([]byte, Padding)...)
 	for start := 0; start < len(name); {
 		if !isWord(src[start]) {
@@ -152,8 +163,7 @@ func Parts(name string) []string {
 			continue
 		}
 		end := PartEnd(src, start)
-		parts = append(parts, strings.ToLower(name[start:end]))
+		emit(name[start:end])
 		start = end
 	}
-	return parts
 }

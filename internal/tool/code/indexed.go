@@ -174,23 +174,24 @@ func (s *lookup) count(ctx context.Context) error {
 // countKept is count by one state of the index. It says how many files or folders the index should learn.
 func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error) {
 	var there *survey
+	var paths inPaths
+	read := 0
 	var look errgroup.Group
 	look.Go(func() (err error) {
-		there, err = s.root.indexed.survey(ctx, k)
+		if there, err = s.root.indexed.survey(ctx, k); err != nil {
+			return err
+		}
+		s.skipped, paths = there.skipped, s.countPaths(there)
+		read, err = s.countUnread(ctx, there)
 		return err
 	})
 	counts, err := s.countWords(ctx, k)
 	if err := cmp.Or(look.Wait(), err); err != nil {
 		return 0, err
 	}
-	s.skipped = there.skipped
-	s.countHeld(there, counts)
-	held := s.tallies
-	s.tallies = nil
-	read, err := s.countUnread(ctx, there)
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
-	s.tallies = merged(held, s.tallies)
-	return read + there.relisted/relistedWorth, err
+	s.tallies = merged(s.countHeld(there, counts, paths), s.tallies)
+	return read + there.relisted/relistedWorth, nil
 }
 
 // merged puts tallies into one list that are each by path: some of many, to which they are added.
@@ -294,16 +295,15 @@ func (s *lookup) countWords(ctx context.Context, k Kept) (counts map[uint32][]in
 	return counts, nil
 }
 
-// countHeld takes the files that the index holds, by the counts that countWords gives.
-func (s *lookup) countHeld(there *survey, counts map[uint32][]int32) {
+// countHeld takes the files that the index holds, by the counts that countWords and countPaths give.
+func (s *lookup) countHeld(there *survey, counts map[uint32][]int32, paths inPaths) (tallies []tally) {
 	for _, at := range there.binary {
 		if s.scope.holds(at) {
 			s.skipped.Binary++
 		}
 	}
-	terms, everything, inPaths, nowhere := len(s.query.terms), s.scope.isEverything(), there.inPaths(s), make([]float64, len(s.query.terms))
-	hinted := s.countHints(there)
-	s.tallies = make([]tally, 0, len(there.held))
+	terms, everything, nowhere := len(s.query.terms), s.scope.isEverything(), make([]float64, len(s.query.terms))
+	tallies = make([]tally, 0, len(there.held))
 	for i, p := range there.places {
 		if !everything && !s.scope.holds(there.held[i].path) {
 			continue
@@ -313,13 +313,14 @@ func (s *lookup) countHeld(there *survey, counts map[uint32][]int32) {
 		rows := counts[p.segment]
 		if at := int(p.text) * terms; at < len(rows) && slices.ContainsFunc(rows[at:at+terms], func(n int32) bool { return n > 0 }) {
 			f := there.held[i]
-			t := tally{path: f.path, size: int(p.size), terms: rows[at : at+terms], place: f, paths: inPaths[i], hinted: hinted[i]}
+			t := tally{path: f.path, size: int(p.size), terms: rows[at : at+terms], place: f, paths: paths.terms[i], hinted: paths.hinted[i]}
 			if t.paths == nil {
 				t.paths = nowhere
 			}
-			s.tallies = append(s.tallies, t)
+			tallies = append(tallies, t)
 		}
 	}
+	return tallies
 }
 
 // countUnread reads the files that the index does not hold. It says how many of them it should.

@@ -37,8 +37,9 @@ type source struct {
 	text  []byte
 	lang  *language
 	lines []int        // where each line begins
-	known []definition // what outline found when the file was indexed; nil: nothing is known
+	known []definition // what outline found before; nil: nothing is known
 
+	rank          float64 // rankOfContent; 0: it was not asked for yet
 	likely        float64 // how likely it is to hold an answer
 	test, changes bool    // it holds tests, or is a list of changes
 

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -75,7 +76,7 @@ func (s *lookup) bestFiles() (best []tally) {
 			continue
 		}
 		f.score = f.score * s.rankOfFile(f) * hint
-		best = within(best, f, most)
+		best = within(best, *f, most, func(a, b tally) int { return cmp.Compare(b.score, a.score) })
 	}
 	if len(best) > 0 {
 		s.top = best[0].score
@@ -83,19 +84,18 @@ func (s *lookup) bestFiles() (best []tally) {
 	return best
 }
 
-// within puts a file among the best, of which so many are kept.
-func within(best []tally, f *tally, most int) []tally {
-	if len(best) == most && f.score <= best[most-1].score {
+// within puts something among the best, of which so many are kept. Compare puts better ones first; of equal ones those stay first that came first.
+func within[T any](best []T, some T, most int, compare func(a, b T) int) []T {
+	if len(best) == most && compare(some, best[most-1]) >= 0 {
 		return best
 	}
-	at, _ := slices.BinarySearchFunc(best, f.score, func(b tally, score float64) int {
-		if b.score >= score {
+	at, _ := slices.BinarySearchFunc(best, some, func(b, some T) int {
+		if compare(b, some) <= 0 {
 			return -1
 		}
 		return 1
 	})
-	best = slices.Insert(best, at, *f)
-	return best[:min(len(best), most)]
+	return slices.Insert(best[:min(len(best), most-1)], at, some)
 }
 
 // termsInPath gives for each term how well it matches a folder or the name of the file, 0 to 1.

@@ -42,25 +42,35 @@ type key struct {
 	alias      bool
 }
 
-// scanner finds all terms in one pass, at about a byte a cycle. Each key belongs to one of eight groups. The table has,
-// for every pair of bytes, the groups with a key that begins with the pair (low byte) and those with a key that goes on
-// with it (high byte): only where both have a group in common does a key need to be compared. There is no skipping, so
-// that no step waits for the one before. Bytes are folded by setting the bit that parts upper from lower case, and what
-// that confuses is sorted out afterwards.
+// scanner finds all terms in one pass, at about two bytes a cycle. Each key belongs to one of eight groups. The text is read in pairs of bytes, and the table
+// has for every pair the groups with a key that stands there in one of the ways below. A key that begins with a pair fills the next one as well; one that
+// begins in the middle of a pair, as its second byte, goes on with the next one. Only where two pairs have a group in common does a key need to be compared.
+// There is no skipping, so that no step waits for the one before. Bytes are folded by setting the bit that parts upper from lower case, and what that
+// confuses is sorted out afterwards.
 type scanner struct {
 	terms  []term
-	table  *[1 << 16]uint16
+	table  *[1 << 16]uint32
 	groups [groupCount][]key
 }
 
 const (
 	groupCount = 8
 	foldBits   = 0x2020202020202020
-	block      = 8 // positions looked at together
+	block      = 8 // bytes looked at together
+)
+
+// How a key may stand in a pair of bytes: where its bit is. What may follow one way is eight bits above it.
+const (
+	atFirst      = 8 * iota // it begins with the pair
+	behindFirst             // a key that began with the pair before goes on
+	atSecond                // it begins with the second byte
+	behindSecond            // a key that began with the second byte of the pair before goes on
+
+	begins = 0xff<<atFirst | 0xff<<atSecond
 )
 
 func newScanner(terms []term) *scanner {
-	s := &scanner{terms: terms, table: new([1 << 16]uint16)}
+	s := &scanner{terms: terms, table: new([1 << 16]uint32)}
 	for i, t := range terms {
 		group := i % groupCount // one for all keys of a term, so that the strongest match is known before it is reported
 		s.insert(group, newKey(i, t.stem, t.head, false))
@@ -85,21 +95,20 @@ func newKey(term int, text string, head int, alias bool) key {
 
 func (s *scanner) insert(group int, k key) {
 	s.groups[group] = append(s.groups[group], k)
-	first := uint16(1) << group
-	second := first << 8
-	s.table[uint16(k.word)] |= first
-	low, high := uint16(k.word>>16)&0xff, uint16(k.word>>24)
-	switch k.length {
-	case 2:
-		for pair := range s.table {
-			s.table[pair] |= second
+	bytesOf := func(n int) (least, most uint32) { // that may stand where the key's byte n would
+		if n < 0 || n >= k.length {
+			return 0, math.MaxUint8
 		}
-	case 3:
-		for next := range uint16(256) {
-			s.table[low|next<<8] |= second
+		only := k.word >> (8 * n) & math.MaxUint8
+		return only, only
+	}
+	for n, way := range [...]int{atSecond, atFirst, behindSecond, behindFirst} {
+		low, high := bytesOf(n - 1)
+		for second, last := bytesOf(n); second <= last; second++ {
+			for first := low; first <= high; first++ {
+				s.table[first|second<<8] |= 1 << (way + group)
+			}
 		}
-	default:
-		s.table[low|high<<8] |= second
 	}
 }
 
@@ -109,31 +118,30 @@ func (s *scanner) find(content []byte, emit func(match)) {
 	src := content[:len(content)+search.Padding]
 	t := s.table
 	t0 := t[binary.LittleEndian.Uint16(src)|foldBits&math.MaxUint16]
-	t1 := t[binary.LittleEndian.Uint16(src[1:])|foldBits&math.MaxUint16]
 	for i := 0; i < len(content); i += block {
-		ahead := src[i+2 : i+2+block+1 : len(src)]
-		w := binary.LittleEndian.Uint64(ahead) | foldBits
-		t2, t3, t4, t5 := t[uint16(w)], t[uint16(w>>8)], t[uint16(w>>16)], t[uint16(w>>24)]
-		t6, t7, t8 := t[uint16(w>>32)], t[uint16(w>>40)], t[uint16(w>>48)]
-		t9 := t[uint16(w>>56)|uint16(ahead[block]|0x20)<<8]
-		c0, c1, c2, c3 := t0&(t2>>8), t1&(t3>>8), t2&(t4>>8), t3&(t5>>8)
-		c4, c5, c6, c7 := t4&(t6>>8), t5&(t7>>8), t6&(t8>>8), t7&(t9>>8)
-		if c0|c1|c2|c3|c4|c5|c6|c7 != 0 {
-			for n, groups := range [block]uint16{c0, c1, c2, c3, c4, c5, c6, c7} {
-				if groups != 0 && i+n < len(content) {
-					s.compare(src, i+n, groups, emit)
+		w := binary.LittleEndian.Uint64(src[i+2:i+2+block:len(src)]) | foldBits
+		t1, t2, t3, t4 := t[uint16(w)], t[uint16(w>>16)], t[uint16(w>>32)], t[uint16(w>>48)]
+		c0, c1, c2, c3 := t0&(t1>>8), t1&(t2>>8), t2&(t3>>8), t3&(t4>>8)
+		if (c0|c1|c2|c3)&begins != 0 {
+			for n, groups := range [block / 2]uint32{c0, c1, c2, c3} {
+				if at := i + 2*n; groups&begins != 0 {
+					s.compare(src, at, uint8(groups>>atFirst), emit)
+					s.compare(src, at+1, uint8(groups>>atSecond), emit)
 				}
 			}
 		}
-		t0, t1 = t8, t9
+		t0 = t4
 	}
 }
 
 // compare looks for the keys of some groups at one place.
-func (s *scanner) compare(src []byte, start int, groups uint16, emit func(match)) {
+func (s *scanner) compare(src []byte, start int, groups uint8, emit func(match)) {
+	if groups == 0 || start >= len(src)-search.Padding {
+		return
+	}
 	word := binary.LittleEndian.Uint32(src[start:]) | foldBits&math.MaxUint32
 	for ; groups != 0; groups &= groups - 1 {
-		keys := s.groups[bits.TrailingZeros16(groups)]
+		keys := s.groups[bits.TrailingZeros8(groups)]
 		best := match{term: -1}
 		for i := range keys {
 			k := &keys[i]

@@ -72,10 +72,9 @@ func comparePassages(a, b *passage) int {
 // rank scores the units of the best files. all is how many units these files have.
 func (s *lookup) rank(units []unit, all int) []passage {
 	s.weighUnits(units, all)
-	scored, order := make([]passage, len(units)), make([]*passage, len(units))
+	scored := make([]passage, len(units))
 	inPath := map[*tally][]float64{}
 	for i := range units {
-		order[i] = &scored[i]
 		if f := units[i].file; inPath[f] == nil {
 			inPath[f] = s.termsInPath(f.path)
 		}
@@ -90,11 +89,14 @@ func (s *lookup) rank(units []unit, all int) []passage {
 		})
 	}
 	crew.Wait()
-	if !s.regex {
-		order = slices.DeleteFunc(order, func(p *passage) bool { return p.unit.namesPackage() })
+	var order []*passage
+	for i := range scored {
+		p := &scored[i]
+		if len(order) == mostPassages && comparePassages(p, order[mostPassages-1]) >= 0 || !s.regex && p.unit.namesPackage() {
+			continue
+		}
+		order = within(order, p, mostPassages, comparePassages)
 	}
-	slices.SortFunc(order, comparePassages)
-	order = order[:min(len(order), mostPassages)]
 	seed := maphash.MakeSeed()
 	for _, p := range order {
 		p.finish(seed)
@@ -221,7 +223,7 @@ func (u *unit) nameFit() (fit float64, words int) {
 	if seen == 0 {
 		return 0, 0
 	}
-	if words = len(search.Parts(u.def.name)); words == 0 {
+	if words = search.CountParts(u.def.name); words == 0 {
 		return 0, 0
 	}
 	return min(1, float64(bits.OnesCount32(seen))/float64(words)), words

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"hash/maphash"
 	"sync"
 
 	"sibyl/internal/search"
@@ -9,12 +10,24 @@ import (
 // mostSources is how many bytes of files a process keeps for the next search.
 const mostSources = 32 << 20
 
+// mostOutlines is of how many files that the index may not hold, or does not yet, a process keeps the outline.
+const mostOutlines = 100
+
 // sources are files that were shown or nearly so, as they were read. They are looked at again before they are used, but need not be read and cut into lines. It is
 // safe for concurrent use; what it gives never changes.
 type sources struct {
 	mu    sync.Mutex
 	kept  map[string]keptSource // by path
 	bytes int
+
+	outlines map[keptOutline][]definition // of files that were read anew, as long as the same is in them
+}
+
+var outlineSeed = sync.OnceValue(maphash.MakeSeed)
+
+type keptOutline struct {
+	path string
+	sum  uint64 // of the content
 }
 
 type keptSource struct {
@@ -46,6 +59,25 @@ func (c *sources) put(src *source, stamp uint64) {
 	c.bytes += size
 }
 
+// outline is outline of a file whose content was read anew.
+func (c *sources) outline(src *source) []definition {
+	of := keptOutline{src.path, maphash.Bytes(outlineSeed(), src.text)}
+	c.mu.Lock()
+	defs, known := c.outlines[of]
+	c.mu.Unlock()
+	if known {
+		return defs
+	}
+	defs = append([]definition{}, outline(src)...) // never nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outlines == nil || len(c.outlines) == mostOutlines {
+		c.outlines = map[keptOutline][]definition{}
+	}
+	c.outlines[of] = defs
+	return defs
+}
+
 // open reads one of the best files again, or recalls it.
 func (s *lookup) open(file *tally) (*source, error) {
 	if p := file.place; p != nil {
@@ -57,7 +89,11 @@ func (s *lookup) open(file *tally) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSource(file.path, content), nil
+	src := newSource(file.path, content)
+	if x := s.root.indexed; x != nil {
+		src.known = x.sources.outline(src)
+	}
+	return src, nil
 }
 
 // recall gives a file that the index holds, if it is still as it was seen; else nil.
@@ -78,7 +114,7 @@ func (s *lookup) recall(p *heldFile) *source {
 	}
 	if src.known == nil {
 		mine := *src
-		mine.known = s.outlines[p]
+		mine.known, mine.rank = s.outlines[p], rankOfContent(src.text)
 		src = &mine
 		kept.put(src, stamp)
 	}

@@ -28,8 +28,8 @@ type survey struct {
 	binary   []string     // paths of files that need not be read to know that they are
 	skipped  Skipped
 	relisted int
-	lowPaths func() string // paths of held in lower case, each in a line
-	paths    func() []byte // and as they are, without their endings, and padded
+	lowPaths func() string    // paths of held in lower case, each in a line
+	paths    func() pathLines // and as they are
 }
 
 // seenFile is a file as it was seen in a walk.
@@ -74,20 +74,69 @@ func (s *lookup) inPath(f *tally) []float64 {
 	return s.termsInPath(f.path)
 }
 
-// inPaths is termsInPath of all files that are held and whose paths match, by their number.
-func (v *survey) inPaths(s *lookup) map[int][]float64 {
-	in, line, at := map[int][]float64{}, 0, 0
-	text := v.paths()
-	s.finder.find(text, func(m match) {
-		line += bytes.Count(text[at:m.start], []byte{'\n'})
+// pathLines are the paths of the files that are held, taken apart so that a folder stands there once for the files that follow it.
+type pathLines struct {
+	text  []byte  // a line for each folder and each name, without its ending; padded
+	files []int32 // by line: the number of the file; folderLine where it is that of a folder
+}
+
+const folderLine = -1
+
+func pathLinesOf(files []*heldFile) pathLines {
+	var p pathLines
+	folder := ""
+	for i, f := range files {
+		dir, name := path.Split(f.path)
+		if dir != folder {
+			folder, p.text, p.files = dir, append(append(p.text, dir...), '\n'), append(p.files, folderLine)
+		}
+		p.text, p.files = append(append(p.text, strings.TrimSuffix(name, path.Ext(name))...), '\n'), append(p.files, int32(i))
+	}
+	p.text = append(p.text, make([]byte, search.Padding)...)[:len(p.text)]
+	return p
+}
+
+// inPaths is what paths say of the files that are held, by their number.
+type inPaths struct {
+	terms  [][]float64     // termsInPath, where it is not nothing
+	hinted map[int]float64 // how well the best hint fits
+}
+
+// countPaths looks for the terms and hints in the paths of all files.
+func (s *lookup) countPaths(there *survey) inPaths {
+	in := inPaths{make([][]float64, len(there.held)), s.countHints(there)}
+	lines, line, at := there.paths(), 0, 0
+	var row []float64 // of the line
+	settle := func() {
+		if row == nil {
+			return
+		}
+		if n := lines.files[line]; n != folderLine {
+			in.terms[n] = row
+			return
+		}
+		for _, n := range lines.files[line+1:] {
+			if n == folderLine {
+				break
+			}
+			in.terms[n] = row
+		}
+	}
+	s.finder.find(lines.text, func(m match) {
+		if ends := bytes.Count(lines.text[at:m.start], []byte{'\n'}); ends > 0 {
+			settle()
+			line, row = line+ends, nil
+		}
 		at = m.start
-		row := in[line]
 		if row == nil {
 			row = make([]float64, len(s.query.terms))
-			in[line] = row
+			if n := lines.files[line]; n != folderLine {
+				copy(row, in.terms[n])
+			}
 		}
 		row[m.term] = max(row[m.term], float64(m.strength)/float64(exactMatch))
 	})
+	settle()
 	return in
 }
 
@@ -225,13 +274,7 @@ func (v *survey) walk(ctx context.Context, r *Root, texts map[uint32]int, learne
 		}
 		return b.String()
 	})
-	v.paths = sync.OnceValue(func() []byte {
-		var b []byte
-		for _, f := range v.held {
-			b = append(append(b, strings.TrimSuffix(f.path, path.Ext(f.path))...), '\n')
-		}
-		return append(b, make([]byte, search.Padding)...)[:len(b)]
-	})
+	v.paths = sync.OnceValue(func() pathLines { return pathLinesOf(v.held) })
 	return nil
 }
 

@@ -53,7 +53,10 @@ type spot struct {
 // belongs to the whole group or type as well. Units without a match are left out, but counted.
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	src.test, src.changes = isTest(src.path), newestFirst().MatchString(path.Base(src.path))
-	src.likely = rankOfPath(src.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(src.path)
+	if src.rank == 0 {
+		src.rank = rankOfContent(src.text)
+	}
+	src.likely = rankOfPath(src.path, s.query.tests) * src.rank * s.hintFactor(src.path)
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
 	defs := outline(src)
 	list := make([]unit, 0, 2*len(defs)+len(src.lines)/looseLines+1)
@@ -88,14 +91,15 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	}
 	spots := make([]owned, 0, len(src.lines)/2)
 	count := make([]int, len(list))
-	dataLine, dataSeen := 0, uint32(0)
+	line, isData, dataSeen := 0, false, uint32(0)
 	s.finder.find(src.text, func(m match) {
-		line := src.lineAt(m.start)
-		strength := float64(m.strength) / float64(exactMatch)
-		if len(src.line(line)) > maxLine {
-			if line != dataLine {
-				dataLine, dataSeen = line, 0
+		if line < len(src.lines) && src.lines[line] <= m.start {
+			for line++; line < len(src.lines) && src.lines[line] <= m.start; line++ {
 			}
+			isData, dataSeen = len(src.line(line)) > maxLine, 0
+		}
+		strength := float64(m.strength) / float64(exactMatch)
+		if isData {
 			if dataSeen&(1<<m.term) != 0 {
 				return // once is enough
 			}
@@ -252,7 +256,7 @@ func (s *source) findComment(n int) int {
 		return 0
 	}
 	for _, mark := range s.lang.comments {
-		if mark != "//" && mark != "#" && mark != "--" {
+		if mark != "//" && mark != "#" && mark != "--" || !bytes.Contains(line, []byte(mark)) {
 			continue
 		}
 		for _, blank := range []string{" ", "\t"} {

@@ -335,11 +335,15 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 }
 
 func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []entry) {
+	below := at + "/" // and not path.Join, which looks at each byte: these are many
+	if at == "." {
+		below = ""
+	}
 	for _, f := range files {
 		if w.ctx.Err() != nil || isOver(w.ctx) {
 			return
 		}
-		w.visit(&found{path: path.Join(at, f.info.Name()), info: f.info, dir: dir, name: f.info.Name(), worker: me.worker, known: f.known})
+		w.visit(&found{path: below + f.info.Name(), info: f.info, dir: dir, name: f.info.Name(), worker: me.worker, known: f.known})
 	}
 }
 
