@@ -78,7 +78,7 @@ func (o offline) definitionLine(q quote) string {
 		if len(comment) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("`%s:%d` %s", top.path, top.from+above+i, firstSentence(comment, h.Kind))
+		return fmt.Sprintf("`%s:%d` %s", top.path, top.from+above+i, firstSentence(comment, h.Kind, h.Symbol))
 	}
 	return ""
 }
@@ -86,8 +86,11 @@ func (o offline) definitionLine(q quote) string {
 // mostSentence bounds the sentence in which a definition is told, in bytes.
 const mostSentence = 240
 
-// firstSentence is the first sentence of a comment, behind the kind of what it is about.
-func firstSentence(comment []string, kind string) string {
+// namedWithin is in how many of its first words a comment says what it is about.
+const namedWithin = 3
+
+// firstSentence is the first sentence of a comment, behind the kind of what it is about, and behind its name where the sentence does not begin with it.
+func firstSentence(comment []string, kind, symbol string) string {
 	text := strings.Join(comment, " ")
 	for at := range text {
 		rest := text[at:]
@@ -97,7 +100,11 @@ func firstSentence(comment []string, kind string) string {
 		}
 	}
 	text = strings.TrimSuffix(tool.Clip(strings.TrimSpace(text), mostSentence), ".")
-	if word, _, _ := strings.Cut(text, " "); strings.EqualFold(word, kind) {
+	words, name := strings.Fields(text), symbol[strings.LastIndexByte(symbol, '.')+1:]
+	switch {
+	case !slices.ContainsFunc(words[:min(len(words), namedWithin)], func(w string) bool { return strings.Trim(w, "`*():,'\"") == name }):
+		return strings.TrimSpace(kind+" "+symbol) + ": " + text
+	case strings.EqualFold(words[0], kind):
 		return text
 	}
 	return strings.TrimSpace(kind + " " + text)

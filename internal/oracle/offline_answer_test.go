@@ -68,3 +68,11 @@ func Acquire() {}
 		t.Errorf("the neighbour is not shown:\n%s", a.Answer)
 	}
 }
+
+func TestOfflineTheFirstLineNamesADefinitionWhoseCommentDoesNot(t *testing.T) {
+	dir := folder(t, map[string]string{"lease.go": "package lease\n\n// The quetzal lease is locked here for a minute.\nfunc Acquire() {}\n"})
+	h := offlineOver(t, dir, "")
+	a := h.ask("Where is the quetzal lease locked by Acquire?")
+	first, _, _ := strings.Cut(a.Answer, "\n")
+	same(t, "first line", first, "`lease.go:4` func Acquire: The quetzal lease is locked here for a minute")
+}
