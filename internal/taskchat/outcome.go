@@ -226,7 +226,7 @@ func (c *ToolCall) target() string {
 		Title  string `json:"title"`
 		TaskID int64  `json:"task_id"`
 	}
-	if json.Unmarshal(c.Parameters, &args) != nil {
+	if json.Unmarshal(c.Parameters, &args) != nil || args.Title == "" && args.TaskID == 0 {
 		return c.ToolName
 	}
 	return cmp.Or(args.Title, fmt.Sprintf("task %d", args.TaskID))
