@@ -89,7 +89,8 @@ func (s *Store) AddPiece(ctx context.Context, id string, p Piece) (d Delivery, e
 }
 
 func (s *Store) addPiece(h *held, p Piece) (Delivery, error) {
-	d, err := h.delivery(p.Delivery)
+	d, err := arrived(h.root, h.ID, p.Delivery)
+	d = h.delivery(d)
 	folder := h.in(audioFolder, deliveryFolder, p.Delivery)
 	name := path.Join(folder, fmt.Sprintf(pieceName, p.Number))
 	switch {
@@ -162,12 +163,12 @@ func (s *Session) madeOf(delivery string) *AudioEntry {
 	return nil
 }
 
-// delivery says how far a recording has arrived; without pieces none of it is here.
-func (h *held) delivery(id string) (Delivery, error) {
-	if e := h.madeOf(id); e != nil {
-		return Delivery{ID: id, Entry: e.Sequence, Bytes: e.Size, At: e.ReceivedAt}, nil
+// delivery says how far a recording has arrived of which so many pieces are here: without pieces and entry nothing of it is.
+func (s *Session) delivery(pieces Delivery) Delivery {
+	if e := s.madeOf(pieces.ID); e != nil {
+		return Delivery{ID: pieces.ID, Entry: e.Sequence, Bytes: e.Size, At: e.ReceivedAt}
 	}
-	return arrived(h.root, h.ID, id)
+	return pieces
 }
 
 // arrived counts the pieces of a delivery, to the first that is missing.
@@ -225,7 +226,8 @@ func listIn(root *os.Root, folder string) ([]fs.FileInfo, error) {
 			return nil, ifThere(err)
 		}
 	}
-	return files.List(root, folder)
+	infos, err := files.List(root, folder)
+	return infos, ifThere(err)
 }
 
 // roomForDelivery refuses one more recording where there are too many. Those that were left alone go first.
@@ -291,15 +293,18 @@ func dropDelivery(root *os.Root, session, id string) error {
 
 // Deliveries gives the recordings of a session that have not arrived whole, the latest first.
 func (s *Store) Deliveries(ctx context.Context, id string) ([]Delivery, error) {
-	m, err := s.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
 	root, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := deliveries(root, id)
+	all, err := deliveries(root, id) // before the session: pieces go once it has their recording
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	all = slices.DeleteFunc(all, func(d Delivery) bool { return m.madeOf(d.ID) != nil })
 	slices.SortFunc(all, func(a, b Delivery) int { return b.At.Compare(a.At) })
 	return all, err
@@ -307,10 +312,6 @@ func (s *Store) Deliveries(ctx context.Context, id string) ([]Delivery, error) {
 
 // Delivery says how far a recording has arrived, or which one was made of it: without pieces and entry nothing of it is here.
 func (s *Store) Delivery(ctx context.Context, id, delivery string) (d Delivery, err error) {
-	m, err := s.Get(ctx, id)
-	if err != nil {
-		return d, err
-	}
 	root, err := s.find(id)
 	if err != nil {
 		return d, err
@@ -318,7 +319,15 @@ func (s *Store) Delivery(ctx context.Context, id, delivery string) (d Delivery, 
 	if !isDelivery(delivery) {
 		return d, noUUID()
 	}
-	return (&held{Session: &m, root: root}).delivery(delivery)
+	d, err = arrived(root, id, delivery) // before the session: pieces go once it has their recording
+	if err != nil {
+		return d, err
+	}
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	return m.delivery(d), nil
 }
 
 // Discard removes the pieces of a recording that is not to be made. Where there are none, or where it is made, nothing changes.
