@@ -136,7 +136,7 @@ func examples(t testing.TB, all []lesson) (out []learned.Example) {
 
 func (l lesson) example() learned.Example {
 	t := newText(l.query.Text)
-	return learned.Example{Features: signsOf(t, l.query, append(find(t), findFollowUp(t, l.query)...)).all, Class: string(l.labels[0]), Weight: l.weight}
+	return learned.Example{Features: signsOf(t, l.query).all, Class: string(l.labels[0]), Weight: l.weight}
 }
 
 // secondCounts is what the second of two fair labels counts beside the first.
