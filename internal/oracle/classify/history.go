@@ -12,30 +12,39 @@ const recentQuestions = 3
 const mostOfFollowUp = 9
 
 // Continues reports whether a question can't be understood without the one before it.
-func Continues(question string) bool { return newText(question).followsBy() != "" }
+func Continues(question string) bool { return newText(question).followsBy() != standsAlone }
 
-// followsBy says by what a question is seen not to stand by itself: it begins as if others had come before it, alone or as a question of its own, or it
-// asks about something by a pronoun. "" if it stands by itself.
+// Ways in which a text is seen not to stand by itself.
+const (
+	leads       = "and"      // it begins as if others had come before it
+	leadsOwn    = "and asks" // so it does, with a question of its own
+	refers      = "it"       // it asks about something by a pronoun
+	standsAlone = ""         // it stands by itself
+)
+
+// followsBy says by what a text is seen not to stand by itself.
 func (t *text) followsBy() string {
-	class := grammar()
+	is := grammar()
 	for _, s := range t.sentences {
 		words := t.norms[s.start:s.end]
 		if len(words) > mostOfFollowUp {
 			continue
 		}
-		asks := class[asking][words[0]] || t.tokens[s.end-1].after == question
-		refers := slices.ContainsFunc(words, func(w string) bool { return class[back][w] }) || len(words) < 5 && class[this][words[len(words)-1]]
 		line := strings.Join(words, " ") + " "
+		led := is[leading][words[0]] || slices.ContainsFunc(leadingPhrases[:], func(p string) bool { return strings.HasPrefix(line, fold(p)) })
+		own := is[leading][words[0]] && len(words) > 1 && is[asking][words[1]]
+		asks := own || is[asking][words[0]] || t.tokens[s.end-1].after == question
+		pointed := slices.ContainsFunc(words, func(w string) bool { return is[pronouns][w] }) || len(words) < 5 && is[pointing][words[len(words)-1]]
 		switch {
-		case class[leads][words[0]] && len(words) > 1 && class[asking][words[1]]:
-			return "and asks"
-		case class[leads][words[0]], slices.ContainsFunc(phrasesThatLead[:], func(p string) bool { return strings.HasPrefix(line, fold(p)) }):
-			return "and"
-		case asks && len(words) > 2 && refers:
-			return "it"
+		case asks && pointed && len(words) > 2:
+			return refers
+		case own:
+			return leadsOwn
+		case led:
+			return leads
 		}
 	}
-	return ""
+	return standsAlone
 }
 
 // TopicShift reports whether a question leaves the topic of the earlier ones, oldest first, so that the context should be assessed anew. A
@@ -47,11 +56,12 @@ func TopicShift(previous []string, question string) bool {
 
 // leaves says whether the words of a text have nothing to do with those of the earlier questions.
 func (t *text) leaves(previous []string) bool {
-	if len(previous) == 0 || t.followsBy() != "" {
+	by := t.followsBy()
+	if len(previous) == 0 || by == leads || by == refers {
 		return false
 	}
 	mine := t.stems()
-	if len(mine) == 0 || len(mine) == 1 && slices.ContainsFunc(t.norms, func(w string) bool { return grammar()[this][w] }) {
+	if len(mine) == 0 || len(mine) == 1 && slices.ContainsFunc(t.norms, func(w string) bool { return grammar()[pointing][w] }) {
 		return false
 	}
 	for _, earlier := range previous[max(0, len(previous)-recentQuestions):] {

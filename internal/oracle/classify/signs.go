@@ -142,7 +142,7 @@ func (s *signs) words(t *text, said []string) {
 func (s *signs) meanings(t *text) {
 	count := countIn(t)
 	for i, tok := range t.tokens {
-		if tok.kind != word || tok.quoted {
+		if tok.kind != word || tok.quoted || len(tok.norm) > longestRead {
 			continue
 		}
 		s.at = span{i, i + 1}
@@ -284,7 +284,7 @@ func (s *signs) before(t *text, q Query) {
 	s.add(1, "before, length ", strconv.Itoa(length))
 	s.add(1, "before ", string(q.PreviousType))
 	s.add(1, "before ", string(q.PreviousType), ", length ", strconv.Itoa(length))
-	if by := t.followsBy(); by != "" {
+	if by := t.followsBy(); by != standsAlone {
 		s.add(1, "follows ", string(q.PreviousType))
 		s.add(1, "follows ", string(q.PreviousType), " by ", by)
 	}

@@ -56,7 +56,7 @@ func (t *text) courtesies() map[int]bool {
 		}
 		if i+1-start <= mostOfCourtesy {
 			part := newText(t.part(span{start, i + 1}))
-			if part.followsBy() == "" && part.probabilities(Query{})[chat] >= surelyTalk {
+			if part.followsBy() == standsAlone && part.probabilities(Query{})[chat] >= surelyTalk {
 				for at := start; at <= i; at++ {
 					out[at] = true
 				}
