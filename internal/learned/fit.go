@@ -30,36 +30,32 @@ func (o Options) fit(set []row) *fitted {
 	}
 	draw := shuffler{seedOf(set)}
 	decay, alike := o.Decay/float64(len(rows)), o.Smooth/float64(f.classes)
-	step, last := 0, o.Rounds*len(rows)
-	rate := o.Rate
+	step := 0
 	for range o.Rounds {
 		draw.shuffle(order)
 		for _, i := range order {
 			r := rows[i]
-			if o.Falling {
-				rate = float64(o.Rate*float64(last-step)) / float64(last)
-			}
 			step++
 			for _, c := range r.cells {
-				f.shrink(int(c.bucket), step, rate, decay)
+				f.shrink(int(c.bucket), step, o.Rate, decay)
 			}
 			p := softmax(f.scores(r), 1)
 			p[r.class] -= 1 - o.Smooth
 			for k := range p {
 				g := (p[k] - alike) * r.weight
 				biasSquares[k] += float64(g * g)
-				f.bias[k] -= float64(rate*g) / (1e-8 + math.Sqrt(biasSquares[k]))
+				f.bias[k] -= float64(o.Rate*g) / (1e-8 + math.Sqrt(biasSquares[k]))
 				for _, c := range r.cells {
 					at := int(c.bucket)*f.classes + k
 					slope := float64(g * c.value)
 					f.squares[at] += float64(slope * slope)
-					f.weights[at] -= float64(rate*slope) / (1e-8 + math.Sqrt(f.squares[at]))
+					f.weights[at] -= float64(o.Rate*slope) / (1e-8 + math.Sqrt(f.squares[at]))
 				}
 			}
 		}
 	}
 	for b := range f.buckets {
-		f.shrink(b, step, rate, decay)
+		f.shrink(b, step, o.Rate, decay)
 	}
 	return f
 }

@@ -26,7 +26,6 @@ type Options struct {
 	Seen    int                // features are dropped that fewer examples have: 2
 	Rounds  int                // how often all examples are gone through: 20
 	Rate    float64            // of the first step: 0.1
-	Falling bool               // the rate falls to 0 until the last step, so that the examples that come last count no more than others
 	Decay   float64            // L2: how strongly weights are drawn to 0, in examples: 1
 	Smooth  float64            // the share of an example that counts for all classes alike, since a label may be wrong: 0
 	Keep    int                // at most so many buckets have weights, those that tell classes apart most and most often: all

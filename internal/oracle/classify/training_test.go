@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "train and write the weights anew")
 
 // trainOptions are how classify.weights is trained.
 func trainOptions() learned.Options {
-	o := learned.Options{Size: 19, Rounds: 4, Seen: 3, Rate: 0.08, Falling: true, Smooth: 0.02, Keep: 96_000, Temperature: 0.85}
+	o := learned.Options{Size: 19, Rounds: 4, Seen: 3, Rate: 0.05, Smooth: 0.02, Keep: 96_000, Temperature: 0.85}
 	for _, t := range types {
 		o.Classes = append(o.Classes, string(t))
 	}
