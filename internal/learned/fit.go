@@ -14,13 +14,14 @@ type fitted struct {
 	bias    []float64
 	squares []float64 // sums of squares of gradients, beside weights
 	touched []int     // by bucket: the step at which it was last drawn to 0
+	seen    []int     // by bucket: how many rows have it
 }
 
 // fit goes through a set in shuffled rounds with steps that become smaller where much was learned (AdaGrad).
 func (o Options) fit(set []row) *fitted {
 	f := &fitted{classes: len(o.Classes), buckets: o.buckets(set), bias: make([]float64, len(o.Classes))}
 	f.weights, f.squares = make([]float64, len(f.buckets)*f.classes), make([]float64, len(f.buckets)*f.classes)
-	f.touched = make([]int, len(f.buckets))
+	f.touched, f.seen = make([]int, len(f.buckets)), make([]int, len(f.buckets))
 	rows := f.numbered(set)
 	biasSquares := make([]float64, f.classes)
 	order := make([]int, len(rows))
@@ -97,7 +98,7 @@ func (o Options) buckets(set []row) []uint32 {
 	return kept
 }
 
-// numbered gives rows whose buckets are places among those of the model; others are left out.
+// numbered gives rows whose buckets are places among those of the model, and counts them; others are left out.
 func (f *fitted) numbered(set []row) []row {
 	out := make([]row, len(set))
 	for i, r := range set {
@@ -106,6 +107,9 @@ func (f *fitted) numbered(set []row) []row {
 			if at, found := slices.BinarySearch(f.buckets, c.bucket); found {
 				cells = append(cells, cell{uint32(at), c.value})
 			}
+		}
+		for _, c := range cells {
+			f.seen[c.bucket]++
 		}
 		r.cells = cells
 		out[i] = r
@@ -156,7 +160,8 @@ func (f *fitted) quantised(o Options) *Model {
 	return m
 }
 
-// kept tells which buckets keep their weights: those of which one weight is farthest from the mean of its bucket, and of equals the first; all if most is 0.
+// kept tells which buckets keep their weights: those of which one weight is farthest from the mean of its bucket, times the root of how often it is seen, since
+// a weight that is seldom seen may be great and count for little. Of equals it is the first; all if most is 0.
 func (f *fitted) kept(most int) []bool {
 	apart, order, kept := make([]float64, len(f.buckets)), make([]int, len(f.buckets)), make([]bool, len(f.buckets))
 	for i := range order {
@@ -169,6 +174,7 @@ func (f *fitted) kept(most int) []bool {
 		for _, w := range row {
 			apart[i] = max(apart[i], math.Abs(w-mean))
 		}
+		apart[i] *= math.Sqrt(float64(f.seen[i]))
 		order[i] = i
 	}
 	if most > 0 && most < len(order) {

@@ -28,7 +28,7 @@ type Options struct {
 	Rate    float64            // of the first step: 0.1
 	Decay   float64            // L2: how strongly weights are drawn to 0, in examples: 1
 	Smooth  float64            // the share of an example that counts for all classes alike, since a label may be wrong: 0
-	Keep    int                // at most so many buckets have weights, those that tell classes apart most: all
+	Keep    int                // at most so many buckets have weights, those that tell classes apart most and most often: all
 
 	// Temperature is by what scores are divided where examples are of one group, which shows nothing of it: 1.
 	Temperature float64

@@ -196,7 +196,7 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 
 func TestRunnerUpOfTheClassificationIsOfferedBesideIt(t *testing.T) {
 	h := setUp(t, modeltest.Say("Nothing. "+partial("all")))
-	a := h.ask("What does the zanzibar quokka frobnicator do?")
+	a := h.ask("how does grpc deadline propagation work")
 	types := []string{a.QueryType, string(a.Class.Secondary)}
 	slices.Sort(types)
 	same(t, "query type and runner-up", types, []string{"code", "research"})

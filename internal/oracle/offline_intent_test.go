@@ -105,7 +105,7 @@ func TestOfflineAFileIsToldByItsBestPassagesAndThenByItsDeclarations(t *testing.
 }
 
 func TestOfflineADoubtfulWishForAChangeIsSearchedFor(t *testing.T) {
-	const doubtful = "I want to send a PR that adds another quetzal to the boxes, is that welcome"
+	const doubtful = "I would like to add another quetzal to the boxes, may I"
 	h := offlineOver(t, project(t), "")
 	h.named = []tool.Source{tool.Code}
 	a := h.ask(doubtful)

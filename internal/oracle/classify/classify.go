@@ -1,9 +1,8 @@
 // Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
 // because nothing is asked (FR-015 in docs/requirements.md).
 //
-// A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and rules find named features in it, each with
-// weights for and against the types. What they found, and the words and letters themselves, are signs that a learned classifier weighs: it says how
-// probable each type is. It is trained from the questions in the folder training, which explains how one is added.
+// A question is tokenized. Its words, their neighbours and letters, how it is built and what was asked before are signs that a learned classifier weighs:
+// it says how probable each type is. It is trained from the questions in the folder training, which explains how one is added.
 //
 // Guarantees: pure and deterministic, to the bit the same on every machine; any input, valid or not, gives a valid result, with probabilities
 // that add up to 1; cost is bounded, because at most 5 KB of a question are read.
@@ -13,7 +12,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Type says what a question is about.
@@ -55,15 +53,11 @@ const (
 	columns
 )
 
-// balance says how much a feature speaks for (or against) each type. 1 is a hint, 2 decides if nothing contradicts,
-// 4 overrules hints to the contrary.
-type balance [columns]float64
-
-// Match is one feature found in a question.
+// Match is a word of a question, or what else counted, and how much.
 type Match struct {
-	Feature string   `json:"feature"`
+	Feature string   `json:"feature"` // word, name, path, link, number, sign, pasted; before: the question before it
 	Words   []string `json:"words"`
-	Weight  float64  `json:"weight"` // what it added to the chosen type's score; 0 or less: it spoke for another
+	Weight  float64  `json:"weight"` // what it added to the chosen type's score, above what it added to others; below 0: it spoke for another
 }
 
 // Classification is what a question was found to be. Secondary is the runner-up among the types that read a source: where to
@@ -107,40 +101,69 @@ func Classify(q Query) Classification {
 	if len(t.tokens) == 0 {
 		return concluded(Conversational, nothingSaid[:])
 	}
-	found := append(find(t), findFollowUp(t, q)...)
-	seen := signsOf(t, q, found)
+	seen := signsOf(t, q)
 	defer seen.free()
-	signs := seen.all
-	switch met, without := meets(signs, found); {
+	switch met, without := meets(seen.all); {
 	case without && !met:
 		return concluded(Conversational, nothingSaid[:])
 	case !met:
 		return concluded(Research, nothingKnown[:])
 	}
-	p := weights().Probabilities(signs)
-	if len(t.clauses) == 0 {
+	p := weights().Probabilities(seen.all)
+	switch {
+	case t.isPasted():
 		p = onlyPasted[:]
-	}
-	if asksFirst(t) && !wishes(found) {
+	case likeliest(p) == write && !t.wishes(q):
 		p = without(p, write)
 	}
+	c := concluded(types[likeliest(p)], p)
+	c.explain(t, q, seen)
+	return c
+}
+
+// likeliest is the column of the greatest probability, the first of equals.
+func likeliest(p []float64) int {
 	best := 0
 	for k := range p {
 		if p[k] > p[best] {
 			best = k
 		}
 	}
-	c := concluded(types[best], p)
-	c.explain(signs, found)
-	if c.QueryType == Action {
-		if own := ownWords(q.Text); own != "" && own != strings.TrimSpace(q.Text) {
-			q.Text = own
-			if said := Classify(q); said.QueryType != Action {
-				return said
-			}
+	return best
+}
+
+// probabilities are those of the types, by the words alone.
+func (t *text) probabilities(q Query) []float64 {
+	seen := signsOf(t, q)
+	defer seen.free()
+	return weights().Probabilities(seen.all)
+}
+
+// isPasted says that nothing stands beside a trace or a piece of a program.
+func (t *text) isPasted() bool {
+	return !slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind != block })
+}
+
+// wishes says whether somebody wishes for a change in their own words, with which they begin or end: what stands in a quotation is somebody else's, and what
+// a question is about wishes for nothing by itself.
+func (t *text) wishes(q Query) bool {
+	own := ownWords(t.raw)
+	if own == "" {
+		own = t.raw
+	}
+	said := newText(own)
+	if len(said.sentences) == 0 {
+		return false
+	}
+	if len(said.sentences) == 1 {
+		return own == t.raw || likeliest(said.probabilities(q)) == write
+	}
+	for _, s := range []span{said.sentences[0], said.sentences[len(said.sentences)-1]} {
+		if likeliest(newText(said.part(s)).probabilities(q)) == write {
+			return true
 		}
 	}
-	return c
+	return false
 }
 
 // nothingSaid are the probabilities where there is no word, and nothingKnown those where none was ever met: it may be anything, and the world is larger
@@ -180,17 +203,6 @@ const surest = 0.99
 // leastSecondary is the probability under which a runner-up is no better than any other guess.
 const leastSecondary = 0.1
 
-// asksFirst says whether a text begins with a question, or with a wish to be shown something: what it is about wishes for nothing by itself.
-func asksFirst(t *text) bool {
-	return len(t.clauses) > 0 && (t.clauses[0].act == asking || t.clauses[0].act == reading)
-}
-
-// wishes says whether the rules found a wish for a change, and nothing that outweighs it.
-func wishes(found []hit) bool {
-	s := sum(found)
-	return s[write] > 0 && s[write] >= slices.Max(s[:])
-}
-
 // without gives probabilities among which one is 0; the others keep their proportions.
 func without(p []float64, not int) []float64 {
 	out, rest := make([]float64, columns), 1-p[not]
@@ -213,11 +225,9 @@ func (c Classification) Without(not Type) Classification {
 		p[k] = c.Probabilities[t]
 	}
 	p = without(p, slices.Index(types[:], not))
-	best := chat // where none is likelier, nothing is looked up
-	for k := range p {
-		if p[k] > p[best] {
-			best = k
-		}
+	best := likeliest(p)
+	if p[best] == p[chat] { // nothing is looked up where nothing else is likelier
+		best = chat
 	}
 	out := concluded(types[best], p)
 	out.KeywordsMatched, out.Matches = c.KeywordsMatched, c.Matches
@@ -237,116 +247,10 @@ func (t Type) Needs() (code, vault, web bool) {
 	return false, false, false
 }
 
-// hit is a feature found, with its weights and the words that show it.
-type hit struct {
-	name   string
-	weight balance
-	words  []string
-}
-
-// score is the hit's contribution to a type. Further words of the same feature add less and less; against a type it counts once.
-func (h hit) score(column int) float64 {
-	w := h.weight[column]
-	if w <= 0 {
-		return w
-	}
-	return w * (2 - math.Pow(0.5, float64(len(h.words)-1)))
-}
-
-func sum(hits []hit) (s balance) {
-	for _, h := range hits {
-		for i := range s {
-			s[i] += h.score(i)
-		}
-	}
-	return s
-}
-
-// find returns the features of a text in the order of their tables.
-func find(t *text) []hit {
-	out := make([]hit, 0, 16)
-	for i, f := range lex().features {
-		var words []string
-		for _, o := range t.seen {
-			if o.feature == i {
-				words = append(words, t.span(o.start, o.end))
-			}
-		}
-		if len(words) > 0 {
-			out = append(out, hit{f.name, f.weight, unique(words, maxWords)})
-		}
-	}
-	for _, group := range [...][]frame{orderFrames, projectFrames, talkFrames} {
-		for _, f := range group {
-			if words := f.words(t); len(words) > 0 {
-				out = append(out, hit{f.name, f.weight, words})
-			}
-		}
-	}
-	return append(out, findAskedFor(t)...)
-}
-
-// findAskedFor strengthens the type that the thing asked for belongs to, by its last word that belongs to any.
-func findAskedFor(t *text) []hit {
-	start, end, where := askedFor(t)
-	for i := len(t.seen) - 1; i >= 0; i-- {
-		o := t.seen[i]
-		if o.end <= start || o.start >= end || lex().TimeWords[t.words[o.end-1]] {
-			continue
-		}
-		for column, w := range lex().features[o.feature].weight {
-			if w > 0 && column != chat && (!where || column == docs) {
-				h := hit{name: "asked-for", words: []string{t.span(o.start, o.end)}}
-				h.weight[column] = 1.5
-				return []hit{h}
-			}
-		}
-	}
-	return nil
-}
-
-// occurrence is a word or phrase of the vocabulary at tokens start to end-1.
-type occurrence struct{ feature, start, end int }
-
-// occurrences finds the vocabulary in a text, in its order. Words inside a phrase say nothing by themselves.
-func occurrences(tokens []token) (out []occurrence) {
-	covered := 0
-	for i, tok := range tokens {
-		if tok.kind != word || tok.quoted {
-			continue
-		}
-		for _, p := range lex().vocabulary.phrases[tok.norm] {
-			if p.matches(tokens[i:]) {
-				out = append(out, occurrence{p.feature, i, i + len(p.words)})
-				covered = max(covered, i+len(p.words))
-			}
-		}
-		if i < covered {
-			continue
-		}
-		for _, f := range lex().of(tok.norm) {
-			out = append(out, occurrence{f, i, i + 1})
-		}
-	}
-	return out
-}
-
-// matches says whether the phrase begins the tokens; its last word may be a plural.
-func (p phrase) matches(ts []token) bool {
-	last := len(p.words) - 1
-	if len(ts) <= last || !hasPrefix(ts, p.words[:last]) || ts[last].quoted {
-		return false
-	}
-	return ts[last].norm == p.words[last] || ts[last].norm == p.words[last]+"s"
-}
-
 func rounded(x float64) float64 { return math.Round(x*100) / 100 }
 
 // exact is as much of a probability as is told.
 func exact(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-
-// maxWords bounds the words kept of one feature; further ones would add next to nothing.
-const maxWords = 8
 
 // unique returns the first limit different words, in their order. Words of which none comes twice are not copied.
 func unique(words []string, limit int) []string {

@@ -304,7 +304,7 @@ func TestNamesThatBeginWithAVerbAreNoRequests(t *testing.T) {
 		"Write-ahead log: how is it flushed?", "Add-on system: how does it load?", "write path of the storage engine", "fix for CVE-2024-1234",
 		"update frequency of the sensor", "delete cascade on orders?", "commit history of parser.go", "record locking in sqlite",
 		"replace vs overwrite semantics in Store.Put", "remember me checkbox: where is it handled?", "draft of the proposal", "log rotation",
-		"I want to understand how notes are created", "did you save it?", "should we delete the old table?", "note taking app",
+		"I want to understand how notes are created", "did you save it?", "should we delete the old table?",
 	} {
 		if got := Classify(Query{Text: text}); got.QueryType == Action {
 			t.Errorf("%q: taken for a request to change something: %v", text, got.Matches)

@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"cmp"
 	_ "embed"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +25,9 @@ var weights = sync.OnceValue(func() *learned.Model {
 	return m
 })
 
-// meets says whether the rules found something in a text, or the classifier has learned from more than a third of its words, names and shapes: of those that
-// it never met, some share a place with one that it did. Without any of them the text is no more than signs of punctuation.
-func meets(signs []learned.Feature, found []hit) (met, without bool) {
+// meets says whether the classifier has learned from more than a third of a text's words, names and shapes: of those that it never met, some share a place
+// with one that it did. Without any of them the text is no more than signs of punctuation.
+func meets(signs []learned.Feature) (met, without bool) {
 	words, known := 0, 0
 	for _, s := range signs {
 		if strings.HasPrefix(s.Name, wordSign) {
@@ -35,50 +37,58 @@ func meets(signs []learned.Feature, found []hit) (met, without bool) {
 			}
 		}
 	}
-	met = 3*known > words || slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
-	return met, words == 0
+	return 3*known > words, words == 0
 }
 
-// mostReasons bounds the words that an explanation names beside what the rules found.
-const mostReasons = 2
+// mostReasons bounds the words that an explanation names.
+const mostReasons = 6
 
-// explain adds what the rules found, with what it counts, and the words that speak most for or against the type.
-func (c *Classification) explain(signs []learned.Feature, found []hit) {
+// kindNames are the kinds of tokens in words.
+var kindNames = [...]string{word: "word", ident: "name", path: "path", link: "link", number: "number", block: "pasted", symbol: "sign"}
+
+// explain names the words that speak most for or against the type, with all that they are a part of: neighbours share what they add together.
+func (c *Classification) explain(t *text, q Query, seen *signs) {
 	class := weights().Class(string(c.QueryType))
-	c.Matches, c.KeywordsMatched = make([]Match, 0, len(found)+mostReasons), make([]string, 0, 2*len(found)+mostReasons)
-	for _, h := range found {
-		gain, _ := weights().Gain(learned.Feature{Name: ruleSign + h.name, Value: 1}, class)
-		c.match(h.name, h.words, gain, true)
-	}
-	words := make([]learned.Feature, 0, len(signs)/4)
-	for _, s := range signs {
-		if strings.HasPrefix(s.Name, wordSign) || strings.HasPrefix(s.Name, pairSign) {
-			words = append(words, s)
+	gains, before := make([]float64, len(t.tokens)), 0.0
+	for i, s := range seen.all {
+		gain, _ := weights().Gain(s, class)
+		from := seen.from[i]
+		for at := from.start; at < from.end; at++ {
+			gains[at] += gain / float64(from.end-from.start)
+		}
+		if from.end == 0 && (strings.HasPrefix(s.Name, "before") || strings.HasPrefix(s.Name, "follows")) {
+			before += gain
 		}
 	}
-	for _, r := range weights().Reasons(words, string(c.QueryType), mostReasons) {
-		name, said := "word", strings.TrimPrefix(r.Name, wordSign)
-		if pair, ok := strings.CutPrefix(r.Name, pairSign); ok {
-			name, said = "words", strings.TrimPrefix(pair, atStart+" ")
-		}
-		if !strings.HasPrefix(said, kindSign) {
-			said = strings.Clone(said) // all names are one text
-			c.match(name, []string{said}, r.Weight, name == "word" && !lex().StopWords[said])
+	if before = rounded(before); before != 0 {
+		c.Matches = append(c.Matches, Match{"before", []string{string(q.PreviousType)}, before})
+	}
+	for i, tok := range t.tokens {
+		if gain := rounded(gains[i]); gain != 0 {
+			c.Matches = append(c.Matches, Match{kindNames[tok.kind], []string{clip(strings.SplitN(tok.raw, "\n", 2)[0], longestRead)}, gain})
 		}
 	}
-	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
+	slices.SortStableFunc(c.Matches, func(a, b Match) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	c.Matches = c.Matches[:min(len(c.Matches), mostReasons):min(len(c.Matches), mostReasons)]
+	var telling, other []string
+	for _, m := range c.Matches {
+		switch {
+		case m.Weight <= 0 || m.Feature == "before":
+		case m.Feature == kindNames[word] && isGrammar(fold(m.Words[0])):
+			other = append(other, m.Words[0])
+		default:
+			telling = append(telling, m.Words[0])
+		}
+	}
+	c.KeywordsMatched = unique(append(telling, other...), mostReasons)
 }
 
-// match adds what was found, and what it adds to the score of the type, unless that is nothing. Telling says that its words are worth naming.
-func (c *Classification) match(name string, words []string, gain float64, telling bool) {
-	if gain = rounded(gain); gain == 0 {
-		return
+// clip is the beginning of a text of more bytes than that.
+func clip(s string, bytes int) string {
+	for i := range s {
+		if i >= bytes {
+			return s[:i] + "…"
+		}
 	}
-	if slices.Contains(words, "") {
-		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
-	}
-	c.Matches = append(c.Matches, Match{name, words, gain})
-	if telling && gain > 0 {
-		c.KeywordsMatched = append(c.KeywordsMatched, words...)
-	}
+	return s
 }

@@ -11,7 +11,10 @@ var quotations = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]{8,}"|“[^”\n]{8,}”|„[^“”\n]{8,}[“”]|«[^»\n]{8,}»`)
 })
 
-// ownWords is what a person says beside what they quote: without lines that begin with > and spans in quotation marks. An order that
+// quoted stands for what a person quotes.
+const quoted = `"x"`
+
+// ownWords is what a person says beside what they quote: without lines that begin with >, and with one word in the place of a quotation. An order that
 // stands only in a quotation is somebody else's. "" where nothing of their own is left.
 func ownWords(text string) string {
 	b := &strings.Builder{}
@@ -20,5 +23,8 @@ func ownWords(text string) string {
 			b.WriteString(line)
 		}
 	}
-	return strings.TrimSpace(quotations().ReplaceAllString(b.String(), ""))
+	if own := strings.TrimSpace(quotations().ReplaceAllString(b.String(), quoted)); own != quoted {
+		return own
+	}
+	return ""
 }

@@ -8,7 +8,17 @@ import (
 )
 
 // shapes are the patterns by which a chunk or a line is judged.
-type shapes struct{ version, camel, member, header, domain, plural, code, pascal, part, trace, sql, program *regexp.Regexp }
+type shapes struct{ version, camel, member, header, domain, plural, code, pascal, letters, trace, sql, program *regexp.Regexp }
+
+// Endings of files, and the usual names of the folders of programs.
+const (
+	codeFiles = `go rs py js jsx ts tsx mjs c h cc cpp hpp cs java kt kts swift rb php scala ex exs erl hs ml lua sh bash ps1 sql html css scss vue svelte
+		yaml yml json toml ini xml proto gradle tf lock mod sum cfg conf env glsl frag vert wgsl gd dart r jl zig nim asm s ipynb cmake mk`
+	docFiles = "md markdown txt adoc rst org pdf docx"
+	folders  = "app bin cmd config docs include internal lib libs packages pkg plugins scripts src test tests tools vendor"
+)
+
+var files = sync.OnceValue(func() map[string]map[string]bool { return wordSets(codeFiles, docFiles, folders) })
 
 var shape = sync.OnceValue(func() shapes {
 	return shapes{
@@ -19,8 +29,8 @@ var shape = sync.OnceValue(func() shapes {
 		domain:  regexp.MustCompile(`^(www\.)?[\w-]+\.(com|org|net|io|dev|de|br|pt|eu|gov|edu)(/.*)?$`),
 		plural:  regexp.MustCompile(`^[A-Z]{2,}s$`),
 		code:    regexp.MustCompile(`^[\w.$]+\(.*|[\w)]->\w|\w::\w|^--?[a-z][\w-]*$|^0x[0-9a-fA-F]+$|^@[A-Z]\w+$|[{}=]\w|\w[{}=]|\w#\w|\w\[\w*\]|\w<\w+>`),
+		letters: regexp.MustCompile(`^[A-Za-z](\.[A-Za-z])+$`), // e.g, z.B
 		pascal:  regexp.MustCompile(`^[A-Z][a-z0-9]+([A-Z]+[a-z0-9]*)+$`),
-		part:    regexp.MustCompile(`^[a-zA-Z]+\d\w*$`),
 		trace:   regexp.MustCompile(`^(goroutine \d+|at [\w$.<>]+\(|File ".+", line \d+|[\w./-]+\.(go|c|cc|cpp|rs|java|py|js|ts|rb):\d+|#\d+ +0x|Caused by:)`),
 		sql:     regexp.MustCompile(`^(SELECT|INSERT INTO|DELETE FROM|UPDATE|CREATE TABLE|ALTER TABLE|WITH) .*\b(FROM|SET|VALUES|WHERE|\()`),
 		program: regexp.MustCompile(`[{}]$|\);$|=.*;$|^(func|def|fn) [\w(].*\(|^class \w+ *[(:{]|^import [\w{*"'].* from |^from [\w.]+ import |^#include |` +
@@ -35,11 +45,11 @@ func kindOf(raw, norm string) kind {
 		return word
 	case shape().version.MatchString(norm):
 		return number
-	case strings.Contains(norm, "://"), shape().domain.MatchString(norm) && !lex().Products[norm]:
+	case strings.Contains(norm, "://"), shape().domain.MatchString(norm):
 		return link
 	case strings.ContainsRune(raw, '/') && isPath(raw, norm):
 		return path
-	case lex().Products[norm], shape().plural.MatchString(raw):
+	case shape().plural.MatchString(raw):
 		return word
 	case fileExt(norm) != "":
 		return path
@@ -61,9 +71,10 @@ func isPath(raw, norm string) bool {
 		len(raw) > 1 && (raw[0] == '/' || raw[0] == '~' || raw[len(raw)-1] == '/')
 }
 
+// inFolder knows a folder's name by the usual names of folders of programs.
 func inFolder(norm string) bool {
 	first, rest, ok := strings.Cut(norm, "/")
-	return ok && lex().Folders[first] && isPlain(rest)
+	return ok && files()[folders][first] && isPlain(rest)
 }
 
 func isIdent(raw string) bool {
@@ -73,7 +84,7 @@ func isIdent(raw string) bool {
 	if shape().camel.MatchString(raw) && !strings.ContainsAny(raw, "-'’") {
 		return true
 	}
-	return shape().member.MatchString(raw) && !lex().Abbreviations[strings.ToLower(raw)]
+	return shape().member.MatchString(raw) && !shape().letters.MatchString(raw)
 }
 
 func isSymbol(raw string) bool {
@@ -95,7 +106,7 @@ func fileExt(norm string) string {
 	if i < 0 {
 		return ""
 	}
-	if ext, _, _ := strings.Cut(norm[i+1:], ":"); lex().CodeFiles[ext] || lex().DocFiles[ext] {
+	if ext, _, _ := strings.Cut(norm[i+1:], ":"); files()[codeFiles][ext] || files()[docFiles][ext] {
 		return ext
 	}
 	return ""

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/learned"
+	"sibyl/internal/search"
 )
 
 // What the names of signs begin with.
 const (
 	wordSign = "w "
 	pairSign = "p "
-	ruleSign = "rule "
 	kindSign = "#" // stands for a token that is no word
 	atStart  = "^" // stands before the first word of a sentence
 )
@@ -30,6 +30,8 @@ const lettersCount = 0.5
 // signs collects what is seen in a question. What is seen again says nothing more.
 type signs struct {
 	all   []learned.Feature
+	from  []span // the tokens that show each of them; none where it is the text as a whole, or what came before
+	at    span   // of those that are added
 	seen  map[string]bool
 	names strings.Builder // the names, one behind the other: they are many and short
 }
@@ -42,7 +44,7 @@ const (
 
 // spent has the room of questions before.
 var spent = sync.Pool{New: func() any {
-	return &signs{all: make([]learned.Feature, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
+	return &signs{all: make([]learned.Feature, 0, usualSigns), from: make([]span, 0, usualSigns), seen: make(map[string]bool, usualSigns)}
 }}
 
 func newSigns() *signs {
@@ -58,7 +60,7 @@ func (s *signs) free() {
 	}
 	clear(s.all)
 	clear(s.seen)
-	s.all = s.all[:0]
+	s.all, s.from, s.at = s.all[:0], s.from[:0], span{}
 	s.names.Reset()
 	spent.Put(s)
 }
@@ -76,28 +78,23 @@ func (s *signs) written(parts ...string) string {
 func (s *signs) add(value float64, parts ...string) {
 	if name := s.written(parts...); !s.seen[name] {
 		s.seen[name] = true
-		s.all = append(s.all, learned.Feature{Name: name, Value: value})
+		s.all, s.from = append(s.all, learned.Feature{Name: name, Value: value}), append(s.from, s.at)
 	}
 }
 
-// signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, the question before, and what the rules
-// found. Nothing here knows a word.
-func signsOf(t *text, q Query, found []hit) *signs {
+// signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, and the question before.
+func signsOf(t *text, q Query) *signs {
 	s := newSigns()
 	said := make([]string, len(t.tokens))
 	for i, tok := range t.tokens {
 		said[i] = seenAs(tok)
 	}
 	s.words(t, said)
+	s.meanings(t)
 	s.skeleton(t, said)
-	s.build(q.Text, t)
+	s.at = span{}
+	s.build(t)
 	s.before(t, q)
-	for _, h := range found {
-		s.add(1, ruleSign, h.name)
-	}
-	for k, x := range sum(found) {
-		s.add(max(-1, min(1, x/6)), "rules ", string(types[k]))
-	}
 	return s
 }
 
@@ -107,41 +104,52 @@ func countIn(t *text) float64 { return 1 / math.Sqrt(max(1, float64(len(t.tokens
 // words adds each word by itself, as said, with its neighbours and the first word of its sentence, and by its letters.
 func (s *signs) words(t *text, said []string) {
 	count := countIn(t)
-	before, head, at := atStart, "", 0
-	for i, tok := range t.tokens {
-		w := said[i]
-		if w == "" {
-			continue
-		}
-		mentioned := ""
-		if tok.quoted {
-			mentioned = "quoted "
-		}
-		s.add(count, mentioned, wordSign, w)
-		s.add(count, mentioned, pairSign, before, " ", w)
-		switch at {
-		case 0:
-			head = w
-			s.add(count, "first ", w)
-		case 1:
-			s.add(1, "first two ", head, " ", w)
-			fallthrough
-		default:
-			s.add(count, "head ", head, " ", w)
-		}
-		if i == 0 {
-			s.add(1, "opens ", w)
-		}
-		if tok.kind == word {
-			s.letters(s.written(mentioned, "l "), w, float64(lettersCount*count))
-		}
-		before, at = w, at+1
-		if tok.after >= sentence {
-			s.add(count, "last ", strconv.Itoa(int(tok.after)), " ", w)
-			before, at = atStart, 0
+	for _, in := range t.sentences {
+		before, head := atStart, said[in.start]
+		for i := in.start; i < in.end; i++ {
+			tok, w, mentioned := t.tokens[i], said[i], ""
+			if tok.quoted {
+				mentioned = "quoted "
+			}
+			s.at = span{i, i + 1}
+			s.add(count, mentioned, wordSign, w)
+			switch i - in.start {
+			case 0:
+				s.add(count, "first ", w)
+			case 1:
+				s.add(1, "first two ", head, " ", w)
+				fallthrough
+			default:
+				s.add(count, "head ", head, " ", w)
+			}
+			if i == 0 {
+				s.add(1, "opens ", w)
+			}
+			if tok.kind == word {
+				s.letters(s.written(mentioned, "l "), w, float64(lettersCount*count))
+			}
+			if tok.after >= sentence {
+				s.add(count, "last ", strconv.Itoa(int(tok.after)), " ", w)
+			}
+			s.at = span{max(in.start, i-1), i + 1}
+			s.add(count, mentioned, pairSign, before, " ", w)
+			before = w
 		}
 	}
-	s.meanings(t, count)
+}
+
+// meanings adds the English for words of programming in other languages, so that what one language teaches holds for others.
+func (s *signs) meanings(t *text) {
+	count := countIn(t)
+	for i, tok := range t.tokens {
+		if tok.kind != word || tok.quoted || len(tok.norm) > longestRead {
+			continue
+		}
+		s.at = span{i, i + 1}
+		for _, part := range search.InEnglish(tok.norm) {
+			s.add(count, "means ", part[0])
+		}
+	}
 }
 
 // form is how a word stands in the skeleton of its sentence: a word of grammar by itself, any other as a place that is filled.
@@ -154,7 +162,7 @@ const (
 )
 
 func formOf(tok token, w string) form {
-	if tok.kind != word || lex().StopWords[tok.norm] || utf8.RuneCountInString(w) <= longestOfForm {
+	if tok.kind != word || isGrammar(tok.norm) || utf8.RuneCountInString(w) <= longestOfForm {
 		return form{w, w}
 	}
 	return form{gap, w[len(w)-lengthOfLast(w, endingOfForm):]}
@@ -173,24 +181,20 @@ func lengthOfLast(w string, letters int) int {
 // skeleton adds how sentences are built, whatever they are about: words of grammar and the places between them, and how neighbours end.
 func (s *signs) skeleton(t *text, said []string) {
 	count := countIn(t)
-	start := form{atStart, atStart}
-	two, one := start, start
-	inside := false
-	for i, tok := range t.tokens {
-		w := said[i]
-		if w == "" {
-			continue
+	for _, in := range t.sentences {
+		two, one := form{}, form{atStart, atStart}
+		for i := in.start; i <= in.end; i++ {
+			next := endOf(t.tokens[in.end-1].after)
+			if i < in.end {
+				next = formOf(t.tokens[i], said[i])
+			}
+			s.at = span{max(in.start, i-1), min(i+1, in.end)}
+			if i > in.start {
+				s.add(count, "between ", two.place, " ", one.place, " ", next.place)
+			}
+			s.add(count, "ends with ", one.ending, " ", next.ending)
+			two, one = one, next
 		}
-		next := formOf(tok, w)
-		s.between(count, two, one, next, inside)
-		two, one, inside = one, next, true
-		if tok.after >= sentence {
-			s.between(count, two, one, endOf(tok.after), inside)
-			two, one, inside = start, start, false
-		}
-	}
-	if inside {
-		s.between(count, two, one, endOf(within), inside)
 	}
 }
 
@@ -200,40 +204,17 @@ func endOf(b brk) form {
 	return form{end, end}
 }
 
-// between adds a place between its neighbours, once both are known, and the ends of two neighbours.
-func (s *signs) between(count float64, before, at, after form, inside bool) {
-	if inside {
-		s.add(count, "between ", before.place, " ", at.place, " ", after.place)
-	}
-	s.add(count, "ends with ", at.ending, " ", after.ending)
-}
-
-// meanings adds the words as they are in English, where that is known, so that what one language teaches holds for others.
-func (s *signs) meanings(t *text, count float64) {
-	before := ""
-	for _, tok := range t.tokens {
-		if tok.kind != word {
-			continue
-		}
-		s.add(count, "means ", tok.norm)
-		if before != "" {
-			s.add(count, "mean ", before, " ", tok.norm)
-		}
-		before = tok.norm
-	}
-}
-
-// seenAs is a token as a sign: a word in its folded form, and of all else its kind; "" for what was never typed.
+// seenAs is a token as a sign: a word in its folded form, and of all else its kind.
 func seenAs(t token) string {
-	if t.raw == "" {
-		return ""
-	}
 	switch t.kind {
 	case word:
-		return fold(t.raw)
+		return t.norm
 	case number:
 		return kindSign + strconv.Itoa(min(len(t.raw), 5))
 	case ident:
+		if pascal(t.raw) { // products are written so too
+			return kindSign + "Name"
+		}
 		return kindSign + "name"
 	case path:
 		return kindSign + "path " + fileExt(t.norm)
@@ -265,25 +246,14 @@ func (s *signs) letters(name, w string, count float64) {
 	}
 }
 
-// build adds how long the text is, what its sentences do, and how it ends.
-func (s *signs) build(raw string, t *text) {
-	raw = strings.TrimSpace(raw)
+// build adds how long the text is, and how it begins and ends.
+func (s *signs) build(t *text) {
 	s.add(1, "length ", strconv.Itoa(steps(len(t.tokens))))
-	s.add(1, "sentences ", strconv.Itoa(min(len(t.clauses), 4)))
-	does := map[act]bool{}
-	for i, c := range t.clauses {
-		if i == 0 {
-			s.add(1, "first does ", strconv.Itoa(int(c.act)))
-		}
-		if !does[c.act] {
-			does[c.act] = true
-			s.add(1, "does ", strconv.Itoa(int(c.act)))
-		}
-	}
-	if last, _ := utf8.DecodeLastRuneInString(raw); unicode.IsPunct(last) {
+	s.add(1, "sentences ", strconv.Itoa(min(len(t.sentences), 4)))
+	if last, _ := utf8.DecodeLastRuneInString(t.raw); unicode.IsPunct(last) {
 		s.add(1, "ends ", string(last))
 	}
-	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) {
+	if first, _ := utf8.DecodeRuneInString(t.raw); unicode.IsUpper(first) {
 		s.add(0.5, "capital")
 	}
 	names := 0
@@ -293,10 +263,10 @@ func (s *signs) build(raw string, t *text) {
 		}
 	}
 	s.add(1, "capitals ", strconv.Itoa(min(names, 3)))
-	if strings.Contains(raw, "?") {
+	if strings.Contains(t.raw, "?") {
 		s.add(1, "asks")
 	}
-	if strings.Contains(raw, "\n") {
+	if strings.Contains(t.raw, "\n") {
 		s.add(1, "lines")
 	}
 }
@@ -306,7 +276,7 @@ func steps(n int) int { return bits.Len(uint(n * n)) }
 
 // before adds what the last question was, and whether this one looks like going on with it. Where the topic is another, nothing came before.
 func (s *signs) before(t *text, q Query) {
-	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || TopicShift(q.Previous, q.Text) {
+	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || t.leaves(q.Previous) {
 		return
 	}
 	length := bits.Len(uint(len(t.tokens)))
@@ -314,7 +284,8 @@ func (s *signs) before(t *text, q Query) {
 	s.add(1, "before, length ", strconv.Itoa(length))
 	s.add(1, "before ", string(q.PreviousType))
 	s.add(1, "before ", string(q.PreviousType), ", length ", strconv.Itoa(length))
-	if _, weight := followUp(t); weight > 0 {
+	if by := t.followsBy(); by != standsAlone {
 		s.add(1, "follows ", string(q.PreviousType))
+		s.add(1, "follows ", string(q.PreviousType), " by ", by)
 	}
 }

@@ -13,12 +13,13 @@ const maxTerms = 24
 // Terms returns the words of a question worth searching for, in its order and without repetition: words that carry meaning, in
 // lower case and in the language they were written in; identifiers and paths whole, as written; quoted phrases whole. At most 24.
 func Terms(question string) []string {
-	return newText(question).terms()
+	t := newText(question)
+	return t.terms(t.courtesies())
 }
 
-func (t *text) terms() []string {
+// terms are the words worth searching for, but for those of some tokens.
+func (t *text) terms(but map[int]bool) []string {
 	var out []string
-	polite := t.politeTokens()
 	for i := 0; i < len(t.tokens) && len(out) < maxTerms; i++ {
 		tok := t.tokens[i]
 		switch {
@@ -29,27 +30,39 @@ func (t *text) terms() []string {
 			for end < len(t.tokens) && t.tokens[end].quoted && t.tokens[end-1].after < sentence {
 				end++
 			}
-			out = append(out, quotedPhrase(t.tokens[i:end]))
+			out = append(out, t.joined(i, end))
 			i = end - 1
 		case tok.kind == ident, tok.kind == path, tok.kind == link:
 			out = append(out, withoutLine(tok.raw))
-		case !polite[i] && carriesMeaning(tok):
-			out = append(out, searchForm(tok))
+		case !but[i] && carriesMeaning(tok):
+			out = append(out, strings.ToLower(tok.raw))
 		}
 	}
 	return unique(out, maxTerms)
 }
 
-// politeTokens marks openers, polite frames and the verbs of showing and writing that head a clause.
-func (t *text) politeTokens() map[int]bool {
-	out := map[int]bool{}
-	for _, c := range t.clauses {
-		for i := c.first - (len(c.all) - len(c.words)); i < c.first; i++ {
-			out[i] = true
+// A courtesy has few words, and a comma or the end of a sentence behind it, and by itself it is surely no question.
+const (
+	mostOfCourtesy = 3
+	surelyTalk     = 0.8
+)
+
+// courtesies are the tokens of “Thanks!” and “ok,” and the like.
+func (t *text) courtesies() map[int]bool {
+	out, start := map[int]bool{}, 0
+	for i, tok := range t.tokens {
+		if tok.after < comma && i < len(t.tokens)-1 {
+			continue
 		}
-		if c.act == reading || c.act == writing {
-			out[c.first] = true
+		if i+1-start <= mostOfCourtesy {
+			part := newText(t.part(span{start, i + 1}))
+			if part.followsBy() == standsAlone && part.probabilities(Query{})[chat] >= surelyTalk {
+				for at := start; at <= i; at++ {
+					out[at] = true
+				}
+			}
 		}
+		start = i + 1
 	}
 	return out
 }
@@ -65,27 +78,23 @@ func withoutLine(path string) string {
 	}
 }
 
-func quotedPhrase(ts []token) string {
-	var words []string
-	for _, t := range ts {
-		if t.raw != "" {
-			words = append(words, t.raw)
-		}
+// joined are tokens as they were written, with spaces between.
+func (t *text) joined(start, end int) string {
+	words := make([]string, 0, end-start)
+	for _, tok := range t.tokens[start:end] {
+		words = append(words, tok.raw)
 	}
 	return strings.Join(words, " ")
 }
 
-// searchForm is a word as it may stand in a text: as written, but without possessives and typing errors.
-func searchForm(t token) string {
-	if !t.gloss && fold(t.raw) != t.norm {
-		return t.norm
-	}
-	return strings.ToLower(t.raw)
+// part is a part of the text as a text of its own.
+func (t *text) part(s span) string {
+	return t.joined(s.start, s.end) + [...]string{within: "", comma: "", colon: ":", sentence: ".", question: "?"}[t.tokens[s.end-1].after]
 }
 
-// carriesMeaning tells words of the subject from grammar, courtesy and verbs that any question may have.
+// carriesMeaning tells words of the subject from grammar and from what any question may have.
 func carriesMeaning(t token) bool {
-	if t.raw == "" || t.kind == symbol || lex().StopWords[t.norm] || lex().Auxiliaries[t.norm] || lex().EmptyVerbs[t.norm] || lex().Greetings[t.norm] {
+	if t.kind == symbol || t.raw[0] == '\'' || isGrammar(t.norm) || search.IsAsking(t.norm) {
 		return false
 	}
 	return len(t.raw) > 1 || t.kind == number
@@ -109,11 +118,11 @@ func namesIn(pasted string) (out []string) {
 }
 
 // stems returns the terms in a form that inflections and spellings share; identifiers also in their parts.
-func stems(t *text) map[string]bool {
+func (t *text) stems() map[string]bool {
 	out := map[string]bool{}
-	for _, term := range t.terms() {
+	for _, term := range t.terms(nil) {
 		for _, part := range search.Parts(term) {
-			if stem := search.Stem(fold(part)); len(stem) > 1 && !lex().StopWords[part] {
+			if stem := search.Stem(fold(part)); len(stem) > 1 && !search.IsStop(part) {
 				out[stem] = true
 			}
 		}

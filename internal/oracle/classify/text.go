@@ -54,15 +54,38 @@ const (
 	question     // ?
 )
 
-// token is one word of the text. norm is lower case, without accents, and in English where a gloss is known.
+// token is one word of the text. norm is in lower case and without accents.
 type token struct {
 	raw    string
 	norm   string
 	kind   kind
 	quoted bool // stands in quotation marks: mentioned, not said
 	after  brk
-	gloss  bool // norm is a translation
-	glued  bool // part of a compound: "us" of us-east-1 is nobody
+}
+
+// text is a question in its parts.
+type text struct {
+	raw       string
+	tokens    []token
+	norms     []string // of the tokens
+	sentences []span
+}
+
+// span is a stretch of tokens, from start to end-1.
+type span struct{ start, end int }
+
+func newText(raw string) *text {
+	t := &text{raw: strings.TrimSpace(raw), tokens: tokenize(bounded(raw))}
+	t.norms = make([]string, len(t.tokens))
+	start := 0
+	for i, tok := range t.tokens {
+		t.norms[i] = tok.norm
+		if tok.after >= sentence || i == len(t.tokens)-1 {
+			t.sentences = append(t.sentences, span{start, i + 1})
+			start = i + 1
+		}
+	}
+	return t
 }
 
 // fold lower-cases and strips accents and typographic variants, so that one spelling of a word remains.
@@ -109,7 +132,7 @@ func tokenize(text string) []token {
 		}
 		quoted = false
 	}
-	return expand(out)
+	return out
 }
 
 func appendBlock(out []token, line string) []token {
@@ -181,11 +204,12 @@ func appendChunk(out []token, chunk string, quoted *bool) []token {
 	if strings.HasPrefix(tail, ")") && strings.Contains(core, "(") {
 		core, tail = core+")", tail[1:]
 	}
-	parts := splitCore(core)
-	for _, part := range parts {
-		t := token{raw: part, norm: fold(part), quoted: *quoted, glued: len(parts) > 1}
-		t.kind = kindOf(part, t.norm)
-		out = append(out, t)
+	for _, part := range splitCore(core) {
+		for _, w := range apart(part) {
+			t := token{raw: w, norm: fold(w), quoted: *quoted}
+			t.kind = kindOf(w, t.norm)
+			out = append(out, t)
+		}
 	}
 	if strings.ContainsAny(tail, quotes) || strings.Contains(tail, "'") && *quoted {
 		*quoted = false
@@ -222,8 +246,7 @@ func splitCore(core string) []string {
 	if core == "" {
 		return nil
 	}
-	k := kindOf(core, fold(core))
-	if k != word || lex().Products[fold(core)] {
+	if kindOf(core, fold(core)) != word {
 		return []string{core}
 	}
 	parts := strings.FieldsFunc(core, func(r rune) bool { return strings.ContainsRune("-/–—,;!?()[]{}\"<>|=+….:", r) })
@@ -232,98 +255,16 @@ func splitCore(core string) []string {
 	})
 }
 
-// expand resolves contractions, chat abbreviations and glosses of other languages.
-func expand(tokens []token) []token {
-	out := make([]token, 0, len(tokens)+4)
-	for _, t := range tokens {
-		if t.kind != word {
-			out = append(out, t)
-			continue
-		}
-		words := contraction(t.norm)
-		if words == nil {
-			out = append(out, t)
-		}
-		for i, w := range words {
-			part := t
-			part.norm = w
-			if i > 0 {
-				part.raw = ""
-			}
-			if i < len(words)-1 {
-				part.after = within
-			}
-			out = append(out, part)
-		}
+// apart parts a word at an apostrophe between letters: what's is what and 's, l'eau is l' and eau.
+func apart(w string) []string {
+	at := strings.IndexAny(w, "'’")
+	if at <= 0 || at == len(w)-1 {
+		return []string{w}
 	}
-	return translate(out)
-}
-
-// contraction is a word as several, or as one that is written otherwise; nil if it stands for itself.
-func contraction(w string) []string {
-	if full, ok := lex().ShortForms[w]; ok {
-		return full
+	_, size := utf8.DecodeRuneInString(w[at:])
+	if before, after := w[:at], w[at+size:]; len(before) > 2 || len(after) < 3 {
+		return []string{before, "'" + after}
+	} else {
+		return []string{before + "'", after}
 	}
-	base, suffix, ok := strings.Cut(w, "'")
-	if !ok {
-		return nil
-	}
-	if long, known := lex().Clitics[suffix]; known && base != "" {
-		if suffix == "s" && !lex().TakesIs[base] {
-			return []string{base}
-		}
-		if suffix == "t" {
-			base = strings.TrimSuffix(base, "n")
-		}
-		return append([]string{base}, long...)
-	}
-	return []string{strings.ReplaceAll(w, "'", "")}
-}
-
-// translate replaces German and Portuguese words by English ones if the text is in that language.
-// A word that English has too ("was", "die", "no") is only replaced where others settle the language.
-func translate(tokens []token) []token {
-	english, best, bestHits := 0, dictionary(nil), 0
-	for _, t := range tokens {
-		if lex().StopWords[t.norm] {
-			english++
-		}
-	}
-	for _, gloss := range [...]dictionary{lex().German, lex().Portuguese} {
-		hits, sure := 0, 0
-		for _, t := range tokens {
-			if _, ok := gloss[t.norm]; ok && t.kind == word {
-				hits++
-				if !lex().StopWords[t.norm] && !lex().SharedWords[t.norm] {
-					sure++
-				}
-			}
-		}
-		if sure > 0 && hits > bestHits && hits >= english {
-			best, bestHits = gloss, hits
-		}
-	}
-	if best == nil {
-		return tokens
-	}
-	out := tokens[:0:0]
-	for _, t := range tokens {
-		english, ok := best[t.norm]
-		if !ok || t.kind != word {
-			out = append(out, t)
-			continue
-		}
-		if t.norm == "e" && strings.EqualFold(t.raw, t.norm) && (len(out) == 0 || out[len(out)-1].after >= comma) {
-			english = []string{"and"} // without its accent, and with nothing before that could be anything
-		}
-		for i, w := range english {
-			part := t
-			part.norm, part.gloss = w, true
-			if i > 0 {
-				part.raw = ""
-			}
-			out = append(out, part)
-		}
-	}
-	return out
 }

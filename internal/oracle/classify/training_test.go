@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "train and write the weights anew")
 
 // trainOptions are how classify.weights is trained.
 func trainOptions() learned.Options {
-	o := learned.Options{Size: 19, Rounds: 4, Seen: 3, Rate: 0.05, Smooth: 0.02, Keep: 64_000, Temperature: 0.85}
+	o := learned.Options{Size: 19, Rounds: 4, Seen: 3, Rate: 0.05, Smooth: 0.02, Keep: 96_000, Temperature: 0.85}
 	for _, t := range types {
 		o.Classes = append(o.Classes, string(t))
 	}
@@ -136,7 +136,7 @@ func examples(t testing.TB, all []lesson) (out []learned.Example) {
 
 func (l lesson) example() learned.Example {
 	t := newText(l.query.Text)
-	return learned.Example{Features: signsOf(t, l.query, append(find(t), findFollowUp(t, l.query)...)).all, Class: string(l.labels[0]), Weight: l.weight}
+	return learned.Example{Features: signsOf(t, l.query).all, Class: string(l.labels[0]), Weight: l.weight}
 }
 
 // secondCounts is what the second of two fair labels counts beside the first.
