@@ -18,7 +18,7 @@ type Case struct {
 	suspicions []*suspicion
 	doubts     []*suspicion // that are no gaps: so little speaks for them
 	settled    []Clash
-	noted      [][2]*mention // every clash that was ever suspected
+	noted      []pair // every clash that was ever suspected
 	aspects    map[string]state
 	frequency  map[string]int        // of stems, by exchanges
 	said       map[string]int        // sentences, and the exchange that said each first
@@ -142,8 +142,12 @@ func (c *Case) Analysis() Analysis {
 // enough is the completeness from which on nothing more need be asked.
 const enough = 80
 
-// needed are the aspects of the hypothesis, those first that it asks for.
-func (c *Case) needed() []string { return slices.Concat(c.claim.wanted, c.claim.implied) }
+// needed are the aspects of the hypothesis, those first that it asks for. Of an interview that is over, what its kind of claim needs counts only where somebody asked for it or told it.
+func (c *Case) needed() []string {
+	return slices.DeleteFunc(slices.Concat(c.claim.wanted, c.claim.implied), func(aspect string) bool {
+		return c.finished && c.aspects[aspect] == untouched && !slices.Contains(c.claim.wanted, aspect)
+	})
+}
 
 func (c *Case) untouched(aspect string) Gap {
 	severity := Low
@@ -206,7 +210,7 @@ func (c *Case) followsUp() bool {
 			return true
 		}
 	}
-	return len(c.probes()) > 0 || len(c.doubted()) > 0
+	return len(c.suspicions) > 0 || len(c.probes()) > 0 || len(c.doubted()) > 0
 }
 
 // touch notes which aspects of the hypothesis an exchange told, and which it asked for in vain.

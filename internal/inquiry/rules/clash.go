@@ -115,12 +115,13 @@ func (c *Case) suspect(p pair) {
 	if p.probability < suspected && !c.roomFor(p.probability) {
 		return
 	}
-	if slices.ContainsFunc(c.noted, func(n [2]*mention) bool {
-		return repeats(n[0], a) && repeats(n[1], b) || repeats(n[1], a) && repeats(n[0], b)
+	if slices.ContainsFunc(c.noted, func(n pair) bool {
+		said := repeats(n.a, a) && repeats(n.b, b) || repeats(n.b, a) && repeats(n.a, b)
+		return said && (n.probability >= suspected || p.probability < suspected) // a doubt hides no suspicion
 	}) {
 		return
 	}
-	c.noted = append(c.noted, [2]*mention{a, b})
+	c.noted = append(c.noted, p)
 	kind := c.kindOf(a, b)
 	words := [2]string{a.said, b.said}
 	said := [2]string{span(a.s.text, a.s.list), span(b.s.text, b.s.list)}

@@ -175,7 +175,7 @@ func written(t *testing.T, name string, got, embedded []byte) {
 }
 
 func replyOptions() learned.Options {
-	return learned.Options{Classes: []string{dissolves, stands}, Size: 16, Decay: 10}
+	return learned.Options{Classes: []string{dissolves, stands}, Size: 16, Decay: 5}
 }
 
 // replyExamples are the replies of lessons to questions about two answers.

@@ -16,11 +16,11 @@ import (
 // on interviews by hands that the model had not seen, so that nine of ten that are recorded are some. Where both sides name what a number or
 // a day is of, less is enough.
 const (
-	doubtful     = 0.03
+	doubtful     = 0.07
 	suspected    = 0.2
-	worthTelling = 0.26
+	worthTelling = 0.35
 	firm         = 0.75
-	firmIfNamed  = 0.5
+	firmIfNamed  = 0.6
 )
 
 // isFirm says whether a clash is recorded where nobody can be asked.

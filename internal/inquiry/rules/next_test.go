@@ -104,3 +104,16 @@ func TestAspectsThatTheHypothesisAsksForStayUntouchedUntilAsked(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+func TestWhatAQuestionQuotesIsNotAskedFor(t *testing.T) {
+	for text, want := range map[string]string{
+		"Die Frage „Wann geschah das: „Die Börse wurde unterschlagen“?“ ist noch offen: Wo war es?": Where,
+		"Zu »Die Börse wurde unterschlagen«: Wer genau?":                                            Who,
+		"The question “Who did this: “The purse was “lost””?” is still open: why is it so?":         Why,
+		`You said "when it was dark". How many were there?`:                                         HowMuch,
+	} {
+		if got := languageOf("", text).question(text).asked; !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: asks for %q, want %s", text, got, want)
+		}
+	}
+}

@@ -110,29 +110,21 @@ func (l *language) countedBy(rest []token) []string {
 	return stems
 }
 
-// withoutQuotes leaves out what stands in quotation marks.
+// closing marks of what a quotation mark opens.
+var closing = map[string]string{"„": "“”\"", "“": "”\"", "\"": "\"", "«": "»", "»": "«"}
+
+// withoutQuotes leaves out what stands in quotation marks, however deep.
 func withoutQuotes(list []token) []token {
 	var out []token
-	closing := ""
+	var quotes []string // by what each that is open is closed
 	for i, t := range list {
-		switch {
-		case closing != "":
-			if strings.Contains(closing, t.norm) && !t.word {
-				closing = ""
-			}
-		case t.word:
-			out = append(out, t)
-		case t.norm == "„":
-			closing = "“”\""
-		case t.norm == "“":
-			closing = "”\""
-		case t.norm == "\"" && i+1 < len(list):
-			closing = "\""
-		case t.norm == "«":
-			closing = "»"
-		case t.norm == "»":
-			closing = "«"
-		default:
+		depth := len(quotes)
+		switch opened, opens := closing[t.norm]; {
+		case depth > 0 && !t.word && strings.Contains(quotes[depth-1], t.norm):
+			quotes = quotes[:depth-1]
+		case opens && (t.norm != "\"" || i+1 < len(list)):
+			quotes = append(quotes, opened)
+		case depth == 0:
 			out = append(out, t)
 		}
 	}

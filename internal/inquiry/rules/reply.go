@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sibyl/internal/learned"
 )
@@ -24,13 +25,14 @@ func (l *language) replyEvidence(sides [2]string, x answer) []learned.Feature {
 	add("held %v %v", held[0], held[1])
 	shares := [2]int{}
 	var stems []string
-	words, numbers := 0, 0
+	length, numbers := 0, 0
+	words := [2][]string{l.weighty(sides[0]), l.weighty(sides[1])}
 	for n, s := range x.sentences {
 		stems = union(stems, s.stems)
-		words += len(s.list)
+		length += len(s.list)
 		numbers += len(l.quantities(s.list)) + len(l.moments(s.list))
 		if n < 6 {
-			l.sentenceEvidence(s, n, add)
+			l.sentenceEvidence(s, n, words, add)
 		}
 	}
 	for side := range sides {
@@ -38,28 +40,49 @@ func (l *language) replyEvidence(sides [2]string, x answer) []learned.Feature {
 	}
 	add("shares %d %d", min(shares[0], 2), min(shares[1], 2))
 	add("sentences %d", min(len(x.sentences), 4))
-	add("length %d", min(words/5, 6))
+	add("length %d", min(length/5, 6))
 	add("numbers %d held %v", min(numbers, 3), held[0] && held[1])
 	add("asks %v", strings.Contains(x.text, "?"))
 	return list
 }
 
-func (l *language) sentenceEvidence(s sentence, n int, add func(string, ...any)) {
-	previous := "^"
-	for i, t := range s.list {
-		word := t.norm
-		if t.isFigure() {
-			word = "0"
+// weighty are the words of a side that are more than grammar.
+func (l *language) weighty(side string) (words []string) {
+	for _, t := range l.tokens(side) {
+		if t.word && !l.isFunction(t.norm) {
+			words = append(words, t.norm)
 		}
-		if t.upper && i > 0 && t.word && l.code == "en" && word != "i" {
+	}
+	return words
+}
+
+// beginning is how many letters of a long word are seen by themselves, so that its forms have something in common.
+const beginning = 5
+
+// sentenceEvidence tells of a sentence by runs of up to three words, where a word of a side stands for that side.
+func (l *language) sentenceEvidence(s sentence, n int, sides [2][]string, add func(string, ...any)) {
+	before, previous := "", "^"
+	for i, t := range s.list {
+		word, side := t.norm, sideOf(t.norm, sides)
+		switch {
+		case side != "" && side == previous:
+			continue
+		case side != "":
+			word = side
+		case t.isFigure():
+			word = "0"
+		case t.upper && i > 0 && t.word && l.code == "en" && word != "i":
 			word = "Name"
+		case utf8.RuneCountInString(word) > beginning:
+			add("%s begins with %s", l.code, string([]rune(word)[:beginning]))
 		}
 		add("%s %s", l.code, word)
 		add("%s %s %s", l.code, previous, word)
+		add("%s %s %s %s", l.code, before, previous, word)
 		if n == 0 && i < 3 {
 			add("%s begins %d %s", l.code, i, word)
 		}
-		previous = word
+		before, previous = previous, word
 	}
 	for _, class := range []string{"corrects", "explains", "stands", "ignorance", "evasion", "hedge", "negation", "other time", "portion", "claimed", "ought", "earlier said", "concession", "only", "dodge"} {
 		if l.has(class, s.list) {
@@ -72,6 +95,20 @@ func (l *language) sentenceEvidence(s sentence, n int, add func(string, ...any))
 	if l.contrasted(s.marks) {
 		add("contrasted")
 	}
+}
+
+// sideOf names the side that a word is of, or both; "" for none.
+func sideOf(word string, sides [2][]string) string {
+	first, second := slices.Contains(sides[0], word), slices.Contains(sides[1], word)
+	switch {
+	case first && second:
+		return "Both"
+	case first:
+		return "First"
+	case second:
+		return "Second"
+	}
+	return ""
 }
 
 // holdsSide says whether a reply gives what one side gave.

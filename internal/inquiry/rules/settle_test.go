@@ -130,3 +130,35 @@ func TestAFinishedInterviewRecordsWhatIsFirm(t *testing.T) {
 		}
 	}
 }
+
+func TestAFinishedInterviewIsJudgedByWhatWasAsked(t *testing.T) {
+	said := []Exchange{
+		{Question: "When was the bridge closed?", Answer: "It was closed on 4 March 2023."},
+		{Question: "Who ordered that?", Answer: "Ada Miller of the city council ordered it."},
+	}
+	const hypothesis = "The bridge on Mill Road was closed because of corrosion."
+	if a := Finished(hypothesis, "en", said); !a.Satisfied || a.Completeness < enough || len(a.Untouched) > 0 {
+		t.Errorf("everything asked was answered, and it says %+v", a)
+	}
+	if a := Analyse(hypothesis, "en", said); a.Satisfied || len(a.Untouched) == 0 {
+		t.Errorf("nobody asked why yet, and it says %+v", a)
+	}
+	if a := Finished("Why was the bridge on Mill Road closed?", "en", said); a.Satisfied {
+		t.Errorf("the hypothesis asks why, nobody did, and it says %+v", a)
+	}
+	open := slices.Concat(said, []Exchange{{Question: "Why was it closed?", Answer: "For various reasons."}})
+	if a := Finished(hypothesis, "en", open); a.Satisfied {
+		t.Errorf("the reason is open, and it says %+v", a)
+	}
+}
+
+func TestADoubtHidesNoSuspicion(t *testing.T) {
+	a := Finished("The invoice was paid twice by mistake.", "en", []Exchange{
+		{Question: "What does the statement show?", Answer: "Two transfers of 3,400 euros each to the supplier."},
+		{Question: "Did the supplier return the money?", Answer: "Yes, they returned it within a week."},
+		{Question: "What is still open?", Answer: "The supplier has never returned the money."},
+	})
+	if len(a.Contradictions) != 1 || a.Contradictions[0].Pairs != [2]int{1, 2} {
+		t.Errorf("%+v", a)
+	}
+}

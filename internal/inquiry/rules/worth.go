@@ -32,7 +32,7 @@ const (
 )
 
 // surely is how probable it must be that an answer leaves an aspect open, less where it is not clear in which way. Precision comes before recall.
-const surely = 0.73
+const surely = 0.61
 
 // sureOf says how sure it is that an aspect is open, and in the way that is more probable.
 func sureOf(open, missing float64) float64 { return open * (1 + max(missing, 1-missing)) / 2 }

@@ -88,7 +88,7 @@ func trainedAgain(t *testing.T, name string, kept []byte, examples []learned.Exa
 }
 
 // hands wrote the labelled interviews.
-var hands = []string{"de-a", "de-b", "de-c", "en-a", "en-b", "en-c"}
+var hands = []string{"de-a", "de-b", "de-c", "de-d", "de-e", "de-f", "en-a", "en-b", "en-c", "en-d", "en-e", "en-f"}
 
 // TestHandsAreJudgedByTheOthers holds the honest figure: the gaps of each hand's interviews by a model of all others. It takes a minute, so it is made with -update
 // alone.
