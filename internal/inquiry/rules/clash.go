@@ -125,9 +125,13 @@ func (c *Case) suspect(p pair) {
 	kind := c.kindOf(a, b)
 	words := [2]string{a.said, b.said}
 	said := [2]string{span(a.s.text, a.s.list), span(b.s.text, b.s.list)}
-	subject := strings.Join(c.subject(a, b), ", ")
+	subject := c.subject(a, b)
+	about := ""
+	if subject != "" {
+		about = " (" + subject + ")"
+	}
 	clash := Clash{ID: fmt.Sprintf("%d-%d.%s", a.pair+1, b.pair+1, kind), Pairs: [2]int{a.pair, b.pair}, Kind: kind, Subject: subject, Words: words, Settled: -1,
-		Firm: isFirm(a, b, p.probability), Reason: fmt.Sprintf(c.l.say["reason "+kind], a.pair+1, words[0], b.pair+1, words[1], subject)}
+		Firm: isFirm(a, b, p.probability), Reason: fmt.Sprintf(c.l.say["reason "+kind], a.pair+1, words[0], b.pair+1, words[1], about)}
 	gap := openGap{Gap: Gap{Category: Inconsistency, Severity: High, Aspect: aspectOf(kind), Pair: b.pair, Words: words[1],
 		Description: fmt.Sprintf(c.l.say["gap both"], a.pair+1, shorten(said[0], mostNamed), b.pair+1, shorten(said[1], mostNamed))},
 		about: []int{a.pair, b.pair}, words: words, said: said}
@@ -163,10 +167,18 @@ func (c *Case) kindOf(a, b *mention) string {
 	return a.kind
 }
 
-// subject gives the stems that both mentions are about.
-func (c *Case) subject(a, b *mention) []string {
-	of := func(m *mention) []string { return union(m.stems, m.x.question.own) }
-	return slices.DeleteFunc(slices.Clone(of(a)), func(s string) bool { return !holdsAkin(of(b), s) })
+// subject gives the words for what both mentions are about, as the first has them.
+func (c *Case) subject(a, b *mention) string {
+	said := slices.Concat(a.clause, a.x.question.list)
+	theirs := union(b.stems, b.x.question.own)
+	var words, told []string
+	for _, s := range union(a.stems, a.x.question.own) {
+		at := slices.IndexFunc(said, func(t token) bool { return t.word && c.l.stemOf(t) == s })
+		if at >= 0 && holdsAkin(theirs, s) && !holdsAkin(told, s) {
+			words, told = append(words, said[at].said), append(told, s)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // repeats says whether two mentions say the same of the same.

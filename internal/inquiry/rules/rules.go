@@ -67,7 +67,7 @@ type Clash struct {
 	Pairs   [2]int    // the exchanges, from 0, the earlier first
 	Kind    string    // Number, Date, Negation, Name, Other
 	Reason  string    // in the language of the interview, with both words
-	Subject string    // the stems that both are about
+	Subject string    // the words for what both are about
 	Words   [2]string // verbatim, of the answers
 	Settled int       // the exchange whose answer left it standing; -1: only suspected
 	Firm    bool      // same subject, unit and time, and both asserted without a hedge
