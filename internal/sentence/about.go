@@ -109,7 +109,7 @@ func (ch *chunk) tellsOf(q Question) bool {
 			named++
 		}
 	}
-	return named >= leastWhole && float64(named) >= ofWhole*float64(telling) && 2*slices.Max(append(bySentence, 0)) <= named
+	return named >= leastWhole && float64(named) >= ofWhole*float64(telling) && 2*slices.Max(bySentence) <= named
 }
 
 // isOf says whether a sentence is of a matter: it or a heading names its subject, it speaks of some of the matter where the subject is named around

@@ -13,7 +13,7 @@ const (
 	asking  = `who whom whose what which when where why how is are am was were do does did can could will would should shall may might has have had must
 		wer wem wen wessen wann wo warum wieso wie welche welcher welches ist sind war waren hat haben kann wird quem que qual quais quando onde como é são foi
 		quién qué cuál cuándo dónde cómo es son fue qui que quel quelle quand où comment est`
-	pronouns = `it they them es sie ihn isso isto ele ela eles elas eso esto él ella ellos ça cela`
+	pronouns = `it they them es sie ihn isso isto ele ela eles elas eso esto él ella ellos ça cela` //nolint:misspell // Portuguese
 	pointing = "it that this they those these das dies diese esse essa este esta"
 )
 
