@@ -90,6 +90,8 @@ func (c *Case) reply(g *openGap, x exchange) outcome {
 	switch {
 	case c.stands(g, x):
 		return standing
+	case c.echoes(x) && c.repeatsBoth(g, x):
+		return open // who says both again explains nothing
 	case c.toldApart(g, x) || c.standing(g, x) <= leftOpen || !c.firm(g):
 		return explained
 	}

@@ -162,3 +162,27 @@ func TestADoubtHidesNoSuspicion(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// Who is asked which of two holds and says both again explains nothing: what is not firm enough to be recorded stays open.
+func TestWhoSaysBothAgainExplainsNothing(t *testing.T) {
+	first, second := "The pump at Station 4 failed on 12 March 2024 at 03:40.", "Tom Reuter said that the pump failed on 12 March 2024 at 05:15 and that the alarm never sounded."
+	hypothesis := "The pump at Station 4 failed because the seal was worn"
+	all := []Exchange{
+		{Question: "What exactly is known about this: “" + hypothesis + "”?", Answer: first},
+		{Question: "On the pump: is there more to say?", Answer: second},
+	}
+	a := Analyse(hypothesis, "en", all)
+	if len(a.Suspicions) != 1 {
+		t.Fatalf("two times of one failure are not suspected: %+v", a)
+	}
+	q, ok := Next(hypothesis, "en", Contradiction, all, a)
+	if !ok || !strings.Contains(q.Text, "03:40") || !strings.Contains(q.Text, "05:15") {
+		t.Fatalf("asked is %q", q.Text)
+	}
+	for reply, open := range map[string]bool{first + " " + second: true, "The first is a typing error, it was 05:15.": false} {
+		a := Analyse(hypothesis, "en", append(slices.Clone(all), Exchange{Question: q.Text, Answer: reply}))
+		if got := len(a.Contradictions) == 0 && len(a.Suspicions) == 1; got != open {
+			t.Errorf("%q: it stays open: %v, want %v; %+v", reply, got, open, a)
+		}
+	}
+}
