@@ -142,10 +142,18 @@ func (c *Case) Analysis() Analysis {
 // enough is the completeness from which on nothing more need be asked.
 const enough = 80
 
-// needed are the aspects of the hypothesis, those first that it asks for. Of an interview that is over, what its kind of claim needs counts only where somebody asked for it or told it.
+// needed are the aspects of the hypothesis, those first that it asks for. Of an interview that is over, what its kind of claim needs counts only where somebody asked for it or told it,
+// unless it never speaks of the matter.
 func (c *Case) needed() []string {
 	return slices.DeleteFunc(slices.Concat(c.claim.wanted, c.claim.implied), func(aspect string) bool {
-		return c.finished && c.aspects[aspect] == untouched && !slices.Contains(c.claim.wanted, aspect)
+		return c.finished && c.aspects[aspect] == untouched && !slices.Contains(c.claim.wanted, aspect) && c.speaksOfIt()
+	})
+}
+
+// speaksOfIt says whether an exchange has a word of the hypothesis.
+func (c *Case) speaksOfIt() bool {
+	return len(c.claim.stems) == 0 || slices.ContainsFunc(c.exchanges, func(x exchange) bool {
+		return covered(c.claim.stems, x.question.stems) > 0 || slices.ContainsFunc(x.answer.sentences, func(s sentence) bool { return covered(c.claim.stems, s.stems) > 0 })
 	})
 }
 

@@ -18,17 +18,52 @@ type suspicion struct {
 // mostEarlier is how many mentions of a kind are kept: the work for a further answer must not grow with the interview.
 const mostEarlier = 120
 
-// compare holds what an answer says against what was said before.
+// compare holds what an answer says against what was said before, and what it quotes of one passage against what it quotes of those before.
 func (c *Case) compare(x exchange, k int, inquired []*openGap) {
 	settling := slices.ContainsFunc(inquired, func(g *openGap) bool { return g.Category == Inconsistency })
-	found := c.mentions(&c.exchanges[k], k)
+	silent := settling || c.l.retracts(x.answer)
+	parts := c.parts(&c.exchanges[k])
+	all := make([][]*mention, len(parts))
+	for i, part := range parts {
+		all[i] = c.mentions(part, k)
+	}
 	c.count(&c.exchanges[k])
-	if !settling && !c.l.retracts(x.answer) {
-		for _, p := range c.clashing(found) {
-			c.suspect(p)
+	for _, found := range all {
+		if !silent {
+			for _, p := range c.clashing(found) {
+				c.suspect(p)
+			}
+		}
+		c.keep(found)
+	}
+}
+
+// parts are the exchanges that an answer stands for: one for each passage that it quotes. Sentences that follow one another in one paragraph stay together.
+// That nothing was found says nothing.
+func (c *Case) parts(x *exchange) []*exchange {
+	if x.answer.notFound {
+		return nil
+	}
+	starts := []int{0}
+	for i := 1; x.answer.around != "" && i < len(x.answer.sentences); i++ {
+		if !x.answer.together(&x.answer.sentences[i-1], &x.answer.sentences[i]) {
+			starts = append(starts, i)
 		}
 	}
-	c.keep(found)
+	if len(starts) == 1 {
+		return []*exchange{x}
+	}
+	var all []*exchange
+	for n, from := range starts {
+		part, to := *x, len(x.answer.sentences)
+		if n+1 < len(starts) {
+			to = starts[n+1]
+		}
+		part.answer.sentences = x.answer.sentences[from:to]
+		part.facts = c.factsOf(&part)
+		all = append(all, &part)
+	}
+	return all
 }
 
 // count notes the stems of an exchange, by which rare words are told from those of the whole interview.
@@ -61,7 +96,7 @@ func (c *Case) clashing(found []*mention) []pair {
 	var best []pair
 	c.pairs(found, func(a, b *mention) {
 		p := pair{a, b, c.probability(a, b)}
-		if p.probability < doubtful || toldTogether(a, b) {
+		if p.probability < least(b) || toldTogether(a, b) {
 			return
 		}
 		switch i := slices.IndexFunc(best, func(o pair) bool { return o.a.pair == a.pair }); {
@@ -75,11 +110,25 @@ func (c *Case) clashing(found []*mention) []pair {
 	return best
 }
 
+// least is the probability from which on a mention is held against an earlier one. A document explains nothing, so that it is not asked about a doubt.
+func least(m *mention) float64 {
+	if m.x.answer.around != "" {
+		return suspected
+	}
+	return doubtful
+}
+
 // toldTogether says whether one paragraph of what is quoted holds the sentences of both mentions: who wrote one after the other meant both, so that
 // asking which of them holds would lead nowhere.
-func toldTogether(a, b *mention) bool {
-	one, other := span(a.s.text, a.s.list), span(b.s.text, b.s.list)
-	for paragraph := range strings.SplitSeq(b.x.answer.around, "\n\n") {
+func toldTogether(a, b *mention) bool { return b.x.answer.together(a.s, b.s) }
+
+// together says whether one paragraph of what an answer quotes holds two sentences, or one of them holds the other.
+func (a *answer) together(s, t *sentence) bool {
+	one, other := span(s.text, s.list), span(t.text, t.list)
+	if a.around != "" && (strings.Contains(one, other) || strings.Contains(other, one)) {
+		return true
+	}
+	for paragraph := range strings.SplitSeq(a.around, "\n\n") {
 		if strings.Contains(paragraph, one) && strings.Contains(paragraph, other) {
 			return true
 		}
@@ -131,16 +180,24 @@ func (c *Case) suspect(p pair) {
 		about = " (" + subject + ")"
 	}
 	clash := Clash{ID: fmt.Sprintf("%d-%d.%s", a.pair+1, b.pair+1, kind), Pairs: [2]int{a.pair, b.pair}, Kind: kind, Subject: subject, Words: words, Settled: -1,
-		Firm: isFirm(a, b, p.probability), Reason: fmt.Sprintf(c.l.say["reason "+kind], a.pair+1, words[0], b.pair+1, words[1], about)}
+		Firm: isFirm(a, b, p.probability), Reason: fmt.Sprintf(c.l.say[within("reason "+kind, a, b)], a.pair+1, words[0], b.pair+1, words[1], about)}
 	gap := openGap{Gap: Gap{Category: Inconsistency, Severity: High, Aspect: aspectOf(kind), Pair: b.pair, Words: words[1],
-		Description: fmt.Sprintf(c.l.say["gap both"], a.pair+1, shorten(said[0], mostNamed), b.pair+1, shorten(said[1], mostNamed))},
-		about: []int{a.pair, b.pair}, words: words, said: said}
+		Description: fmt.Sprintf(c.l.say[within("gap both", a, b)], a.pair+1, shorten(said[0], mostNamed), b.pair+1, shorten(said[1], mostNamed))},
+		about: slices.Compact([]int{a.pair, b.pair}), words: words, said: said}
 	if p.probability < suspected {
 		gap.ID = "doubt " + clash.ID
 		c.doubts = append(c.doubts, &suspicion{Clash: clash, gap: &gap, probability: p.probability})
 		return
 	}
 	c.suspicions = append(c.suspicions, &suspicion{Clash: clash, gap: c.note(gap), probability: p.probability})
+}
+
+// within gives the key of what is said of two mentions: one of its own where one answer holds both.
+func within(key string, a, b *mention) string {
+	if a.pair == b.pair {
+		return key + " within"
+	}
+	return key
 }
 
 // mostDoubtful is how many doubts are kept.

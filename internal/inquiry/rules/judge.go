@@ -19,7 +19,7 @@ const (
 	doubtful     = 0.07
 	suspected    = 0.2
 	worthTelling = 0.35
-	firm         = 0.8
+	firm         = 0.77
 	firmIfNamed  = 0.6
 )
 

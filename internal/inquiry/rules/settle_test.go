@@ -146,6 +146,9 @@ func TestAFinishedInterviewIsJudgedByWhatWasAsked(t *testing.T) {
 	if a := Finished("Why was the bridge on Mill Road closed?", "en", said); a.Satisfied {
 		t.Errorf("the hypothesis asks why, nobody did, and it says %+v", a)
 	}
+	if a := Finished("The ferry sank.", "en", said); a.Satisfied || len(a.Untouched) == 0 {
+		t.Errorf("nobody spoke of the ferry, and it says %+v", a)
+	}
 	open := slices.Concat(said, []Exchange{{Question: "Why was it closed?", Answer: "For various reasons."}})
 	if a := Finished(hypothesis, "en", open); a.Satisfied {
 		t.Errorf("the reason is open, and it says %+v", a)

@@ -23,7 +23,7 @@ test("gaps are counted by their severity after each answer", () => {
 });
 
 test("threads that meet at an answer lie in different lanes, others share one", () => {
-  const laid = threads([clash(4, 0), clash(0, 1), clash(2, 3)]);
+  const laid = threads([clash(4, 0), clash(0, 1), clash(2, 3), clash(1, 1)]);
   expect(laid).toEqual([
     { from: 1, to: 2, lane: 0 },
     { from: 3, to: 4, lane: 0 },

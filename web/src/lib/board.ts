@@ -37,9 +37,12 @@ export interface Thread {
   lane: number;
 }
 
-/** Threads of contradictions: the shorter ones lie nearer to the answers. */
+/** Threads of contradictions: the shorter ones lie nearer to the answers. One within an answer joins nothing. */
 export function threads(clashes: readonly Clash[]): Thread[] {
-  const spans = clashes.map((c) => ({ from: Math.min(...c.qaPairIndexes) + 1, to: Math.max(...c.qaPairIndexes) + 1, lane: 0 })).sort((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from);
+  const spans = clashes
+    .map((c) => ({ from: Math.min(...c.qaPairIndexes) + 1, to: Math.max(...c.qaPairIndexes) + 1, lane: 0 }))
+    .filter((span) => span.from < span.to)
+    .sort((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from);
   const laid: Thread[] = [];
   for (const one of spans) {
     while (laid.some((other) => other.lane === one.lane && other.from <= one.to && one.from <= other.to)) one.lane++;

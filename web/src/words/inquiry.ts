@@ -77,6 +77,7 @@ export const inquiry = {
   "inquiry.clashes.told": ["{n} so far. Each is shown when the inquiry has ended.", "Bisher {n}. Sie erscheinen, wenn die Befragung zu Ende ist.", "{n} até agora. Aparecem quando o inquérito terminar."],
   "inquiry.clash": ["Answers {a} and {b}", "Antworten {a} und {b}", "Respostas {a} e {b}"],
   "inquiry.clash.with": ["Contradicts answer {n}", "Widerspricht Antwort {n}", "Contradiz a resposta {n}"],
+  "inquiry.clash.asked.one": ["Asks about answer {a}", "Fragt nach Antwort {a}", "Pergunta sobre a resposta {a}"],
   "inquiry.clash.asked": ["Asks about answers {a} and {b}", "Fragt nach Antworten {a} und {b}", "Pergunta sobre as respostas {a} e {b}"],
   "inquiry.score": ["Score", "Wertung", "Pontuação"],
   "inquiry.score.provisional": ["Provisional score", "Vorläufige Wertung", "Pontuação provisória"],
