@@ -36,16 +36,24 @@ type found struct {
 	whole           bool    // it speaks, with what it stands under, of all that the question says
 }
 
-// Answers gives the sentences that answer a question, the best first; none if nothing does. Near ranks the parts by how near they are to the
-// question by their meaning, the nearest first; nil where only words are searched.
+// Answers gives the sentences that answer a question, the best first; none if nothing does. What answers one of several things that are asked for
+// stands before what answers the next. Near ranks the parts by how near they are to the question by their meaning, the nearest first; nil where only words are searched.
 func (c *Corpus) Answers(q Question, near []int) []Quote {
-	return c.quotes(c.find(q, near))
+	list := c.find(q, near)
+	for _, other := range q.also {
+		for _, f := range c.find(other, near) {
+			if !slices.ContainsFunc(list, func(k found) bool { return c.repeats(k, f) }) {
+				list = append(list, f)
+			}
+		}
+	}
+	return c.quotes(list)
 }
 
 // Answer is the one sentence that clearly answers a question: it has what is asked for and speaks of all that the question says, and no other
 // does so nearly as well.
 func (c *Corpus) Answer(q Question) (Quote, bool) {
-	if q.kind == anything || q.survey {
+	if q.kind == anything || q.survey || len(q.also) > 0 {
 		return Quote{}, false
 	}
 	list := c.find(q, nil)

@@ -21,6 +21,7 @@ type Question struct {
 	survey   bool            // it says nothing by itself, so that the terms are what it is about
 	quoted   []string        // what it quotes
 	earlier  []Exchange
+	also     []Question // what it asks for beside that
 }
 
 // LanguageOf is the language, "en" or "de", in whose words a question asks when, where, who, how much or why; "" if it asks for none of these.
@@ -60,7 +61,17 @@ const (
 )
 
 // Ask reads a question, in a language, "en" or "de", after these exchanges. Its last sentence that asks is the question; what stands before it, or in quotation marks, says what it is about.
+// Where it asks for several things, each is read after the one before.
 func (c *Corpus) Ask(question, language string, earlier []Exchange) Question {
+	all := parts(question, language)
+	q := c.ask(all[0], language, earlier)
+	for i, part := range all[1:] {
+		q.also = append(q.also, c.ask(part, language, append(slices.Clone(earlier), Exchange{Question: all[i]})))
+	}
+	return q
+}
+
+func (c *Corpus) ask(question, language string, earlier []Exchange) Question {
 	q := Question{language: language, earlier: earlier, words: map[string]bool{}}
 	var plain string
 	plain, q.quoted = unquote(question)

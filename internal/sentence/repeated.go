@@ -10,10 +10,10 @@ import (
 // leastQuoted is how many words a quotation has that names an earlier answer.
 const leastQuoted = 3
 
-// repeated finds the passages of earlier answers that a question holds against each other: “you said A, and then B: which holds?” Each is
-// quoted again as it stands, since documents take nothing back. It finds none if the question does not quote two answers.
+// repeated finds the passages of earlier answers, or of one, that a question holds against each other: “you said A, and then B: which holds?” Each is
+// quoted again as it stands, since documents take nothing back. It finds none if the question does not quote two.
 func (c *Corpus) repeated(q Question) (list []found) {
-	if len(q.quoted) < 2 || len(q.earlier) < 2 {
+	if len(q.quoted) < 2 || len(q.earlier) == 0 {
 		return nil
 	}
 	for _, quoted := range q.quoted {

@@ -108,18 +108,21 @@ func TestTwoAnswersHeldAgainstEachOtherAreQuotedAgain(t *testing.T) {
 		{Question: "When was it replaced?", Answer: "The seal of pump B was replaced after 400 hours. Lunch was served at noon."},
 		{Question: "What else?", Answer: "That is not in the documents.", NotFound: true},
 	}
+	both := Exchange{Question: "Why and when?", Answer: earlier[0].Answer + " " + earlier[1].Answer}
 	for language, question := range map[string]string{
 		"en": "You said “The seal of pump B was replaced because it had leaked.”, and then “was replaced after 400 hours. Lunch was”: which of the two holds?",
 		"de": "Sie sagten „The seal of pump B was replaced because it had leaked“ und dann „The seal of pump B was replaced after 400 hou“: Was gilt?",
 	} {
-		a := answer(t, w, question, language, earlier...)
-		var from []string
-		for _, c := range a.Citations {
-			from = append(from, c.Document+": "+c.Quote)
-		}
-		want := []string{"doc0.txt: The seal of pump B was replaced because it had leaked.", "doc1.txt: The seal of pump B was replaced after 400 hours."}
-		if diff := cmp.Diff(want, from); diff != "" {
-			t.Errorf("%s: %s", language, diff)
+		for _, all := range [][]Exchange{earlier, {both}} {
+			a := answer(t, w, question, language, all...)
+			var from []string
+			for _, c := range a.Citations {
+				from = append(from, c.Document+": "+c.Quote)
+			}
+			want := []string{"doc0.txt: The seal of pump B was replaced because it had leaked.", "doc1.txt: The seal of pump B was replaced after 400 hours."}
+			if diff := cmp.Diff(want, from); diff != "" {
+				t.Errorf("%s: %s", language, diff)
+			}
 		}
 	}
 }
