@@ -129,9 +129,14 @@ func kindOf(name string, content []byte) (string, error) {
 
 func unsupported() *Error { return refuse(Unsupported, "it is none of TXT, MD, PDF and DOCX") }
 
+// IsText says whether a name is one of a document that is plain text, or Markdown.
+func IsText(name string) bool {
+	return slices.Contains([]string{".txt", ".text", ".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+}
+
 // isNamed says whether a name is one of a document.
 func isNamed(name string) bool {
-	return slices.Contains([]string{".txt", ".text", ".md", ".markdown", ".pdf", ".docx"}, strings.ToLower(path.Ext(name)))
+	return IsText(name) || slices.Contains([]string{".pdf", ".docx"}, strings.ToLower(path.Ext(name)))
 }
 
 // mayBe says whether a file that begins so may be a PDF or DOCX.

@@ -373,7 +373,7 @@ func (o offline) nothing() model.Response {
 		missing = "a source to search"
 	default:
 		if tried := o.called(func(r agent.CallReceipt) bool { return r.Result != nil }); tried != nil {
-			text += " I searched for " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
+			text += " I searched with " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
 		}
 		text += o.failures()
 	}

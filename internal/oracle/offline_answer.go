@@ -19,14 +19,17 @@ import (
 func (o offline) answer(quotes []quote) model.Response {
 	quotes = quotes[:min(len(quotes), mostQuotes)]
 	b := &strings.Builder{}
-	lacking := o.lacking(quotes)
+	clear := o.sentences(quotes)
+	lacking := o.lacking(quotes, len(clear) > 0)
 	if o.sit.Class == string(classify.Action) {
 		b.WriteString(noWriting + "\n\n")
 	}
 	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {
 		b.WriteString(line + "\n\n")
-	} else if line := o.sentenceLine(quotes); line != "" && lacking == "" {
-		b.WriteString(line + "\n\n")
+	} else if lacking == "" {
+		for _, line := range clear {
+			b.WriteString(line + "\n\n")
+		}
 	}
 	fmt.Fprintf(b, "%s that may answer it; no language model is in use:\n", agent.Counted(len(quotes), "passage"))
 	for _, q := range quotes {
@@ -111,9 +114,9 @@ func firstSentence(comment []string, kind, symbol string) string {
 }
 
 // lacking says what the passages lack to be claimed as an answer; "" where they lack nothing. No name may be missing from all of them, nor several
-// words that are in no file. Beyond that it is enough that the first defines what the question names, and no telling word is unseen; else one must
+// words that are in no file. Beyond that it is enough that sentences clearly answer, or that the first defines what the question names, and no telling word is unseen; else one must
 // hold enough of what the question says, the first must fit well by its search, and fewer than half of the telling words may be unseen.
-func (o offline) lacking(quotes []quote) string {
+func (o offline) lacking(quotes []quote, clear bool) string {
 	if gone := o.nowhere(quotes); len(gone) > 0 {
 		for i, w := range gone {
 			gone[i] = "“" + w + "”"
@@ -127,7 +130,7 @@ func (o offline) lacking(quotes []quote) string {
 	}
 	telling, gone := o.telling(), o.unseen(quotes)
 	switch {
-	case first.named && len(gone) == 0:
+	case clear, first.named && len(gone) == 0:
 		return ""
 	case said < enoughWords || o.fitOf(first) < enoughFit || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
 		return "No passage holds most of what the question says"

@@ -12,17 +12,17 @@ import (
 	"sibyl/internal/tool"
 )
 
-// sentenceLine is the sentence of the notes among passages that gives what the question asks for, in one line with its place; "" where none does,
-// or where several would.
-func (o offline) sentenceLine(quotes []quote) string {
+// sentences are the sentences of the notes among passages that give what the question asks for, a line with its place for each; none where
+// something has none, or several.
+func (o offline) sentences(quotes []quote) (lines []string) {
 	language := sentence.LanguageOf(o.sit.Question)
 	if language == "" {
-		return ""
+		return nil
 	}
 	var notes []quote
 	var texts []sentence.Text
 	for _, q := range quotes {
-		if q.source == tool.Vault {
+		if q.source == tool.Vault || document.IsText(q.path) {
 			notes = append(notes, q)
 			name := strings.TrimSuffix(path.Base(q.path), path.Ext(q.path))
 			texts = append(texts, sentence.Text{Name: name + " " + o.titleOf(q), Parts: []string{q.flowing()}})
@@ -33,19 +33,18 @@ func (o offline) sentenceLine(quotes []quote) string {
 	if o.earlier != "" {
 		earlier = append(earlier, sentence.Exchange{Question: o.earlier})
 	}
-	found, ok := corpus.Answer(corpus.Ask(o.sit.Question, language, earlier))
-	if !ok {
-		return ""
+	for _, found := range corpus.Clear(corpus.Ask(o.sit.Question, language, earlier)) {
+		in, text := notes[found.Part], texts[found.Part].Parts[0]
+		before, after := strings.Join(in.lines, "\n")[:found.From], strings.Join(in.lines, "\n")[:found.To]
+		in.from, in.to = in.from+strings.Count(before, "\n"), in.from+strings.Count(after, "\n")
+		written := text[found.From:found.To]
+		said := markdown.Text(strings.TrimLeft(written, "-*+> "))
+		if strings.Contains(written, "<") || !isPlain(said) {
+			return nil
+		}
+		lines = append(lines, fmt.Sprintf("`%s` %s", in.cite(), said))
 	}
-	in, text := notes[found.Part], texts[found.Part].Parts[0]
-	before, after := strings.Join(in.lines, "\n")[:found.From], strings.Join(in.lines, "\n")[:found.To]
-	in.from, in.to = in.from+strings.Count(before, "\n"), in.from+strings.Count(after, "\n")
-	written := text[found.From:found.To]
-	said := markdown.Text(strings.TrimLeft(written, "-*+> "))
-	if strings.Contains(written, "<") || !isPlain(said) {
-		return ""
-	}
-	return fmt.Sprintf("`%s` %s", in.cite(), said)
+	return lines
 }
 
 // isPlain says whether a sentence of a note can stand outside a fence: it holds nothing that would be read there as a signal, as markup or as a

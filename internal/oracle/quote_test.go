@@ -93,7 +93,7 @@ func TestAPassageThatItsSearchFindsWeakIsNoAnswer(t *testing.T) {
 	}
 	for fit, want := range map[string]string{`,"fit":0.34`: "No passage holds most of what the question says", `,"fit":0.36`: "", "": ""} {
 		o := found(fit)
-		if got := o.lacking(o.quotes()); got != want {
+		if got := o.lacking(o.quotes(), false); got != want {
 			t.Errorf("with %q it lacks %q, wanted %q", fit, got, want)
 		}
 	}

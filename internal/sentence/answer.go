@@ -50,17 +50,23 @@ func (c *Corpus) Answers(q Question, near []int) []Quote {
 	return c.quotes(list)
 }
 
-// Answer is the one sentence that clearly answers a question: it has what is asked for and speaks of all that the question says, and no other
-// does so nearly as well.
-func (c *Corpus) Answer(q Question) (Quote, bool) {
-	if q.kind == anything || q.survey || len(q.also) > 0 {
-		return Quote{}, false
+// Clear is the one sentence that clearly answers a question: it has what is asked for and speaks of all that the question says, and no other
+// does so nearly as well. Where several things are asked for, it is one sentence for each, or the same for some; none where one has none.
+func (c *Corpus) Clear(q Question) []Quote {
+	var list []found
+	for _, part := range append([]Question{q}, q.also...) {
+		if part.kind == anything || part.survey {
+			return nil
+		}
+		answers := c.find(part, nil)
+		if len(answers) != 1 || !answers[0].whole {
+			return nil
+		}
+		if !slices.ContainsFunc(list, func(f found) bool { return c.repeats(f, answers[0]) }) {
+			list = append(list, answers[0])
+		}
 	}
-	list := c.find(q, nil)
-	if len(list) != 1 || !list[0].whole {
-		return Quote{}, false
-	}
-	return c.quotes(list)[0], true
+	return c.quotes(list)
 }
 
 func (c *Corpus) find(q Question, near []int) []found {

@@ -30,17 +30,23 @@ func TestAnswerIsClearOrNone(t *testing.T) {
 	parts := []string{"# House", "Boiler serviced on 12 March by Huber. It has run since 2011.", "The car was washed on 3 May. The car was washed on 9 June by Lena."}
 	c := New([]Text{{Name: "house", Parts: parts}}, "")
 	for question, want := range map[string]string{
-		"When was the boiler serviced?":       "Boiler serviced on 12 March by Huber.",
-		"Who serviced the boiler?":            "Boiler serviced on 12 March by Huber.",
-		"What is a boiler?":                   "", // it asks for anything
-		"When was the boiler cleaned?":        "",
-		"When was the boiler serviced twice?": "", // of which nothing is said
-		"When was the car washed?":            "", // two sentences say it
+		"When was the boiler serviced?":                                   "Boiler serviced on 12 March by Huber.",
+		"Who serviced the boiler?":                                        "Boiler serviced on 12 March by Huber.",
+		"What is a boiler?":                                               "", // it asks for anything
+		"When was the boiler cleaned?":                                    "",
+		"When was the boiler serviced twice?":                             "", // of which nothing is said
+		"When was the car washed?":                                        "", // two sentences say it
+		"When was the boiler serviced, and by whom?":                      "Boiler serviced on 12 March by Huber.",
+		"Who serviced the boiler, and when was the car washed by Lena?":   "Boiler serviced on 12 March by Huber.The car was washed on 9 June by Lena.",
+		"When was the boiler serviced, and how much did the boiler cost?": "", // one of two is not said
 	} {
 		language := LanguageOf(question)
-		q, ok := c.Answer(c.Ask(question, language, nil))
-		if got := parts[q.Part][q.From:q.To]; ok != (want != "") || got != want {
-			t.Errorf("%s %v %q", question, ok, got)
+		got := ""
+		for _, q := range c.Clear(c.Ask(question, language, nil)) {
+			got += parts[q.Part][q.From:q.To]
+		}
+		if got != want {
+			t.Errorf("%s %q", question, got)
 		}
 	}
 }
