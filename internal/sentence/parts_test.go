@@ -46,3 +46,12 @@ func TestAQuestionForSeveralThingsIsAnsweredPartByPart(t *testing.T) {
 		}
 	}
 }
+
+func TestAnArticleAndAVerbPointAtNothing(t *testing.T) {
+	c := New([]Text{{Name: "reise", Parts: []string{"Wir fliegen am 3. Juni nach Lissabon. Das Hotel kostet 98 Euro die Nacht. Der Druck soll bei 1,6 bar stehen."}}}, "")
+	for question, thin := range map[string]bool{"Wie teuer ist das Hotel?": false, "Wie hoch soll der Druck sein?": false, "Wie teuer ist das?": true, "Wie hoch ist sein Druck?": true, "Was kostet es?": true} {
+		if got := c.Ask(question, "de", []Exchange{{Question: "Wann fliegen wir nach Lissabon?"}}).Thin(); got != thin {
+			t.Errorf("%s %v", question, got)
+		}
+	}
+}

@@ -176,7 +176,14 @@ func isThin(terms []term, asking, language string) bool {
 	if meaning == 0 {
 		return true
 	}
-	return meaning <= 1 && slices.ContainsFunc(pieces(asking), func(p piece) bool { return isPointing(p.low, language) })
+	list := pieces(asking)
+	for i, p := range list {
+		last := i+1 == len(list)
+		if isPointing(p.low, language) && meaning <= 1 && !(language == german && (p.low == "das" && !last && list[i+1].isCapital() || p.low == "sein" && last)) {
+			return true // but “das Hotel” names it, and “zu sein” is a verb
+		}
+	}
+	return false
 }
 
 // isPointing says whether a word stands for something that was named before.

@@ -183,12 +183,14 @@ func TestClearAnswersOfLabelledSetsAreRight(t *testing.T) {
 				answerable++
 			}
 			w := l.witness.(*ofDocuments)
-			q, ok := w.corpus.Answer(w.corpus.Ask(l.question, language, nil))
-			if !ok {
+			said := ""
+			for _, q := range w.corpus.Clear(w.corpus.Ask(l.question, language, nil)) {
+				said += w.chunks[q.Part].Text[q.From:q.To]
+			}
+			if said == "" {
 				continue
 			}
 			given++
-			said := w.chunks[q.Part].Text[q.From:q.To]
 			if l.want != "" && slices.ContainsFunc(strings.Split(l.want, " | "), func(w string) bool { return strings.Contains(said, w) }) {
 				right++
 			} else {
