@@ -211,8 +211,9 @@ func (c *command) codeOf(err error) int {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "sibyl",
-		Short: "AI assistants that you can trust, read and run yourself",
+		Use:         "sibyl",
+		Annotations: map[string]string{listener: "sibyl ask"},
+		Short:       "AI assistants that you can trust, read and run yourself",
 		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
 			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +

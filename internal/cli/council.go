@@ -19,7 +19,7 @@ import (
 )
 
 func (c *command) councilCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer",
+	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer", Annotations: map[string]string{listener: "sibyl council say"},
 		Long: "You think aloud in a session, by voice or in text. Oracles, which are personas written as Markdown\n" +
 			"files, answer with the whole session as context. A session is a folder of plain files (‘sibyl\n" +
 			"council show’ says where), and you can continue it at any time. Commands apply to the latest session\n" +

@@ -23,9 +23,14 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	} else if listens := cmd.Annotations[listener]; listens != "" && len(strings.Fields(strings.Join(args, " "))) > 1 {
+		hint = "; for a sentence, use ‘" + listens + " \"…\"’"
 	}
 	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }
+
+// listener is the annotation of a group that names the command which takes sentences.
+const listener = "listener"
 
 // group is a command that only holds others.
 func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {

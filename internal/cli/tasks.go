@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) taskCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
+	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks", Annotations: map[string]string{listener: "sibyl chat"},
 		Long: "Keeps a to-do list. Every change is recorded in the task's history, with who made it, and the last\n" +
 			"one can be undone. ‘sibyl chat’ does the same in conversation.\n\n" +
 			"Exit codes: 0 done, 1 the task does not exist or has changed, 2 bad input, 5 journal problem.",
