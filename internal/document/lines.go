@@ -95,9 +95,11 @@ func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line
 
 // goesOn says whether running text goes on from a line to the next.
 func goesOn(line, next string, longest int) bool {
-	n := utf8.RuneCountInString(line)
+	n, ended := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
 	share := float64(n) / float64(max(longest, 1))
-	if n < fullLine || share < fullShare || share < endedShare && strings.ContainsAny(line[len(line)-1:], ".!?:;") || strings.Contains(line, cells) || strings.Contains(next, cells) {
+	first, _ := utf8.DecodeRuneInString(next)
+	within := !ended && unicode.IsLower(first) // a sentence goes on, however long the line is
+	if n < fullLine || share < fullShare && !within || share < endedShare && ended || strings.Contains(line, cells) || strings.Contains(next, cells) {
 		return false
 	}
 	return !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
