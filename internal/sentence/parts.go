@@ -12,37 +12,29 @@ func parts(question, language string) []string {
 	plain, _ := unquote(question)
 	asking := lastQuestion(plain)
 	at := strings.LastIndex(question, asking)
-	if asks(asking, language) == nil || at < 0 {
+	if at < 0 || !asks(asking, language) {
 		return []string{question}
 	}
-	list := pieces(asking)
-	starts := []int{0}
-	for i := 1; i+1 < len(list); i++ {
-		if isAnd(list[i].low, language) && asks(asking[list[i+1].at:], language) != nil && asks(asking[starts[len(starts)-1]:list[i].at], language) != nil {
-			starts = append(starts, list[i+1].at)
-		}
-	}
 	var all []string
-	for n, from := range starts {
-		part := asking[from:]
-		if n+1 < len(starts) {
-			part = strings.TrimRight(asking[from:starts[n+1]], " ")
-			part = strings.TrimRight(part[:strings.LastIndexByte(part, ' ')], " ,;") + "?"
+	from := 0
+	list := pieces(asking)
+	for i := 1; i+1 < len(list); i++ {
+		and, next := list[i], list[i+1]
+		if isAnd(and.low, language) && asks(asking[from:and.at], language) && asks(asking[next.at:], language) {
+			all = append(all, strings.TrimRight(asking[from:and.at], " \n,;(–—")+"?")
+			from = next.at
 		}
-		all = append(all, part)
 	}
+	all = append(all, asking[from:])
 	all[0] = question[:at] + all[0]
 	return all
 }
 
-// asks gives the words with which a text asks, if it begins with them.
-func asks(text, language string) []string {
+// asks says whether a text begins with words that ask.
+func asks(text, language string) bool {
 	words := search.Words(text)
 	_, opens := kindOf(words, language)
-	if len(opens) == 0 || !slices.Equal(words[:min(len(opens), len(words))], opens) {
-		return nil
-	}
-	return opens
+	return len(opens) > 0 && slices.Equal(words[:min(len(opens), len(words))], opens)
 }
 
 func isAnd(word, language string) bool {

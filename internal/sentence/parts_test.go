@@ -12,6 +12,7 @@ func TestAQuestionForSeveralThingsIsTakenApart(t *testing.T) {
 	}{
 		{"en", "When was the pump repaired, and how much did it cost?", []string{"When was the pump repaired?", "how much did it cost?"}},
 		{"en", "The pump leaked. Who noticed it and when and why?", []string{"The pump leaked. Who noticed it?", "when?", "why?"}},
+		{"en", "when,and how often (and  why)?", []string{"when?", "how often?", "why)?"}},
 		{"en", "Who came and went?", []string{"Who came and went?"}},
 		{"en", "The day when it broke and who was there", []string{"The day when it broke and who was there"}},
 		{"en", "What is the name of the ship “Where and When”?", []string{"What is the name of the ship “Where and When”?"}},

@@ -310,6 +310,7 @@ func FuzzAnswer(f *testing.F) {
 	w := over(f, Options{Hypothesis: "Pump A leaked"}, pumps, other)
 	f.Add("You said “a”, and then “b”: which holds?", "en")
 	f.Add("„", "de")
+	f.Add("When,and how many and,why?", "en")
 	f.Add("Wie viele 3. \xff?", "de")
 	f.Fuzz(func(t *testing.T, question, language string) {
 		a, err := w.Answer(t.Context(), question, language, []Exchange{{Question: question, Answer: question}})
