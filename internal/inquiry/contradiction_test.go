@@ -222,3 +222,40 @@ func TestRulesHoldNothingOfOneParagraphAgainstEachOther(t *testing.T) {
 		same(t, "asked about both", both, asked)
 	}
 }
+
+// Reports that disagree are often quoted in one answer: each side of what they contradict is shown with its own passage.
+func TestReportsThatOneAnswerQuotesAreHeldAgainstEachOther(t *testing.T) {
+	h := newHouse(t)
+	h.offline = true
+	reports := []string{"The workshop employed 240 people.", "There were 310 people employed at the workshop."}
+	both := witness.Answer{Text: strings.Join(reports, " "), By: "documents"}
+	var docs []record.Document
+	for i, passage := range reports {
+		letter := string(rune('a' + i))
+		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 1, Chunks: 1})
+		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt", Hash: hashOf(letter), Page: 1, ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
+	}
+	h.opens = func() ([]record.Document, error) { return docs, nil }
+	h.says = func(_ context.Context, asked string, n int) (witness.Answer, error) {
+		if n == 1 || strings.Contains(asked, "240 people") && strings.Contains(asked, "310 people") {
+			return both, nil
+		}
+		return witness.Answer{Text: "That is not in the documents.", NotFound: true, By: "documents"}, nil
+	}
+	p := h.process("one", h.journal)
+	o := options()
+	o.Witness, o.Documents = "reports", true
+	r := p.begin("The workshop grew.", o)
+	_, s := p.wait(r)
+	found := s.Audit().Contradictions
+	if len(found) != 1 || found[0].Pairs != [2]int{0, 0} || found[0].Settled == 0 {
+		t.Fatalf("contradictions: %+v", found)
+	}
+	asked := slices.IndexFunc(s.Pairs, func(p record.Pair) bool { return slices.Equal(p.About, []int{0}) })
+	same(t, "the pair that asks about it", asked+1, found[0].Settled)
+	contains(t, string(record.Markdown(s)), found[0].Description)
+	page := string(must(p.desk.Evidence(t.Context(), must(p.journal.Run(t.Context(), ada, r.ID))(t), s))(t))
+	contains(t, page, "<mark>240</mark>", "<mark>310</mark>")
+	report := record.Verify([]byte(page), nil)
+	same(t, "the page holds", report.OK(), true)
+}
