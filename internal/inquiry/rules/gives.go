@@ -47,7 +47,7 @@ func (l *language) fresh(q question, s sentence, without string) int {
 			skip--
 			continue
 		}
-		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || l.months[t.norm] > 0 && t.upper {
+		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.isNumberWord(t.norm) || l.months[t.norm] > 0 && t.upper {
 			continue
 		}
 		if !slices.Contains(q.stems, l.stemOf(t)) && !l.is("hedge", t.norm) {
@@ -158,7 +158,7 @@ func (l *language) isAgent(t token) bool {
 }
 
 func (l *language) isNumberLike(t token) bool {
-	return t.isFigure() || l.numbers[t.norm] != 0 || l.months[t.norm] > 0
+	return t.isFigure() || l.isNumberWord(t.norm) || l.months[t.norm] > 0
 }
 
 // isVerbLike says whether a word may be the verb behind a subject.

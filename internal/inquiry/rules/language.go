@@ -34,6 +34,7 @@ type language struct {
 	months    map[string]int
 	weekdays  map[string]int // 1 is Monday
 	ordinals  map[string]int
+	clocks    map[string]int // the minute of the day that a word names
 	worth     func() *learned.Model
 }
 
@@ -86,7 +87,7 @@ func Language(text string) string {
 // parseLanguage reads a file of lines “name: list” and “say name: words”. A name that comes again goes on with its list.
 func parseLanguage(code, text string) *language {
 	l := &language{code: code, classes: map[string]phrases{}, say: map[string]string{}, numbers: map[string]float64{}, units: map[string]unit{},
-		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, weekdays: map[string]int{}, ordinals: map[string]int{}, worth: worthModel}
+		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, weekdays: map[string]int{}, ordinals: map[string]int{}, clocks: map[string]int{}, worth: worthModel}
 	lists := map[string]string{}
 	var order []string
 	for line := range strings.Lines(text) {
@@ -159,14 +160,17 @@ func (l *language) take(name, list string) {
 			word, value, _ := strings.Cut(item, "=")
 			l.months[fold(word)], _ = strconv.Atoi(value)
 		})
-	case "weekday", "ordinal":
+	case "weekday", "ordinal", "clock":
 		if of != "number" {
 			l.classes[name] = parsePhrases(list)
 			return
 		}
 		into := l.weekdays
-		if kind == "ordinal" {
+		switch kind {
+		case "ordinal":
 			into = l.ordinals
+		case "clock":
+			into = l.clocks
 		}
 		items(func(item string) {
 			word, value, _ := strings.Cut(item, "=")
@@ -263,7 +267,7 @@ func (l *language) isFunction(word string) bool {
 func (l *language) content(list []token) []string {
 	var stems []string
 	for i, t := range list {
-		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || t.upper && l.months[t.norm] > 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.numbers[list[i-1].norm] != 0) {
+		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.isNumberWord(t.norm) || t.upper && l.months[t.norm] > 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.isNumberWord(list[i-1].norm)) {
 			continue
 		}
 		if s := l.stemOf(t); !slices.Contains(stems, s) {

@@ -43,15 +43,19 @@ func (l *language) momentAt(list []token, i int) (moment, bool) {
 		none.weekday = n
 		return none, true
 	}
+	if minute, is := l.clocks[t.norm]; is {
+		none.date.minute = minute
+		return none, true
+	}
 	if n, ok := l.spokenClock(list, i); n > 0 {
 		none.to, none.date.minute, none.twelve = i+n, ok, true
 		return none, true
 	}
 	if day, n := l.ordinalDay(list, i); n > 0 {
 		none.to, none.date.day, none.ordinal = i+n, day, true
-		if m := l.months[at(list, none.to).norm]; m > 0 && at(list, none.to).upper {
+		if m, n := l.monthOf(list, none.to); n > 0 {
 			none.date.month, none.ordinal = m, false
-			none.to++
+			none.to += n
 		}
 		return none, true
 	}
@@ -86,7 +90,7 @@ func (l *language) spokenClock(list []token, i int) (length, minute int) {
 	case l.is("quarter hour", t.norm):
 		minutes = 15
 	default:
-		if v, ok := l.numbers[t.norm]; ok && v > 0 && v < 60 && len(t.norm) > 2 {
+		if v, ok := l.numberWord(t.norm); ok && v > 0 && v < 60 {
 			minutes = int(v)
 		} else if v, err := strconv.Atoi(t.norm); err == nil && v < 60 && v > 0 {
 			minutes = v
@@ -159,10 +163,23 @@ func (l *language) ordinalDay(list []token, i int) (day, length int) {
 		}
 	}
 	next := at(list, i+1)
-	if v == 0 || v <= 2 && !t.isFigure() && l.code == "en" && l.months[next.norm] == 0 || next.word && !l.isFunction(next.norm) && l.months[next.norm] == 0 {
+	_, dated := l.monthOf(list, i+1)
+	if v == 0 || dated == 0 && (v <= 2 && l.code == "en" || next.word && !l.isFunction(next.norm)) {
 		return 0, 0
 	}
 	return v, 1
+}
+
+// monthOf reads “May” and “of May”.
+func (l *language) monthOf(list []token, i int) (month, length int) {
+	if length = 1; l.code == "en" && at(list, i).norm == "of" {
+		length = 2
+	}
+	name := at(list, i+length-1)
+	if month = l.months[name.norm]; month == 0 || !name.upper {
+		return 0, 0
+	}
+	return month, length
 }
 
 // differ says whether two times can't be the same, and whether they can be compared at all.

@@ -87,7 +87,15 @@ func (l *language) number(list []token, i int) (value float64, n int, written bo
 		return 0, 0, false
 	}
 	if !t.isFigure() {
-		return l.spelled(list, i)
+		value, n, written = l.spelled(list, i)
+		if half := l.classes["and half"].at(list, i+n); n > 0 && half > 0 {
+			scale := 1.0
+			if last := l.numbers[at(list, i+n-1).norm]; last >= 1000 {
+				scale = last
+			}
+			return value + scale/2, n + half, written
+		}
+		return value, n, written
 	}
 	value, ok := l.figure(t.norm)
 	if !ok {
@@ -143,13 +151,21 @@ func (l *language) spelled(list []token, i int) (value float64, n int, written b
 	return total + part, n, true
 }
 
-// numberWord reads one word; German writes whole numbers in one.
+// numberWord reads one word; German writes whole numbers in one, and English joins tens and ones.
 func (l *language) numberWord(word string) (float64, bool) {
 	if v, ok := l.numbers[word]; ok {
 		return v, len(word) > 2
 	}
+	if tens, ones, joined := strings.Cut(word, "-"); joined && l.code == "en" {
+		t, o := l.numbers[tens], l.numbers[ones]
+		return t + o, t >= 20 && t < 100 && o >= 1 && o < 10
+	}
 	if l.code != "de" || len(word) < 8 || len(word) > 50 {
 		return 0, false
+	}
+	if whole, is := strings.CutSuffix(word, "einhalb"); is {
+		v, ok := l.numberWord(whole)
+		return v + 0.5, ok
 	}
 	for _, scale := range []string{"tausend", "hundert", "und"} {
 		before, after, found := strings.Cut(word, scale)
@@ -172,6 +188,12 @@ func (l *language) numberWord(word string) (float64, bool) {
 		return low*l.numbers[scale] + high, true
 	}
 	return 0, false
+}
+
+// isNumberWord says whether a word is a number that is written out.
+func (l *language) isNumberWord(word string) bool {
+	v, is := l.numberWord(word)
+	return is && v != 0
 }
 
 // isIdentifier says whether a number only names a thing: “room 12”.

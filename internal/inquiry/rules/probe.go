@@ -114,7 +114,7 @@ func (l *language) things(list []token) (found [][]token) {
 
 func (l *language) isThing(list []token, i int) bool {
 	t := list[i]
-	plain := t.word && !t.isFigure() && len(t.norm) > 3 && !l.isFunction(t.norm) && !l.isUnit(t.norm) && l.numbers[t.norm] == 0 && l.months[t.norm] == 0 && l.weekdays[t.norm] == 0
+	plain := t.word && !t.isFigure() && len(t.norm) > 3 && !l.isFunction(t.norm) && !l.isUnit(t.norm) && !l.isNumberWord(t.norm) && l.months[t.norm] == 0 && l.weekdays[t.norm] == 0
 	if l.code == "de" {
 		return plain && t.upper && i > 0 && list[i-1].word && !l.isFirstName(t.norm)
 	}
