@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, suite, test } from "node:test";
-import type { ReadableStream } from "node:stream/web";
-import type { ChatResponse, Problem, Run, RunWithResult, Session, StreamEvent } from "./api.js";
-import { events } from "./events.js";
+import { type Answer, collected, given, refused, told } from "./answers.js";
+import type { ChatResponse, Run, RunWithResult, Session } from "./api.js";
 import { deadline, Program } from "./program.js";
 
 const bridge = "The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main cables.\n\nThe engineer Anna Berg ordered the closure.\n";
@@ -19,39 +18,6 @@ before(async () => {
   [ada, eve] = [await program.user("ada"), await program.user("eve")];
 }, { timeout: 4 * deadline });
 after(() => program?.stop(), { timeout: 2 * deadline });
-
-type Answer<T> = { data?: T; error?: Problem; response: Response };
-
-/** What a request gave that must have succeeded. */
-async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await answer;
-  assert.equal(error, undefined, `${response.url} answers ${response.status}: ${JSON.stringify(error)}`);
-  return data as T;
-}
-
-/** The problem for which a request must have been refused. */
-async function refused(answer: Promise<Answer<unknown>>, status: number, kind: string): Promise<Problem> {
-  const { error, response } = await answer;
-  assert.ok(error, `${response.url} answers ${response.status} where ${status} ${kind} is right`);
-  assert.deepEqual([response.status, error.status, error.kind, error.type], [status, status, kind, "about:blank"]);
-  assert.equal(response.headers.get("Content-Type"), "application/problem+json");
-  assert.ok(response.headers.get("X-Request-Id"));
-  assert.match(error.detail, /^[A-Z].*\.$/);
-  return error;
-}
-
-/** The events of a stream that is asked for with parseAs: "stream". */
-async function* told(answer: Promise<Answer<unknown>>): AsyncGenerator<StreamEvent> {
-  yield* events((await given(answer)) as ReadableStream<Uint8Array>);
-}
-
-async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const one of all) {
-    list.push(one);
-  }
-  return list;
-}
 
 /** A run that was asked the question and has ended. */
 async function answered(session?: string): Promise<RunWithResult> {
