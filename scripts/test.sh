@@ -12,9 +12,28 @@ if [ -n "$unformatted" ]; then
 fi
 go mod tidy -diff
 sh scripts/audio.sh
-sh scripts/client.sh
-sh scripts/web.sh
-sh scripts/mcp.sh
+
+# together runs commands at the same time, shows what each of them said once it has ended, and fails if one of them did.
+together() {
+	pids=
+	said=$(mktemp -d)
+	trap 'rm -rf "$said"; kill 0' INT # what runs beside a script is not interrupted with it
+	for command; do
+		sh -euc "$command" >"$said/out$(echo "$pids" | wc -w)" 2>&1 &
+		pids="$pids $!"
+	done
+	n=0
+	failed=
+	for pid in $pids; do
+		wait "$pid" || failed=1
+		cat "$said/out$n"
+		n=$((n + 1))
+	done
+	rm -r "$said"
+	trap - INT
+	[ -z "$failed" ]
+}
+together 'sh scripts/client.sh' 'sh scripts/web.sh' 'sh scripts/mcp.sh'
 # What eval/find asks about: a search in other modules would give other figures.
 # shellcheck disable=SC2046 # each is a word of its own
 go mod download $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
@@ -25,31 +44,19 @@ atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # takes four times as long.
 raced=
 if command -v gcc >/dev/null 2>&1; then
-	raced=$(go list ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient)
+	raced=$(go list ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient | tr '\n' ' ')
 fi
 # The longest begin first, and what scripts/mcp.sh has run is not run again.
 longest=$(go list ./cmd/sibyl ./web/stories)
-others=$(go list ./... | grep -vxF -e "$longest" -e "$raced" -e "$(go list ./internal/mcp/conformance)")
+others=$(go list ./... | grep -vxF -e "$longest" -e "$(echo "$raced" | tr ' ' '\n')" -e "$(go list ./internal/mcp/conformance)")
 # shellcheck disable=SC2086 # each is a word of its own
 go test -p "$atonce" $longest $others
-if [ -n "$raced" ]; then
-	# shellcheck disable=SC2086
-	CGO_ENABLED=1 go test -race -p "$atonce" $raced
-	CGO_ENABLED=1 go test -race -short ./internal/oracle
-fi
-# What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write. What people do on the page holds
-# on PostgreSQL too; that takes as long to wait as to compute, so it is done beside these.
-holds() {
-	SIBYL_TEST_STORE=$1 go test ./internal/run ./internal/taskchat && SIBYL_TEST_STORE=$1 go test -run Crash ./internal/oracle
-}
-holds sqlite &
-sqlite=$!
-holds postgres &
-postgres=$!
-SIBYL_TEST_STORE=postgres go test ./web/stories &
-stories=$!
-failed=
-for store in $sqlite $postgres $stories; do
-	wait "$store" || failed=1
-done
-[ -z "$failed" ]
+# What is left waits more than it computes, so all of it is done together: the tests for data races; what must hold on every store, which is the suites
+# of the run room and of the task assistant, and every effect killed at every write; and on PostgreSQL what people do on the page.
+holds='go test ./internal/run ./internal/taskchat; go test -run Crash ./internal/oracle'
+together \
+	"export SIBYL_TEST_STORE=postgres; $holds" \
+	'SIBYL_TEST_STORE=postgres go test ./web/stories' \
+	"export SIBYL_TEST_STORE=sqlite; $holds" \
+	${raced:+"CGO_ENABLED=1 go test -race $raced"} \
+	${raced:+'CGO_ENABLED=1 go test -race -short ./internal/oracle'}
