@@ -73,9 +73,13 @@ func (o offline) definitionLine(q quote) string {
 	}
 	above := max(0, min(cmp.Or(h.Own, h.Start)-top.from, len(top.lines)))
 	var comment []string
+	tagged := false // what follows tells of parameters and the like: “@param {string} name”
 	for i, l := range top.lines[above:] {
 		if isComment(l) {
-			comment = append(comment, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\"")))
+			said := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\""))
+			if tagged = tagged || strings.HasPrefix(said, "@"); !tagged {
+				comment = append(comment, said)
+			}
 			continue
 		}
 		if len(comment) == 0 {

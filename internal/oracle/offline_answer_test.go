@@ -69,6 +69,28 @@ func Acquire() {}
 	}
 }
 
+func TestOfflineTheFirstLineLeavesOutWhatACommentSaysOfParameters(t *testing.T) {
+	dir := folder(t, map[string]string{"lease.js": `/**
+ * Locks the quetzal lease
+ *
+ * @param {number} seconds how long
+ */
+export function acquire(seconds) {}
+
+/**
+ * @param {string} name of the walrus
+ */
+export function feedWalrus(name) {}
+`})
+	h := offlineOver(t, dir, "")
+	a := h.ask("Where is the quetzal lease locked by acquire?")
+	first, _, _ := strings.Cut(a.Answer, "\n")
+	same(t, "first line", first, "`lease.js:6` func acquire: Locks the quetzal lease")
+	if a = h.ask("What does feedWalrus do?"); strings.Contains(strings.SplitN(a.Answer, "\n", 2)[0], "@param") {
+		t.Errorf("the first line tells of parameters:\n%s", a.Answer)
+	}
+}
+
 func TestOfflineTheFirstLineNamesADefinitionWhoseCommentDoesNot(t *testing.T) {
 	dir := folder(t, map[string]string{"lease.go": "package lease\n\n// The quetzal lease is locked here for a minute.\nfunc Acquire() {}\n"})
 	h := offlineOver(t, dir, "")
