@@ -250,3 +250,23 @@ func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
 	p.until("the session", `(() => { const a = document.querySelector("aside li a"); a?.click(); return a })()`)
 	p.sees("Acquire takes the lease")
 }
+
+func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.do("holding what is answered", chromedp.Evaluate[chromedp.Void](`(() => {
+		const real = fetch;
+		globalThis.fetch = async (...asked) => {
+			const answer = await real(...asked);
+			if (asked[1]?.method === "POST" && String(asked[0]).endsWith("/api/runs")) await new Promise((on) => (globalThis.goOn = on));
+			return answer;
+		};
+	})()`))
+	p.says("How is a lease acquired?")
+	p.until("the answer that is held", "globalThis.goOn")
+	p.turnsTo("#/operation")
+	p.sees("None of your runs is open.")
+	p.until("the words to be no draft any more", `(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
+	if at := evaluate[string](p, "location.hash"); at != "#/operation" {
+		t.Errorf("the page went to %s", at)
+	}
+}
