@@ -16,6 +16,7 @@ const (
 	PersonaQueries  = "queries_personas.jsonl"
 	EverydayQueries = "queries_everyday.jsonl"
 	TaskDialogues   = "tasks.jsonl"
+	TasksOfAnother  = "tasks/tasks-x.jsonl" // all of them may be looked at
 	InquiryCases    = "inquiry.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"

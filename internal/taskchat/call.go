@@ -49,6 +49,9 @@ func (a *Act) calls() (all []bt.Request, err error) {
 		args := changeArgs{ID: t.ID}
 		if a.Intent == understand.Create || a.Intent == understand.Update {
 			args.Title, args.Status = a.Entities.Title, a.Entities.Status
+			if a.Entities.When != "" {
+				args.Title = understand.Rescheduled(t.Title, a.Entities.When)
+			}
 			if a.Entities.HasDescription {
 				args.Description = &a.Entities.Description
 			}

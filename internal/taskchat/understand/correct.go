@@ -147,7 +147,7 @@ func (r *reader) meant(s span) []Result {
 	if r.previous == "" || r.context.Open != nil {
 		return nil
 	}
-	s = r.trim(s, fFiller, fAgain, fMeant, yNo, tEnding)
+	s = r.withoutInstead(r.trim(s, fFiller, fAgain, fMeant, yNo, tEnding))
 	ref := r.reference(s)
 	if ref == nil || ref.several || r.unsayable(s) {
 		return nil
@@ -160,6 +160,18 @@ func (r *reader) meant(s span) []Result {
 	out := one(intent, 0.5, e, "another one than before was meant")
 	out[0].Alternatives = []Alternative{{Chat, low, Entities{}}}
 	return out
+}
+
+// meantWhen reads what is said to have been meant where that is a day or time: "sorry, I meant tomorrow night". nil: it is none.
+func (r *reader) meantWhen(s span) []Result {
+	if r.context.Open != nil || r.previous != Create && r.previous != Update {
+		return nil
+	}
+	to := r.whenBehind(s)
+	if to.empty() || r.has(span{s.lo, to.lo}, fAgain, fMeant) < 0 && r.withoutInstead(s).hi == r.trimEnd(s, tEnding).hi {
+		return nil
+	}
+	return one(Update, likely, Entities{When: r.raw(to), Reference: &Reference{Words: r.raw(to), It: true}}, "another day or time than before was meant")
 }
 
 // withdrawn says that, with no comma, the words at a token take back the command before them: "finish 1 no wait 4".

@@ -35,7 +35,7 @@ func english() language {
 			vMove:         `move postpone reschedule push push_back delay defer shift bring_forward`,
 			vReopen:       `reopen re-open uncheck untick uncomplete unmark reactivate restore un-complete un-check`,
 			vMark:         `mark set flag make put tick change update turn label move`,
-			vList: `show show_me list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open:1 go_through
+			vList: `show show_me gimme list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open:1 go_through
 			run_through remind_me_what remind_me_which get_me
 			check look_at give_us show_us recap summarize summarise tell_me_about list_out list_up get fetch`,
 			vFind: `find:1 search:1 search_for look_for:1 look_up:1 filter filter_by`,

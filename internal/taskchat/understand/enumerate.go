@@ -1,5 +1,7 @@
 package understand
 
+import "strings"
+
 // enumerated makes lines of a list that is numbered within a line: "1. buy milk 2. call Anna", "add: 1) milk 2) bread". It begins the message
 // or follows a colon, counts from 1, and each number has something behind it.
 func enumerated(tokens []token) []token {
@@ -53,4 +55,25 @@ func isItem(tokens []token, bare bool) bool {
 		}
 	}
 	return words > 1 || words == 1 && bytes > 3 && !bare
+}
+
+// joints are the words between the things of an enumeration, in all languages, since titles keep theirs.
+var joints = map[string]bool{"and": true, "und": true, "sowie": true, "e": true, "&": true, "+": true, ",": true}
+
+// Enumerated are the parts of words that name several things: "the dishes, the laundry and the bins". One thing has none.
+func Enumerated(words string) (parts []string) {
+	list, from := tokenize(words), 0
+	for i, t := range list {
+		if !joints[t.norm] || t.quoted {
+			continue
+		}
+		if i > 0 && list[i-1].end > from {
+			parts = append(parts, strings.TrimSpace(words[from:t.start]))
+		}
+		from = t.end
+	}
+	if rest := strings.TrimSpace(words[from:]); len(parts) > 0 && rest != "" {
+		return append(parts, rest)
+	}
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // A gold line is "[context] words => results". The context has shown=N, spoken, en/de/pt, prev:INTENT, and confirm:INTENT, value:INTENT
 // or choose:INTENT(option|option). Results stand one after the other with ";" between. Each is an intent and, where they matter: a title in
-// quotation marks, desc"…", #1,-1 for positions, ~"words" for a reference by title, it, all, except(…), none (no reference), pending,
+// quotation marks, desc"…", when"…", #1,-1 for positions, ~"words" for a reference by title, it, all, except(…), none (no reference), pending,
 // completed, newest. A result ending with "?" is one that must stay below the threshold of its intent, every other of the five must reach it.
 type goldLine struct {
 	number  int
@@ -109,6 +109,9 @@ func resultText(r Result) string {
 	}
 	if e.HasDescription {
 		out += fmt.Sprintf(" desc%q", e.Description)
+	}
+	if e.When != "" {
+		out += fmt.Sprintf(" when%q", e.When)
 	}
 	out += referenceText(e.Reference)
 	if e.Status != "" {

@@ -14,6 +14,9 @@ type said struct {
 
 // read reads the whole message.
 func (r *reader) read() []Result {
+	if out := r.meantWhen(span{0, len(r.tokens)}); out != nil {
+		return out
+	}
 	if out := r.answer(); out != nil {
 		return out
 	}
@@ -94,7 +97,7 @@ func doubt(results []Result, to float64) {
 // reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
 func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
-	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(span{s.lo, r.skipSigns(s, fFiller, fAgain, fMeant, yNo)}, fMeant) < 0 {
 		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
 			if n := r.at(i, f.hi, rAbout, tShould); n > 1 { // "a task that says …"
 				i += n - 1
@@ -125,6 +128,9 @@ func (r *reader) clause(s span, asks bool) said {
 	f := r.front(s)
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
+	}
+	if out := r.meantWhen(whole); out != nil && !r.acted {
+		return said{results: out, span: whole}
 	}
 	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant, fTalk); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
 		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
@@ -228,6 +234,7 @@ func (r *reader) wanted(f front, e entry, n int, asks bool) (out []Result, state
 	for _, read := range []func() []Result{
 		func() []Result { return r.followUpLong(f) },
 		func() []Result { return r.shouldBe(f.span) },
+		func() []Result { return r.instead(f.span) },
 		func() []Result { return r.quotedOnto(f) },
 	} {
 		if out = read(); out != nil {
@@ -331,6 +338,9 @@ func (r *reader) startsQuestion(f front) bool {
 		return true
 	}
 	k := r.at(f.lo, f.hi, fAux)
+	if ref, end := r.exact(span{f.lo + k, f.hi}); k > 0 && !r.sign(f.hi, "?") && ref != nil && ref.It && end > f.lo+k+1 && r.pastAt(f.lo, f.hi) > 0 && r.skip(end, f.hi, fToo, tAlready, fFiller) == f.hi {
+		return false // "did that one too"
+	}
 	return k > 0 && r.at(f.lo+k, f.hi, fSubject, rTask, rTasks) > 0
 }
 

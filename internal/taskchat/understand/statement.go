@@ -2,6 +2,26 @@ package understand
 
 // statement reads what is said without a command: what is done, what is to be done, or nothing of either. nil: it is none of them.
 func (r *reader) statement(s span) []Result {
+	out := r.timeless(s)
+	if earlier := r.withoutEarlier(s); earlier != s && !completes(out) {
+		if then := r.timeless(earlier); completes(then) && then[0].Confidence >= implied {
+			return then
+		}
+	}
+	return out
+}
+
+// completes says whether a task is said to be done that is named without words of its title.
+func completes(out []Result) bool {
+	if len(out) != 1 || out[0].Intent != Complete {
+		return false
+	}
+	ref := out[0].Entities.Reference
+	return ref != nil && ref.Title == ""
+}
+
+// timeless is a statement as it is without regard to a time at its end.
+func (r *reader) timeless(s span) []Result {
 	if out := r.calledState(s); out != nil {
 		return out
 	}
@@ -19,6 +39,30 @@ func (r *reader) statement(s span) []Result {
 	}
 	return r.gone(s)
 }
+
+// ago are adverbs that say when something was done, beside days and times.
+var ago = map[string]bool{"earlier": true, "yesterday": true, "now": true, "vorhin": true, "gestern": true, "eben": true, "gerade": true, "ontem": true, "agora": true}
+
+// withoutEarlier takes from the end of a part when something was done: "I finished it just now".
+func (r *reader) withoutEarlier(s span) span {
+	for cut := s; ; {
+		cut = r.trimEnd(cut, tAlready, fFiller)
+		s = cut
+		n := 0
+		for k := 1; k <= mostEarlier && cut.hi-k > cut.lo; k++ {
+			if part := (span{cut.hi - k, cut.hi}); r.isWhen(part) || k == 1 && ago[r.tokens[part.lo].norm] {
+				n = k
+			}
+		}
+		if n == 0 {
+			return s
+		}
+		cut.hi -= n
+	}
+}
+
+// mostEarlier bounds the words of a time: "at 5 on the 3rd of May".
+const mostEarlier = 8
 
 // notDone reads "I didn't finish task 2".
 func (r *reader) notDone(s span) []Result {

@@ -51,6 +51,7 @@ type Entities struct {
 	Title          string     // Create, Value: the title; Update: the new title; dates, amounts and priorities stay in it
 	Description    string     // with HasDescription: the (new) description; "" removes it
 	HasDescription bool       // a description was spoken of
+	When           string     `json:",omitempty"` // Update: the day or time that the task is to have, in the person's words: see Rescheduled
 	Status         string     // List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
 	Newest         bool       // List: newest first
 	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: a title search ("tasks about the house")

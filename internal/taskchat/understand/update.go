@@ -1,5 +1,7 @@
 package understand
 
+import "slices"
+
 // update reads "rename X to Y", "set the description of X to Y", "update X", "change X to done".
 func (r *reader) update(s span, h head) []Result {
 	object := r.trimStart(r.trim(h.object, fMe), fFiller)
@@ -24,6 +26,9 @@ func (r *reader) update(s span, h head) []Result {
 		return out
 	}
 	if out := r.retitleSpoken(object); out != nil {
+		return out
+	}
+	if out := r.exchanged(object); out != nil {
 		return out
 	}
 	if out := r.retitle(object, h); out != nil {
@@ -79,8 +84,10 @@ func (r *reader) retitle(object span, h head) []Result {
 			best = i
 		}
 	}
-	if h.class == vUpdateWeak && h.value == changes && r.isDay(cuts[best].value) && r.has(object, tTitle) < 0 {
-		return one(Update, asked-0.05, Entities{Reference: &cuts[best].ref.Reference}, anotherDay)
+	if h.class != vRename && r.has(object, tTitle) < 0 {
+		if i := slices.IndexFunc(cuts, func(c cut) bool { return r.isWhen(c.value) }); i >= 0 {
+			return r.moved(cuts[i].ref, cuts[i].value)
+		}
 	}
 	confidence := min(clear, r.trust(cuts[best].ref))
 	switch {
@@ -101,18 +108,23 @@ func (r *reader) retitle(object span, h head) []Result {
 	return out
 }
 
-// isDay says that a new value is nothing but a day or time, which is seldom a title: "Friday", "tomorrow at 5".
-func (r *reader) isDay(s span) bool {
+// isWhen says that a new value is nothing but a day or time, which is seldom a title: "Friday", "tomorrow at 5".
+func (r *reader) isWhen(s span) bool {
 	for i := s.lo; i < s.hi; i++ {
-		if r.tokens[i].quoted || r.tokens[i].kind != number && r.at(i, i+1, tTime, tInList, rArticle) == 0 {
+		if r.tokens[i].quoted {
 			return false
 		}
 	}
-	return r.words(s) > 0 && r.tokens[s.hi-1].kind == word
+	return !s.empty() && SaysWhen(r.raw(s))
 }
 
-// anotherDay is the reasoning of what moves a task in time.
-const anotherDay = "a task is to get another day, in words that are no title"
+// moved is a task that gets another day or time.
+func (r *reader) moved(ref *named, to span) []Result {
+	return one(Update, min(clear, r.trust(ref)), Entities{When: r.raw(to), Reference: &ref.Reference}, "a task is to get another day or time")
+}
+
+// anotherDay is the reasoning of what moves a task in time, without a word on when.
+const anotherDay = "a task is to get another day, in words that say none"
 
 // cut is one way to read a task and its new title.
 type cut struct {
@@ -321,6 +333,15 @@ func (r *reader) reopen(object span) []Result {
 
 // move reads "task 2 to Friday": a change of a title that has no clear value.
 func (r *reader) move(s, object span) []Result {
+	for i := object.lo + 1; i < object.hi; i++ {
+		to := r.towards(span{i, object.hi})
+		if ref := r.reference(span{object.lo, i}); ref != nil && !ref.several && r.isWhen(to) {
+			return r.moved(ref, to)
+		}
+	}
+	if to := r.towards(object); r.context.Spoken && r.isWhen(to) { // "passa pra sexta"
+		return r.moved(r.it(object.lo, object.lo+1), to)
+	}
 	for i := object.lo + 1; i <= object.hi; i++ {
 		if i < object.hi && r.at(i, object.hi, tTo, tInto, rOf) == 0 {
 			continue
@@ -331,6 +352,9 @@ func (r *reader) move(s, object span) []Result {
 		}
 		e := Entities{Reference: &ref.Reference}
 		out := one(Update, asked-0.05, e, anotherDay)
+		if ref.explicit && i == object.hi { // to which day is asked
+			out[0].Confidence = min(clear, r.trust(ref))
+		}
 		if !ref.explicit && i == object.hi && r.isErrand(s) {
 			return nil
 		}

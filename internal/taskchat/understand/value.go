@@ -2,6 +2,11 @@ package understand
 
 // valueGiven reads an answer to the question for a title or value: any words that are no clear command.
 func (r *reader) valueGiven(s span) []Result {
+	if r.waiting() == Update {
+		if to := r.whenBehind(s); !to.empty() {
+			return one(Value, clear, Entities{Title: r.raw(to)}, "a day or time for what is to be moved")
+		}
+	}
 	guessed := r.guessed
 	out := r.body(s)
 	was := r.guessed
