@@ -25,6 +25,7 @@ type calendar struct {
 	atHours   map[string]bool // … before an hour
 	relative  map[string]bool // days with no preposition: "tomorrow", "next week"
 	fixed     map[string]bool // prepositions that mean something else than "on": "by Friday"
+	ordinals  map[string]bool // weekdays that are ordinals too
 	weekdays  []string        // German ones, which take the part of the day in: "Montagabend"
 	partsHeld []string
 	hour      *regexp.Regexp // 3pm, 16:30, 9 Uhr in one word
@@ -46,6 +47,7 @@ var when = sync.OnceValue(func() *calendar {
 		before:   set(`on at by for from until till before after in the to this next coming of um am bis ab vor nach für im zum auf gegen den der die dem diese diesen dieser nächste nächsten nächster nächstes kommende kommenden na no nas nos às as ao em para pra até de da do à a próxima próximo esta este que vem`),
 		atHours:  set(`at um gegen às as`),
 		relative: set(`today tomorrow tonight next this heute morgen übermorgen nächste nächsten nächstes kommende kommenden diese diesen hoje amanhã próxima próximo esta este`),
+		ordinals: set(`segunda terça quarta quinta sexta`),
 		fixed:    set(`by until till before after from bis ab vor nach até`),
 		hour:     regexp.MustCompile(`^\d{1,2}([:.]\d{2})?(am|pm|h|h\d{2}|uhr)$|^\d{1,2}:\d{2}$`),
 		date:     regexp.MustCompile(`^\d{1,2}[./]\d{1,2}([./]\d{2,4})?$`),
@@ -73,6 +75,7 @@ var when = sync.OnceValue(func() *calendar {
 type timed struct {
 	lo, hi int
 	sort   sort
+	either bool // it may as well be a position: "the 2nd", "a segunda"
 }
 
 // at reads what says when at a token; none where hi is lo.
@@ -86,11 +89,11 @@ func (c *calendar) at(list []token, i int) timed {
 	}
 	switch {
 	case c.sorts[t.norm] != 0:
-		return timed{i, i + 1, c.sorts[t.norm]}
+		return timed{i, i + 1, c.sorts[t.norm], c.ordinals[t.norm] && norm(i-1) == "a"}
 	case c.hour.MatchString(t.norm):
-		return timed{i, i + 1, theHour}
+		return timed{lo: i, hi: i + 1, sort: theHour}
 	case t.kind == word && c.date.MatchString(t.norm) && c.before[norm(i-1)]:
-		return timed{i, i + 1, theDay}
+		return timed{lo: i, hi: i + 1, sort: theDay}
 	case t.kind == number || t.kind == word && c.date.MatchString(t.norm):
 		next := i + 1
 		for norm(next) == "." || norm(next) == "of" || norm(next) == "de" {
@@ -98,22 +101,22 @@ func (c *calendar) at(list []token, i int) timed {
 		}
 		switch {
 		case c.units[norm(i+1)]:
-			return timed{i, i + 2, theHour}
+			return timed{lo: i, hi: i + 2, sort: theHour}
 		case c.months[norm(next)]:
-			return timed{i, next + 1, theDay}
+			return timed{lo: i, hi: next + 1, sort: theDay}
 		case c.atHours[norm(i-1)]:
-			return timed{i, i + 1, theHour}
+			return timed{lo: i, hi: i + 1, sort: theHour}
 		case t.ordinal && c.before[norm(i-1)]:
-			return timed{i, i + 1, theDay}
+			return timed{i, i + 1, theDay, true}
 		}
 	case c.months[t.norm] && i+1 < len(list) && list[i+1].kind == number:
-		return timed{i, i + 2, theDay}
+		return timed{lo: i, hi: i + 2, sort: theDay}
 	case c.months[t.norm] && c.before[norm(i-1)]:
-		return timed{i, i + 1, theDay}
+		return timed{lo: i, hi: i + 1, sort: theDay}
 	}
 	for _, d := range c.weekdays {
 		if part, ok := strings.CutPrefix(t.norm, d); ok && slices.Contains(c.partsHeld, part) {
-			return timed{i, i + 1, theDay | thePart}
+			return timed{lo: i, hi: i + 1, sort: theDay | thePart}
 		}
 	}
 	return none
@@ -131,7 +134,7 @@ func (c *calendar) all(list []token) (found []timed) {
 	return found
 }
 
-// SaysWhen says that words name nothing but a day or a time: "Friday", "the 3rd of May", "tomorrow at 5".
+// SaysWhen says that words name nothing but a day or a time: "Friday", "the 3rd of May", "tomorrow at 5"; not "the 3rd", which may be a position.
 func SaysWhen(words string) bool {
 	list := tokenize(words)
 	c, i := when(), 0
@@ -149,7 +152,7 @@ func SaysWhen(words string) bool {
 			return false
 		}
 	}
-	return len(found) > 0
+	return slices.ContainsFunc(found, func(t timed) bool { return !t.either })
 }
 
 // WithoutWhen is words without the days and times in them, and what stands before these.

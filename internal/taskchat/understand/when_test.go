@@ -31,7 +31,7 @@ func TestOnlyDaysAndTimesSayWhen(t *testing.T) {
 	for words, want := range map[string]bool{
 		"friday": true, "on Friday": true, "tomorrow at 5": true, "the 3rd of May": true, "next week": true, "16:30": true, "4pm": true, "Friday evening": true,
 		"am Montag": true, "nächste Woche": true, "Montagabend": true, "um 9 Uhr": true, "sexta": true, "sexta-feira às 16h": true, "a semana que vem": true,
-		"buy milk": false, "Friday drinks": false, "2": false, "the second": false, "may": false, "Call Ana tomorrow": false, "": false, "3 apples": false,
+		"the 2nd": false, "a segunda": false, "na segunda": true, "am 3.": false, "buy milk": false, "Friday drinks": false, "2": false, "the second": false, "may": false, "Call Ana tomorrow": false, "": false, "3 apples": false,
 	} {
 		if got := SaysWhen(words); got != want {
 			t.Errorf("%q: %v", words, got)
