@@ -81,12 +81,12 @@ func (r *reader) towards(s span) span {
 
 // exchanged reads one time in the place of another: "Friday to Saturday in the dinner task", "Monday for Tuesday in the second one".
 func (r *reader) exchanged(object span) []Result {
-	for i := object.lo + 1; i < object.hi; i++ {
+	for i := object.lo + 1; i < min(object.hi, object.lo+mostWhen+1); i++ {
 		n := r.aim(i, object.hi, tWith)
 		if n == 0 || !r.isWhen(span{object.lo, i}) {
 			continue
 		}
-		for end := object.hi - 1; end > i+n; end-- {
+		for end := min(object.hi-1, i+n+mostWhen); end > i+n; end-- {
 			to, rest := span{i + n, end}, span{end, object.hi}
 			if !when().before[r.tokens[end].norm] || !r.isWhen(to) {
 				continue

@@ -110,6 +110,9 @@ func (r *reader) retitle(object span, h head) []Result {
 
 // isWhen says that a new value is nothing but a day or time, which is seldom a title: "Friday", "tomorrow at 5".
 func (r *reader) isWhen(s span) bool {
+	if s.hi-s.lo > mostWhen {
+		return false
+	}
 	for i := s.lo; i < s.hi; i++ {
 		if r.tokens[i].quoted {
 			return false
@@ -117,6 +120,9 @@ func (r *reader) isWhen(s span) bool {
 	}
 	return !s.empty() && SaysWhen(r.raw(s))
 }
+
+// mostWhen bounds the words and signs of a day or time.
+const mostWhen = 12
 
 // moved is a task that gets another day or time.
 func (r *reader) moved(ref *named, to span) []Result {
@@ -335,7 +341,10 @@ func (r *reader) reopen(object span) []Result {
 func (r *reader) move(s, object span) []Result {
 	for i := object.lo + 1; i < object.hi; i++ {
 		to := r.towards(span{i, object.hi})
-		if ref := r.reference(span{object.lo, i}); ref != nil && !ref.several && r.isWhen(to) {
+		if !r.isWhen(to) {
+			continue
+		}
+		if ref := r.reference(span{object.lo, i}); ref != nil && !ref.several {
 			return r.moved(ref, to)
 		}
 	}

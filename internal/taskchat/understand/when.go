@@ -158,14 +158,14 @@ func SaysWhen(words string) bool {
 // WithoutWhen is words without the days and times in them, and what stands before these.
 func WithoutWhen(words string) string {
 	c, list := when(), tokenize(words)
-	out, done := strings.Builder{}, 0
+	out, done, last := strings.Builder{}, 0, 0
 	for _, t := range c.all(list) {
 		lo := t.lo
-		for lo > 0 && c.before[list[lo-1].norm] {
+		for lo > last && c.before[list[lo-1].norm] {
 			lo--
 		}
-		out.WriteString(words[min(done, list[lo].start):list[lo].start])
-		done = list[t.hi-1].end
+		out.WriteString(words[done:list[lo].start])
+		done, last = list[t.hi-1].end, t.hi
 	}
 	out.WriteString(words[done:])
 	return strings.Join(strings.Fields(out.String()), " ")
@@ -189,17 +189,17 @@ func Rescheduled(title, to string) string {
 	if len(gone) == 0 {
 		return title + " " + to
 	}
-	out, done := strings.Builder{}, 0
+	out, done, last := strings.Builder{}, 0, 0
 	for n, t := range gone {
 		lo := t.lo
-		for lo > 0 && c.before[old[lo-1].norm] && (n > 0 || c.gives(fresh, old[lo-1].norm)) {
+		for lo > last && c.before[old[lo-1].norm] && (n > 0 || c.gives(fresh, old[lo-1].norm)) {
 			lo--
 		}
 		out.WriteString(title[done:old[lo].start])
 		if n == 0 {
 			out.WriteString(to)
 		}
-		done = old[t.hi-1].end
+		done, last = old[t.hi-1].end, t.hi
 	}
 	out.WriteString(title[done:])
 	return strings.Join(strings.Fields(out.String()), " ")

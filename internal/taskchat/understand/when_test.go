@@ -1,6 +1,11 @@
 package understand
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestAnotherDayTakesThePlaceOfTheOneInATitle(t *testing.T) {
 	for _, c := range []struct{ title, to, want string }{
@@ -37,4 +42,21 @@ func TestOnlyDaysAndTimesSayWhen(t *testing.T) {
 			t.Errorf("%q: %v", words, got)
 		}
 	}
+}
+
+// Whatever a title and a time hold, the other words of the title stay.
+func TestWordsOfATitleThatAreNoTimeStay(t *testing.T) {
+	words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields(`call Ana on by at Friday am 3 pm next week 16:30 3rd of May the a segunda às " ' , . Montagabend 3/5`)), 1, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		title, to := strings.Join(words.Draw(t, "title"), " "), strings.Join(words.Draw(t, "to"), " ")
+		got := Rescheduled(title, to)
+		for _, w := range []string{"call", "Ana"} {
+			if strings.Count(got, w) < strings.Count(title, w) {
+				t.Fatalf("%q to %q: %q", title, to, got)
+			}
+		}
+		if plain := WithoutWhen(title); strings.Count(plain, "Ana") != strings.Count(title, "Ana") {
+			t.Fatalf("%q without its times: %q", title, plain)
+		}
+	})
 }
