@@ -101,3 +101,23 @@ func (r *reader) exchanged(object span) []Result {
 	}
 	return nil
 }
+
+// timeAdded reads "add “at 3pm” to the dentist task": the time of a task, and no task.
+func (r *reader) timeAdded(s span, verb entry, n int) []Result {
+	if n == 0 || verb.class != vCreate && verb.class != vPut {
+		return nil
+	}
+	s.lo += n
+	for i := s.lo + 1; i < min(s.hi, s.lo+mostWhen); i++ {
+		k := r.at(i, s.hi, tTo)
+		time := r.unquoted(r.trim(span{s.lo, i}))
+		if k == 0 || time.empty() || !SaysWhen(r.raw(time)) {
+			continue
+		}
+		rest := r.trimEnd(span{i + k, s.hi}, tEnding)
+		if ref := r.reference(rest); ref != nil && !ref.several && r.has(rest, rList) < 0 {
+			return r.moved(ref, time)
+		}
+	}
+	return nil
+}

@@ -36,7 +36,7 @@ const ofPosition = 2
 
 // listed says whether a part speaks of the list, and which part of it: "my open tasks about the house, newest first".
 func (r *reader) listed(s span) (e Entities, ok bool) {
-	anchored := false
+	anchored, either := false, false
 	for i := s.lo; i < s.hi; {
 		if i > s.lo && anchored && !r.tokens[i].quoted && r.at(i, s.hi, rAbout) > 0 && e.Reference == nil {
 			if topic := r.topic(i, s.hi); topic != nil {
@@ -44,12 +44,21 @@ func (r *reader) listed(s span) (e Entities, ok bool) {
 				break
 			}
 		}
+		was := e.Status
 		n, found := r.listWord(i, s.hi, &e)
+		if n == 0 && was != "" {
+			n = r.at(i, s.hi, rNot) // "done or not"
+			either = either || n > 0
+		}
 		if n == 0 {
 			return e, false
 		}
+		either = either || was != "" && e.Status != was // "done or open"
 		anchored = anchored || found
 		i += n
+	}
+	if either {
+		e.Status = ""
 	}
 	return e, anchored
 }

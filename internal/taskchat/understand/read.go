@@ -235,6 +235,7 @@ func (r *reader) wanted(f front, e entry, n int, asks bool) (out []Result, state
 		func() []Result { return r.followUpLong(f) },
 		func() []Result { return r.shouldBe(f.span) },
 		func() []Result { return r.instead(f.span) },
+		func() []Result { return r.timeAdded(f.span, e, n) },
 		func() []Result { return r.quotedOnto(f) },
 	} {
 		if out = read(); out != nil {
@@ -349,6 +350,12 @@ func acts(x Result) bool {
 	return x.Intent != Chat && x.Intent != Choose && x.Intent != Confirm && x.Intent != Decline
 }
 
+// again says that a clause asks once more for what the one before it asked of "it": "I sent that one, mark it as complete".
+func again(before, x Result) bool {
+	a, b := before.Entities.Reference, x.Entities.Reference
+	return x.Intent == Complete && before.Intent == Complete && a != nil && b != nil && a.It && b.It
+}
+
 // combine makes one list of what the clauses say: guesses and talk beside commands say nothing.
 func (r *reader) combine(all []said) []Result {
 	var out []Result
@@ -360,6 +367,9 @@ func (r *reader) combine(all []said) []Result {
 			}
 			unasked := r.context.Open == nil && x.Intent == Decline && i < len(all)-1
 			if firm && (c.guess || x.Intent == Chat || x.Intent == Confirm || x.Intent == Choose || unasked) {
+				continue
+			}
+			if n := len(out); n > 0 && again(out[n-1], x) {
 				continue
 			}
 			out = append(out, x)
