@@ -253,20 +253,46 @@ func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
 
 func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 	p := open(t, "").visit(1000)
-	p.do("holding what is answered", chromedp.Evaluate[chromedp.Void](`(() => {
-		const real = fetch;
-		globalThis.fetch = async (...asked) => {
-			const answer = await real(...asked);
-			if (asked[1]?.method === "POST" && String(asked[0]).endsWith("/api/runs")) await new Promise((on) => (globalThis.goOn = on));
-			return answer;
-		};
-	})()`))
+	p.holds("/api/runs")
 	p.says("How is a lease acquired?")
 	p.until("the answer that is held", "globalThis.goOn")
 	p.turnsTo("#/operation")
 	p.sees("None of your runs is open.")
 	p.until("the words to be no draft any more", `(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
-	if at := evaluate[string](p, "location.hash"); at != "#/operation" {
-		t.Errorf("the page went to %s", at)
+	p.stands("#/operation")
+}
+
+func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.holds("/api/inquiries")
+	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.until("the answer that is held", "globalThis.goOn")
+	p.turnsTo("#/operation")
+	p.sees("None of your runs is open.")
+	p.until("the answer to be taken", `(goOn(), globalThis.taken)`)
+	p.stands("#/operation")
+}
+
+// holds has what comes back of requests that send something wait for goOn.
+func (p *tab) holds(path string) {
+	p.Helper()
+	p.do("holding what is answered", chromedp.Evaluate[chromedp.Void](`(() => {
+		const real = fetch;
+		globalThis.fetch = async (...asked) => {
+			const answer = await real(...asked);
+			if (asked[1]?.method === "POST" && String(asked[0]).endsWith(`+quoted(path)+`)) {
+				await new Promise((on) => (globalThis.goOn = on));
+				const read = answer.text.bind(answer);
+				answer.text = async () => { const text = await read(); setTimeout(() => (globalThis.taken = true)); return text; };
+			}
+			return answer;
+		};
+	})()`))
+}
+
+func (p *tab) stands(hash string) {
+	p.Helper()
+	if at := evaluate[string](p, "location.hash"); at != hash {
+		p.Errorf("the page went to %s", at)
 	}
 }

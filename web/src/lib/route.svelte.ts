@@ -37,6 +37,12 @@ export function go(parts: string[], how: "pushed" | "replaced" = "pushed") {
   else location.hash = hash;
 }
 
+/** Says later whether one is still where one is now: who has gone elsewhere while something was sent stays there. */
+export function here(): () => boolean {
+  const from = location.hash;
+  return () => location.hash === from;
+}
+
 /** Where a session of runs is shown. */
 export function placeOf(assistant: string, session: string): string[] {
   if (assistant === "inquiry") return ["inquiries", session];
