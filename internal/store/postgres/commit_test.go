@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/node"
@@ -307,6 +308,40 @@ func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
 	lost.proof.xid = "4000000000"
 	if err := db.settle(lost, errCut); !isLost(err) {
 		t.Errorf("error is %v, want one that says that the server does not know the transaction", err)
+	}
+}
+
+// After a crash the first to write to a run that several write to gets the number and the place of the write that was lost.
+func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
+	db := openAt(t, pgtest.New(t))
+	begin(t, db, 1)
+	for kind, written := range map[string]bool{"ours": false, "theirs": true} {
+		run, err := db.Run(t.Context(), "ada", "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := &tx{db: db, ctx: t.Context(), conn: conn, batch: &pgx.Batch{}}
+		lost.batch.Queue("BEGIN")
+		lost.append("ada", "run", []journal.Record{{Seq: run.Records, Kind: kind}})
+		if err := lost.send(); err != nil {
+			t.Fatal(err)
+		}
+		lost.rollBack()
+		conn.Release()
+		if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		lost.proof.xid = value[string](t, db, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)
+		lost.proof.args[1] = lost.proof.xid
+		var f *failure
+		err = db.settle(lost, errCut)
+		if unsure := errors.As(err, &f) && f.unsure; written != (err == nil) || !written && !unsure {
+			t.Errorf("of %s: %v", kind, err)
+		}
 	}
 }
 

@@ -77,7 +77,9 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 		if len(all) < len(recs) {
 			return errNotAppended
 		}
-		t.proof = proof{all[0].xid, `SELECT FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid`, []any{all[0].key, all[0].xid}}
+		// After a crash the first to write may be given the same number for the same key, so that what is written tells them apart.
+		t.proof = proof{all[0].xid, `SELECT FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
+			[]any{all[0].key, all[0].xid, c.ats[0], c.kinds[0], c.data[0]}}
 		return nil
 	}
 	rows(t, scanAdded, check, `
