@@ -70,16 +70,16 @@ func load(files fs.FS) (*module, error) {
 // The kinds of rooms. A room that is none of them is under the rules for all.
 var (
 	kernel    = []string{"internal/bt", "internal/signal"}
-	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/search", "internal/user"}
+	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/text", "internal/text/search", "internal/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, an oracle of the
 	// Council is a Markdown file, the witness of an Inquiry may be documents, sentences of
 	// documents and notes answer questions, the schema of its session is a document too, and what examples teach
 	// is kept as weights.
-	ground = []string{"internal/learned", "internal/agent", "internal/jsonappend", "internal/jsonobject", "internal/redact", "internal/markdown", "internal/words", "internal/sentence", "internal/document", "prompts", "trees", "docs"}
+	ground = []string{"internal/learned", "internal/agent", "internal/jsonappend", "internal/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/words", "internal/sentence", "internal/document", "prompts", "trees", "docs"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
-	// what the standard library lacks: accents, locks on Windows, and the exchange of two files on Linux.
-	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
+	// what the standard library lacks: sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
+	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
 )
 
 const (
@@ -154,7 +154,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 	},
 	"contracts": func(m *module, broken func(string, ...any)) {
 		m.eachImport(func(pkg, name string) {
-			if slices.Contains(contracts, pkg) && !isStandard(name) && !slices.Contains(libraries, name) &&
+			if slices.Contains(contracts, pkg) && !isStandard(name) && !under(name, libraries...) &&
 				!slices.Contains(contracts, name) && !slices.Contains(kernel, name) {
 				broken("%s imports %s: a contract that knows an adapter can't have a second one", pkg, name)
 			}
@@ -183,7 +183,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachImport(func(pkg, name string) {
 			room, other := m.roomOf(pkg), m.roomOf(name)
 			switch {
-			case room != "" && !isStandard(name) && other != room && !slices.Contains(libraries, name) && !slices.Contains(contracts, name) &&
+			case room != "" && !isStandard(name) && other != room && !under(name, libraries...) && !slices.Contains(contracts, name) &&
 				!slices.Contains(kernel, name) && !slices.Contains(ground, name):
 				broken("%s imports %s: an assistant stands on contracts, so that it runs over every adapter and is known by every way in", pkg, name)
 			case room == "" && other != "" && !under(pkg, app, scoring) && !under(pkg, waysIn...):

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"unicode"
 
-	"sibyl/internal/markdown"
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
+	"sibyl/internal/text/markdown"
 	"sibyl/internal/tool"
 )
 

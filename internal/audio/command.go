@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/tail"
+	"sibyl/internal/text"
 )
 
 // aftermath is how long output is waited for that something holds open when its program has ended.
 const aftermath = time.Second
 
 // command is a program that ends, with all that it started, when ctx does. What it complains of goes to the tail.
-func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *tail.Tail) {
+func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	complaint := &tail.Tail{}
+	complaint := &text.Tail{}
 	cmd.Stderr, cmd.WaitDelay = complaint, aftermath
 	alone(cmd)
 	return cmd, complaint
@@ -71,7 +71,7 @@ func (t *taker) Write(p []byte) (int, error) {
 var errEnough = errors.New("enough")
 
 // why is the last line or two of a complaint, behind a colon, without control characters; "" if there is nothing.
-func why(complaint *tail.Tail) string {
+func why(complaint *text.Tail) string {
 	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(complaint.String()), "?"), "\n")
 	words := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -148,7 +148,7 @@ func (f *webmFile) value(id uint64, content []byte) {
 	}
 	switch id {
 	case idDocType:
-		f.docType = text(content)
+		f.docType = textOf(content)
 	case idScale:
 		f.scale = number
 	case idTime:
@@ -174,13 +174,13 @@ func (f *webmFile) value(id uint64, content []byte) {
 	case idType:
 		t.kind = number
 	case idCodec:
-		t.codec = text(content)
+		t.codec = textOf(content)
 	case idPrivate:
 		t.private = content
 	}
 }
 
-func text(content []byte) string {
+func textOf(content []byte) string {
 	return strings.TrimRight(string(content[:min(len(content), 64)]), "\x00")
 }
 

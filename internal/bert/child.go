@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/tail"
+	"sibyl/internal/text"
 )
 
 // child is a running Serve, used by one question at a time.
@@ -21,7 +21,7 @@ type child struct {
 	answers  chan answer
 	gone     chan struct{} // closed when the process has ended and been waited for
 	err      error         // why it is gone; set before gone is closed
-	stderr   tail.Tail
+	stderr   text.Tail
 	killed   context.CancelFunc
 	nextID   int64
 	model    traits

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // ChairPayload asks an oracle to edit what all have said.

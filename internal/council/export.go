@@ -12,7 +12,7 @@ import (
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // Export is a session with all its words.

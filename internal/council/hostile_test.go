@@ -11,10 +11,10 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
-	"sibyl/internal/markdown"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/run"
+	"sibyl/internal/text/markdown"
 )
 
 // orders are what a stranger's voice may have left in a recording.

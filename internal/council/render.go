@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // Markdown is the outcome for people.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/search"
 	"sibyl/internal/signal"
+	"sibyl/internal/text/search"
 )
 
 // Words is what the tree knows of the text of a reply.

@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sibyl/internal/document"
-	"sibyl/internal/markdown"
 	"sibyl/internal/sentence"
+	"sibyl/internal/text/markdown"
 	"sibyl/internal/tool"
 )
 

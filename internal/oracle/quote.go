@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // highest is the level of the first heading of a text, in the page that shows it, and of those that stand above that one in the text.

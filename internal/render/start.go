@@ -3,7 +3,7 @@ package render
 import (
 	"strings"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // starts says what a line begins, by CommonMark 0.31.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // Stream lays a text out as it arrives. It takes the text apart into parts that nothing behind them changes: a paragraph, an item of a list, a

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/model"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // A unit is what is doubted as a whole: a segment, or a sentence where there are no segments.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Corpus is what can be quoted.

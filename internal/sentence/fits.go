@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // fits says whether a sentence has what the question asks for: a when-question wants a date, how many a number.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // parts takes a question apart that asks for several things: “When was it put up, and how many were hurt?” The first part keeps what stands before the question. Any other question is its own only part.

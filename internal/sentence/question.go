@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Question is a question as its answer is looked for.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // leastQuoted is how many words a quotation has that names an earlier answer.

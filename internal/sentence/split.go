@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // span is a part of a text, in bytes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 func width(text string) int {

@@ -11,10 +11,10 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/markdown"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
+	"sibyl/internal/text/markdown"
 )
 
 // Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants made them.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // titleWeight is what a word in a title counts, where one in a description counts 1 at most.

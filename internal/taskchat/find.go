@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/redact"
-	"sibyl/internal/search"
 	"sibyl/internal/taskchat/understand"
+	"sibyl/internal/text/search"
 )
 
 // listArgs are the arguments of list_tasks that the agent uses.

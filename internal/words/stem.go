@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 //go:embed endings.txt

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Token is a word, a number or a sign of a text.

@@ -3,7 +3,7 @@ package persona
 import (
 	"strings"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"sibyl/internal/council/language"
+	"sibyl/internal/text/language"
 )
 
 const longPrompt = 8000 // tokens, at four characters each

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 const (

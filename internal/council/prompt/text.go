@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/council/language"
 	"sibyl/internal/council/persona"
+	"sibyl/internal/text/language"
 )
 
 const timeFormat = "2006-01-02 15:04:05" // UTC

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/redact"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // longestTitle is how many characters a name made of the first words has at most.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/redact"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Hit is a place that has all the words that were looked for.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // Markdown tells a session in Markdown, in its language: what came of it first, then each finding with links to its pairs, then the pairs. Texts of others

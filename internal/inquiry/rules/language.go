@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"sibyl/internal/learned"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 //go:embed en.txt

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // token is a word, a number or a sign of a text.

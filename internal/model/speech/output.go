@@ -12,7 +12,7 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
-	"sibyl/internal/tail"
+	"sibyl/internal/text"
 )
 
 // The bounds of what is kept of a command: of its output, of its complaints, and of these in an error, in bytes.
@@ -36,7 +36,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // said is the end of what the command complained of, to stand behind a message; "" for nothing.
-func (r run) said(t *tail.Tail) string {
+func (r run) said(t *text.Tail) string {
 	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(t.String(), "\uFFFD"))), " ")
 	text = redact.New().String(strings.ReplaceAll(text, r.folder+string(filepath.Separator), ""))
 	if cut := len(text) - mostSaid; cut > 0 {

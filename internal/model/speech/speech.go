@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"sibyl/internal/model"
-	"sibyl/internal/tail"
+	"sibyl/internal/text"
 )
 
 // What a Config's zero fields stand for.
@@ -214,7 +214,7 @@ func (r run) perform(ctx context.Context, args []string) (string, error) {
 	defer stop()
 	cmd := exec.CommandContext(running, r.config.Command[0], args...) //nolint:gosec // the person's own settings name it
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.folder, r.config.Environ, endTime
-	out, complaints := &bounded{full: func() { end(errTooMuch) }}, &tail.Tail{}
+	out, complaints := &bounded{full: func() { end(errTooMuch) }}, &text.Tail{}
 	cmd.Stdout, cmd.Stderr = out, complaints
 	asGroup(cmd)
 	err := cmd.Run()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Closed classes of words by which a question is seen to go on with the one before it, in the five languages that are trained.

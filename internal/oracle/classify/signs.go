@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/learned"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // What the names of signs begin with.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // maxTerms bounds what Terms returns.

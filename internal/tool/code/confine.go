@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/files"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 

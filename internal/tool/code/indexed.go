@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Index keeps what was read of a root between calls and between processes: the words of its files, how often they stand there, and where its definitions

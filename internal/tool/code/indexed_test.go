@@ -22,7 +22,7 @@ import (
 
 	"sibyl/internal/index"
 	"sibyl/internal/redact/redacttest"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // cache stands between a root and its cache file, as the program has it.

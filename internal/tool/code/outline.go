@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/markdown"
+	"sibyl/internal/text/markdown"
 )
 
 // definition is a named part of a file. Lines count from 1; doc <= line <= end.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // How the ranking works. First every file is scored over the terms in it and in its path; the weight of a term is its rarity among the files times what

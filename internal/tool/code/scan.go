@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // strength says how well a place in a file matches a term, in tenths of a full match.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 func padded(text string) []byte {

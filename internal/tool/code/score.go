@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // What a match counts by the field that it stands in.

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // mostSources is how many bytes of files a process keeps for the next search.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // survey is what a walk over a whole root found, for one state of the index. What is in it never changes.

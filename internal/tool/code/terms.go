@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"path"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // field is a part of a unit, told apart because words weigh differently in it.

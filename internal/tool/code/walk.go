@@ -15,7 +15,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 const (

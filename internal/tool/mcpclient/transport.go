@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/cleartext"
-	"sibyl/internal/tail"
+	"sibyl/internal/text"
 )
 
 // InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of times.
@@ -48,7 +48,7 @@ func Stdio(p Program) mcp.Transport { return &stdio{Program: p} }
 type stdio struct {
 	Program
 	mu     sync.Mutex
-	stderr *tail.Tail // of the latest start
+	stderr *text.Tail // of the latest start
 }
 
 // Connect starts the command.
@@ -58,7 +58,7 @@ func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
-	stderr := &tail.Tail{}
+	stderr := &text.Tail{}
 	cmd.Stderr = stderr
 	s.mu.Lock()
 	s.stderr = stderr

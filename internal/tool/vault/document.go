@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sibyl/internal/markdown"
 	"sibyl/internal/redact"
-	"sibyl/internal/search"
+	"sibyl/internal/text/markdown"
+	"sibyl/internal/text/search"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 func unexported() cmp.Option { return cmp.AllowUnexported(section{}, link{}, frontMatter{}) }

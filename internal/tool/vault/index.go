@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sibyl/internal/files"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Cache keeps a text between processes. It may lose it at any time. It is safe for concurrent use.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // memory is a cache of one process.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // keptForm is the number of the form in which notes are kept, and of how they are taken apart. What has another is not read.

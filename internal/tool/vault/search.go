@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/files"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 

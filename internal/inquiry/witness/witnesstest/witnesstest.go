@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"sibyl/internal/inquiry/witness"
-	"sibyl/internal/search"
+	"sibyl/internal/text/search"
 )
 
 // Fact is what the witness can say of a matter.

@@ -1,12 +1,14 @@
-// Package language tells whether texts are in Portuguese, English or German.
+// Package language tells whether texts are in English, German, Portuguese, French or Spanish.
 //
 // Words that hold sentences together weigh most: they stay those of the speaker's language when its nouns are borrowed. Other words count
 // by how they are spelled, and none decides alone. A text of none of these languages has few such words, and is not forced into one.
 package language
 
 import (
+	"cmp"
 	_ "embed"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -20,7 +22,7 @@ const (
 	function   = 2.0  // what a word that holds a sentence together counts; any other counts up to 1
 	shortText  = 6    // words; from here on a sentence must be held together
 	leastShare = 0.2  // of the words, that hold it together
-	leastLead  = 1.15 // over the second language
+	leastLead  = 1.05 // over the second language
 )
 
 //go:embed words.txt
@@ -29,9 +31,9 @@ var wordsText string
 //go:embed samples.txt
 var samplesText string
 
-const languages = 3
+const languages = 5
 
-func codes() [languages]string { return [...]string{"pt", "en", "de"} }
+func codes() [languages]string { return [...]string{"pt", "en", "de", "fr", "es"} }
 
 // scores are of one thing in each language, in the order of codes.
 type scores [languages]float64
@@ -88,7 +90,7 @@ var learnt = sync.OnceValue(func() *model {
 	return m
 })
 
-// Of is the language that the texts together are most likely in: "pt", "en" or "de"; "" if they do not tell.
+// Of is the language that the texts together are most likely in: "en", "de", "pt", "fr" or "es"; "" if they do not tell.
 func Of(texts ...string) string {
 	m := learnt()
 	var sum, held scores
@@ -103,18 +105,10 @@ func Of(texts ...string) string {
 				continue
 			}
 			held.add(in, 1)
-			sum.add(in, function/(in[0]+in[1]+in[2]))
+			sum.add(in, function/in.total())
 		}
 	}
-	best, second := 0, 1
-	if sum[second] > sum[best] {
-		best, second = second, best
-	}
-	if sum[2] > sum[best] {
-		best, second = 2, best
-	} else if sum[2] > sum[second] {
-		second = 2
-	}
+	best, second := sum.leaders()
 	switch {
 	case sum[best] == 0, sum[best] < leastLead*sum[second]:
 		return ""
@@ -130,22 +124,40 @@ func (s *scores) add(other scores, times float64) {
 	}
 }
 
+func (s *scores) total() (t float64) {
+	for _, score := range s {
+		t += score
+	}
+	return t
+}
+
+// leaders are the languages of the two highest scores.
+func (s *scores) leaders() (best, second int) {
+	order := []int{0, 1, 2, 3, 4}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s[b], s[a]) })
+	return order[0], order[1]
+}
+
 // spelled says how likely a word is one of each language, by its letters alone.
 func (m *model) spelled(word string) scores {
 	var s scores
+	known := false
 	eachTrigram(word, func(t string) {
 		if seen, is := m.spelling[t]; is {
+			known = true
 			s.add(seen, 1)
 		} else {
 			s.add(m.unseen, 1)
 		}
 	})
-	top := max(s[0], s[1], s[2])
-	sum := 0.0
+	if !known {
+		return scores{}
+	}
+	top := slices.Max(s[:])
 	for i := range s {
 		s[i] = math.Exp(s[i] - top)
-		sum += s[i]
 	}
+	sum := s.total()
 	for i := range s {
 		s[i] /= sum
 	}

@@ -1,12 +1,11 @@
-// Package tail keeps the end of what a program writes, so that it can be said why the program failed.
-package tail
+package text
 
 import "sync"
 
-// most is how much is kept, in bytes.
-const most = 4 << 10
+// mostTail is how much a Tail keeps, in bytes.
+const mostTail = 4 << 10
 
-// Tail is a writer that takes everything and keeps the end. Its zero value is ready; it is safe for concurrent use.
+// Tail is a writer that takes everything and keeps the last 4 KiB, such as what a program said before it failed. Its zero value is ready; it is safe for concurrent use.
 type Tail struct {
 	mu  sync.Mutex
 	end []byte
@@ -17,7 +16,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.end = append(t.end, p...)
-	if over := len(t.end) - most; over > 0 {
+	if over := len(t.end) - mostTail; over > 0 {
 		t.end = append(t.end[:0], t.end[over:]...)
 	}
 	return len(p), nil

@@ -1,0 +1,56 @@
+// Package text has what every room needs of texts, one of each: sentences, stems, one line, a text cut short, a count. Below it are search (words, ranking),
+// language and markdown.
+//
+// Guarantees:
+//   - Pure: equal texts give equal results.
+//   - Any bytes are taken; valid UTF-8 is never cut within a character.
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clip is the longest beginning of s within a limit of bytes that ends with a whole character.
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:max(limit, 0)]
+}
+
+// OneLine is a text with its white space folded, and without control characters.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Brief is a text as one line of at most so many characters; the last is … where more was said.
+func Brief(s string, most int) string {
+	s = OneLine(s)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:max(most-1, 0)]) + "…"
+}
+
+// Count writes a number with its noun: 1 note, 2 notes, 2 entries.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

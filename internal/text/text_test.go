@@ -1,0 +1,52 @@
+package text
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestSentencesAreCutWhereTheyEndAndNowhereElse(t *testing.T) {
+	for text, want := range map[string][]string{
+		"It broke. Nobody knew why!  Then what?": {"It broke.", "Nobody knew why!", "Then what?"},
+		"Dr. Miller paid 3.50 euros. She left.":  {"Dr. Miller paid 3.50 euros.", "She left."},
+		"Am 3. Mai kam J. Roth, z. B. Heute.":    {"Am 3. Mai kam J. Roth, z. B. Heute."},
+		"one line\nanother line\n\n- an item":    {"one line", "another line", "- an item"},
+		"It ended in 2021. Nobody came.":         {"It ended in 2021.", "Nobody came."},
+		"“Go.” He went.":                         {"“Go.”", "He went."},
+		"  \n ":                                  nil,
+		"不知道。明天再说。":                              {"不知道。", "明天再说。"},
+	} {
+		var got []string
+		for _, s := range Sentences(text) {
+			got = append(got, text[s.From:s.To])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFormsOfAWordHaveOneStem(t *testing.T) {
+	for language, forms := range map[string][2]string{"en": {"closing", "closed"}, "de": {"brücken", "brücke"}, "pt": {"tarefas", "tarefa"}, "fr": {"terminées", "terminée"}, "es": {"reuniones", "reunión"}} {
+		if a, b := Stem(forms[0], language), Stem(forms[1], language); a != b {
+			t.Errorf("%s: %q has the stem %q, %q has %q", language, forms[0], a, forms[1], b)
+		}
+	}
+	if got := Stem("городами", "ru"); got != "городами" {
+		t.Errorf("a word of another language became %q", got)
+	}
+}
+
+func TestBriefIsOneLineOfWholeCharacters(t *testing.T) {
+	for s, want := range map[string]string{"a\n b\x00c": "a bc", "ääää": "ä…", "ää": "ää", "": ""} {
+		if got := Brief(s, 4); s != "ääää" && got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+	if got := Brief("äöüß", 2); got != "ä…" {
+		t.Errorf("it gives %q", got)
+	}
+	if got := Clip("aä", 2); got != "a" {
+		t.Errorf("it cuts within a character: %q", got)
+	}
+}
