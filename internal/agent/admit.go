@@ -16,7 +16,7 @@ const (
 	RuleWords   Rule = "words"   // a write, and nothing was read whose writer may not cause one
 	RulePublic  Rule = "public"  // nothing private was read
 	RuleKnown   Rule = "known"   // the person wrote the address, or a search engine returned it
-	RuleQuery   Rule = "query"   // a short query that quotes nothing private
+	RuleQuery   Rule = "query"   // a short query of words that the person or the web said
 	RuleTrusted Rule = "trusted" // the person lets the server have what is private
 	RuleTree    Rule = "tree"    // the tree's ports let it through
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
@@ -32,7 +32,7 @@ func (r Rule) String() string {
 	case RuleKnown:
 		return "the person or a search engine named the address"
 	case RuleQuery:
-		return "short, and quotes nothing private"
+		return "short, and of words that the person or the web said"
 	case RuleTrusted:
 		return "the person lets the server have what is private"
 	case RuleTree:
@@ -79,7 +79,6 @@ const (
 	whyAddress bt.Reason = "private text was read in this run, and nobody but the model named this address"
 	whyServer  bt.Reason = "private text was read in this run, and the server is somebody else's"
 	whyLong    bt.Reason = "private text was read in this run, and the query has more than %d characters"
-	whyQuotes  bt.Reason = "the query quotes private text: “%s”"
 )
 
 // Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with why it is.
@@ -99,7 +98,7 @@ const (
 
 // Reasons are the sentences that say why a call is let through, held or refused.
 func Reasons() []bt.Reason {
-	all := []bt.Reason{whyWrite, whyAddress, whyServer, whyLong, whyQuotes, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany, notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted}
+	all := []bt.Reason{whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany, notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted}
 	for _, r := range []Rule{RuleStays, RuleWords, RulePublic, RuleKnown, RuleQuery, RuleTrusted, RuleTree, RuleAllowed} {
 		all = append(all, bt.Reason(r.String()))
 	}
@@ -118,7 +117,7 @@ type gate struct {
 	Most      int        `port:"most" default:"16" doc:"calls of one turn at most"`
 	Writes    string     `port:"writes_take" default:"own" oneof:"person own stranger" doc:"a write may be caused by the words of these and of those before them"`
 	Addresses string     `port:"addresses_take" default:"public" oneof:"public private" doc:"what may have been read where an address is asked for that neither the person nor a search engine named"`
-	Queries   string     `port:"queries_take" default:"public" oneof:"public private" doc:"what may have been read where a query is long or quotes private text"`
+	Queries   string     `port:"queries_take" default:"public" oneof:"public private" doc:"what may have been read where a query is long, or has words that neither the person nor the web said"`
 	MostQuery int        `port:"most_query" default:"200" between:"1 2000" doc:"characters of a query, once private text was read"`
 	Servers   string     `port:"servers_take" default:"public" oneof:"public private" doc:"what may have been read where a server of somebody else is called that the person does not trust"`
 	Otherwise string     `port:"otherwise" default:"ask" oneof:"ask refuse" doc:"ask holds the call until the person says yes"`

@@ -158,95 +158,6 @@ func contains(all []string, one string) bool {
 	return false
 }
 
-func TestQueryThatQuotesPrivateTextIsTold(t *testing.T) {
-	private := []string{"The vault code is ZEBRA-4711-kiwi.\nCall Anna at 0171 5551234 about the offer of Meier and Sons, which ends on Friday."}
-	for query, quoted := range map[string]string{
-		"zebra-4711-kiwi":                       "zebra-4711-kiwi",
-		"who is 5551234":                        "5551234",
-		"+ZEBRA-4711-kiwi site:ZEBRA-4711-kiwi": "zebra-4711-kiwi",
-		"x=zebra-4711-kiwi*":                    "zebra-4711-kiwi",
-		"#5551234/price":                        "5551234",
-		"the offer of Meier and Sons":           "the offer of meier and",
-		"Meier Sons offer":                      "",
-		"vault code weather":                    "",
-		"how do I read a vault in Go":           "",
-		"what about the offer of somebody else": "",
-		"0171 5551234":                          "5551234",
-		"the-offer-of-Meier-and-Sons":           "the offer of meier and",
-		"01715551234":                           "01715551234",
-	} {
-		same(t, query, agent.Quotes(query, "", private), quoted)
-	}
-	same(t, "what the person said is no quotation", agent.Quotes("find 5551234", "whose number is 5551234?", private), "")
-}
-
-func TestNamesOfTechnologyAreNoQuotations(t *testing.T) {
-	names := []string{"sha256", "go1.25.3", "x86_64", "base64", "CVE-2024-3094", "ISO-8859-1", "llama-3.1-8b-instruct", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-		"RFC9110", "DeadlineExceededException", "golang.org/x/net/http2", "github.com/modelcontextprotocol/go-sdk", "python3.12-slim-bookworm",
-		"sqlite3_prepare_v2", "log4j2", "E11000", "kubernetes.io/ingress-class", "2026-11-22", "65536", "1000000", "WM_KEYDOWN"}
-	private := []string{"  12| import " + strings.Join(names, "\n  13| use ") + "\n  14| return nil, err"}
-	for _, name := range names {
-		same(t, name, agent.Quotes("how does "+name+" work", "", private), "")
-	}
-	same(t, "a short line of code", agent.Quotes("go return nil err", "", private), "")
-}
-
-func TestLineOfAPrivateTextIsAQuotationHoweverShort(t *testing.T) {
-	private := []string{"   3| Diagnosis: Hodgkin lymphoma\n   4| Doctor Brandenburg said\n   5| that it will be fine"}
-	same(t, "the line", agent.Quotes("diagnosis hodgkin lymphoma prognosis", "", private), "diagnosis hodgkin lymphoma")
-	same(t, "a run over two lines", agent.Quotes("Brandenburg said that it will", "", private), "brandenburg said that it will")
-	same(t, "one word of it", agent.Quotes("what is a lymphoma", "", private), "")
-	same(t, "as the person said it", agent.Quotes("diagnosis hodgkin lymphoma", "What does “Diagnosis: Hodgkin lymphoma” mean?", private), "")
-}
-
-func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
-	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00.\nThe gate opens with 493817."}
-	for what, query := range map[string]string{
-		"base64 of a secret":        "WkVCUkEtNDcxMS1raXdp",
-		"base64 of a short word":    "weather Z291dA==",
-		"hex of a secret":           "5a454252412d343731312d6b697769",
-		"hex of a short word":       "x 676f7574",
-		"base32":                    "LJCUEUSBFU2DOMJRFVVWS53J",
-		"percent signs":             "%5AEBRA%2D4711%2D%6Biwi",
-		"backwards":                 "iwik-1174-ARBEZ",
-		"thirteen letters further":  "MROEN-4711-xvjv",
-		"letters of full width":     "ＺＥＢＲＡ-4711-kiwi",
-		"what can't be seen in it":  "ZEBRA\u200b-47\u200b11-kiwi",
-		"controls in it":            "ZEB\u0001RA-47\u008511-ki\u007fwi",
-		"marks on its letters":      "Z\u0336E\u0336B\u0301RA-4711-kiwi",
-		"letters that show nothing": "ZEB\u3164RA-47\u034f11-kiwi",
-		"what nobody can read":      "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y",
-		"a random word":             "R5xz9Kq2",
-		"a mail address":            "anna@firm.example",
-		"an account":                "DE89370400440532013000",
-		"base64 in pieces":          "WkVC UkEt NDcx MS1r aXdp",
-		"base64 of base64":          "V2tWQ1VrRXRORGN4TVMxcmFYZHA=",
-		"base32 in small letters":   "ljcueusbfu2domjrfvvws53j",
-		"hex in pairs":              "5a 45 42 52 41 2d 34 37 31 31 2d 6b 69 77 69",
-		"numbers of letters":        "90 69 66 82 65 45 52 55 49 49 45 107 105 119 105",
-		"bits":                      "01100111 01101111 01110101 01110100",
-		"percent signs twice":       "%255AEBRA%252D4711%252D%256Biwi",
-		"escapes of JSON":           `\u005a\u0045\u0042\u0052\u0041-4711-\u006b\u0069\u0077\u0069`,
-		"escapes of HTML":           "&#90;&#x45;&#66;RA-4711-kiwi",
-		"escapes of mail":           "=5AEBRA=2D4711=2Dkiwi",
-		"digits of another script":  "٤٩٣٨١٧",
-		"digits one by one":         "4 9 3, 8 1 7",
-		"a number in groups":        "493 817",
-		"a number in pairs":         "49-38-17",
-		"a word letter by letter":   "R-5-x-z-9-K-q-2",
-		"words without blanks":      "TheVaultCodeIsZebra",
-		"a sentence by its letters": "A n n a h a s g o u t H e r p a s s w o r d",
-		"words joined by dots":      "annahasgout.herpassword",
-		"words the other way round": "is password her gout has",
-		"each word backwards":       "ehT tluav edoc si arbez",
-	} {
-		if agent.Quotes(query, "", private) == "" {
-			t.Errorf("%s: %q quotes nothing", what, query)
-		}
-	}
-	same(t, "what the person wrote themselves", agent.Quotes("U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y", "What is U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y?", private), "")
-}
-
 func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 	one := []agent.Waiting{{Tool: "a"}}
 	two := []agent.Waiting{{Tool: "a"}, {Tool: "b"}}
@@ -267,27 +178,10 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 	}
 }
 
-// A query says something, and what it says may come from private text: only its words can be held against it.
-func TestNamesAndNumbersAreNoQuotationsHoweverTheyAreRead(t *testing.T) {
-	private := []string{"   3| import AbstractSingletonProxyFactoryBean\n   4| version 1.26.8 of 20261122 at 10.20.30.40:8080\n   5| func TestKilledAtEveryJournalWrite(t *testing.T)\n   6| 2026-11-22 10:30:15 started\n" +
-		"   7| face, decade and beef; the vault"}
-	for _, query := range []string{"AbstractSingletonProxyFactoryBean example", "TestKilledAtEveryJournalWrite", "go 1.26.8 release 2026-11-22", "10.20.30.40 port 8080", "fortunes 10 20 30 years",
-		"decade of beef", "C D E G A chords", "x = 20 + 30", "50% of 20 %ages", "how to split 1 2 3 4 5 6"} {
-		same(t, query, agent.Quotes(query, "", private), "")
-	}
-}
-
-func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
-	private := []string{"The doctor says that I have gout, and that it wants treatment."}
-	for _, query := range []string{"treatment of gout", "g o u t", "tuog treatment", "podagra", "the doctor says that", "hpvu gsfbunfou"} {
-		same(t, query, agent.Quotes(query, "", private), "")
-	}
-}
-
-func TestQueryThatTurnsOutToQuoteWaitsForThePerson(t *testing.T) {
+func TestQueryOfOtherWordsWaitsForThePerson(t *testing.T) {
 	b := set(t, runTools)
 	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
-	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "the query quotes private text: “zebra-4711-kiwi”"}
+	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "private text was read in this run, and neither the person nor the web said “zebra-4711-kiwi”"}
 	b.turn(false, reads("a"), query, reads("b"))
 	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: query.held, Size: len(query.args)}})
 	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})

@@ -161,13 +161,13 @@ type Caller struct {
 	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
-	Begun   Begun         // tells what queries must not quote; nil: none is admitted by RuleQuery
+	Begun   Begun         // tells the person's words; nil: no query is admitted by RuleQuery
 	DryRun  bool          // what writes says “recorded, not performed”
 }
 
-// Begun tells what a run began with: the person's words, and the private texts beside them.
+// Begun tells what a run began with: the person's own words in its session.
 type Begun interface {
-	Private(ctx context.Context) (spoken string, texts []string, err error)
+	Spoken(ctx context.Context) (string, error)
 }
 
 // Performer performs the calls.
@@ -234,8 +234,8 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
 		return r, nil
 	}
-	if r.Held, err = c.quotes(ctx, job, t.Spec(), call); r.Held != "" || err != nil {
-		r.Error = tool.Errorf(tool.Denied, "search with words of the question", "%s", r.Held)
+	if r.Held, err = c.unsaid(ctx, job, t.Spec(), call); r.Held != "" || err != nil {
+		r.Error = tool.Errorf(tool.Denied, "search with words of the person or of the web", "%s", r.Held)
 		return r, err
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -247,8 +247,8 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 	return c.receiptOf(r, result, err, limited.Err()), nil
 }
 
-// quotes says why a query may not be sent that the tree has admitted unless it quotes something private; "" if it may.
-func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (string, error) {
+// unsaid says why a query that the tree admitted by RuleQuery is not sent; "" if it may be.
+func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (string, error) {
 	if c.Begun == nil || s.Out.To != tool.ToEngine {
 		return "", nil
 	}
@@ -257,14 +257,11 @@ func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool
 		return "", err
 	}
 	query, _ := sent(s.Out, string(call.Args))
-	spoken, texts, err := c.Begun.Private(ctx)
+	spoken, err := c.Begun.Spoken(ctx)
 	if err != nil {
 		return "", err
 	}
-	if quoted := Quotes(query, spoken, append(texts, privateTexts(c.View)...)); quoted != "" {
-		return whyQuotes.With(Brief(quoted, 60)), nil
-	}
-	return "", nil
+	return Sources{Spoken: spoken, Web: webTexts(c.View)}.Unsaid(query), nil
 }
 
 // unwritten stands for a tool that writes, in a run that only shows what it would do.

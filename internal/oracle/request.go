@@ -70,39 +70,26 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	return b, a, nil
 }
 
-// Private are the person's words, and the private texts that the run began with: what was piped in or handed over, and earlier answers.
-func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err error) {
+// Spoken are the person's own words in the session: none that were piped in, or that a program passed on.
+func (a *asker) Spoken(ctx context.Context) (spoken string, err error) {
 	hear := func(question string, piped, relayed bool) {
-		switch {
-		case piped:
-			texts = append(texts, question)
-		case !relayed:
+		if !piped && !relayed {
 			spoken += "\n" + question
 		}
 	}
 	hear(a.question, a.said.Piped, a.said.Relayed)
-	if a.env.Material > 0 {
-		material, err := a.view.Text(ctx, MaterialText)
-		if err != nil {
-			return "", nil, err
-		}
-		texts = append(texts, string(material))
-	}
 	for _, id := range a.env.Past {
 		r, err := a.view.Earlier(ctx, id)
 		if err != nil {
-			return "", nil, fmt.Errorf("earlier exchange: %w", err)
+			return "", fmt.Errorf("earlier exchange: %w", err)
 		}
 		e, err := exchangeOf(r)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		hear(e.Question, e.Piped, e.Relayed)
-		if e.labels().Private() {
-			texts = append(texts, e.Answer, e.Signal)
-		}
 	}
-	return spoken, texts, nil
+	return spoken, nil
 }
 
 // asking is one turn of an asker.

@@ -16,7 +16,7 @@ test("what the server says is told in the language of the page, and what it does
   expect(reasonIn(2, "3 times “I need {0} more”")).toBe("3 vezes “I need {0} more”");
   expect(reasonIn(1, "text from strangers was read in this run, so it is not called")).toBe("in diesem Lauf wurde Text von Fremden gelesen, darum wird es nicht aufgerufen");
   expect(reasonIn(1, "nothing private was read; denied, possibly in transit")).toBe("es wurde nichts Privates gelesen; abgewiesen, vielleicht unterwegs");
-  expect(reasonIn(0, "the query quotes private text: “a”")).toBe("the query quotes private text: “a”");
+  expect(reasonIn(0, "private text was read in this run, and the query may be a code: “a”")).toBe("private text was read in this run, and the query may be a code: “a”");
   for (const own of ["I can't find it.", "", "WWW ".repeat(100_000), "too many cooks"]) expect(reasonIn(1, own)).toBe(own);
 });
 

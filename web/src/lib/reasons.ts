@@ -28,7 +28,7 @@ export const rules: Record<string, string> = {
   words: "own words may cause a write",
   public: "nothing private was read",
   known: "the person or a search engine named the address",
-  query: "short, and quotes nothing private",
+  query: "short, and of words that the person or the web said",
   trusted: "the person lets the server have what is private",
   tree: "the tree lets it through",
   allowed: "the person said yes",

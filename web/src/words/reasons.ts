@@ -6,7 +6,7 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["own words may cause a write", "eigene Worte dürfen etwas schreiben lassen", "palavras próprias podem causar uma escrita"],
   ["nothing private was read", "es wurde nichts Privates gelesen", "nada de privado foi lido"],
   ["the person or a search engine named the address", "die Person oder eine Suchmaschine nannte die Adresse", "a pessoa ou um motor de busca indicou o endereço"],
-  ["short, and quotes nothing private", "kurz und ohne privates Zitat", "curto, e não cita nada de privado"],
+  ["short, and of words that the person or the web said", "kurz, und aus Wörtern der Person oder des Webs", "curto, e com palavras da pessoa ou da web"],
   ["the person lets the server have what is private", "die Person gibt dem Server auch Privates", "a pessoa deixa o servidor receber o que é privado"],
   ["the tree lets it through", "der Baum lässt es durch", "a árvore deixa passar"],
   ["the person said yes", "die Person sagte Ja", "a pessoa disse que sim"],
@@ -16,7 +16,8 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["private text was read in this run, and nobody but the model named this address", "in diesem Lauf wurde Privates gelesen, und nur das Modell nannte diese Adresse", "nesta execução foi lido texto privado, e só o modelo indicou este endereço"],
   ["private text was read in this run, and the query has more than {0} characters", "in diesem Lauf wurde Privates gelesen, und die Suchanfrage hat mehr als {0} Zeichen", "nesta execução foi lido texto privado, e a pesquisa tem mais de {0} caracteres"],
   ["private text was read in this run, and the server is somebody else's", "in diesem Lauf wurde Privates gelesen, und der Server gehört jemand anderem", "nesta execução foi lido texto privado, e o servidor é de outra pessoa"],
-  ["the query quotes private text: “{0}”", "die Suchanfrage zitiert Privates: „{0}“", "a pesquisa cita texto privado: “{0}”"],
+  ["private text was read in this run, and neither the person nor the web said “{0}”", "Privates wurde gelesen, und weder die Person noch das Web hat „{0}“ gesagt", "texto privado foi lido, e nem a pessoa nem a web disse “{0}”"],
+  ["private text was read in this run, and the query may be a code: “{0}”", "Privates wurde gelesen, und die Suchanfrage könnte ein Code sein: „{0}“", "texto privado foi lido, e a pesquisa pode ser um código: “{0}”"],
   ["{0}, so it is not called", "{0}, darum wird es nicht aufgerufen", "{0}, por isso não é chamada"],
   [
     "{0}, and {1} other calls wait for the person already: go on without it, and say in your answer that it was not done",
