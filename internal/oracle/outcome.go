@@ -10,7 +10,6 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
-	"sibyl/internal/jsonappend"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -144,7 +143,8 @@ func (a *Answer) exchange(env Env) Exchange {
 // size is that of the texts, in bytes of JSON.
 func (e Exchange) size() (n int) {
 	for _, text := range []string{e.Question, e.Answer, e.Signal} {
-		n += len(jsonappend.String(nil, text))
+		quoted, _ := json.Marshal(text) // a string
+		n += len(quoted)
 	}
 	return n
 }

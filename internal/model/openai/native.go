@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sibyl/internal/jsonappend"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -148,14 +147,14 @@ func (t *turn) keepNative() error {
 	kept := nativeTurn{Model: t.name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
 	for name, text := range map[string]*strings.Builder{reasoningContent: &t.thought.content, reasoning: &t.thought.text} {
 		if text.Len() > 0 {
-			kept.Fields[name] = jsonappend.String(nil, text.String())
+			kept.Fields[name] = appendString(nil, text.String())
 		}
 	}
 	if len(t.thought.details) > 0 {
 		list := make([]map[string]json.RawMessage, 0, len(t.thought.details))
 		for _, d := range t.thought.details {
 			for name, text := range d.texts {
-				d.fields[name] = jsonappend.String(nil, text.String())
+				d.fields[name] = appendString(nil, text.String())
 			}
 			list = append(list, d.fields)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"sibyl/internal/jsonappend"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -30,7 +29,7 @@ func (p *protocol) encode(req model.Request, without uint32) (wire.Body, error) 
 		return nil, err
 	}
 	b := append(make([]byte, 0, sizeOf(req)+len(format)), `{"model":`...)
-	b = append(jsonappend.String(b, p.name), `,"messages":[`...)
+	b = append(appendString(b, p.name), `,"messages":[`...)
 	toSystem := len(b)
 	if len(system) > 0 && len(req.Messages) > 0 {
 		b = append(b, ',')
@@ -58,7 +57,7 @@ func (p *protocol) encode(req model.Request, without uint32) (wire.Body, error) 
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
 	}
 	if effort := q.effort(p.think); effort != "" {
-		b = jsonappend.String(append(b, `,"reasoning_effort":`...), effort)
+		b = appendString(append(b, `,"reasoning_effort":`...), effort)
 	}
 	b = append(b, '}')
 	return wire.Body{b[:toSystem], system, b[toSystem:toTools], tools, b[toTools:]}, nil
@@ -124,7 +123,7 @@ func (p *protocol) systemForm(before, system, behind string) []byte {
 	if last := p.system.Load(); last != nil && last.sent == system {
 		return last.form
 	}
-	form := append(jsonappend.String([]byte(before), system), behind...)
+	form := append(appendString([]byte(before), system), behind...)
 	p.system.Store(&last[string]{system, form})
 	return form
 }
@@ -132,11 +131,11 @@ func (p *protocol) systemForm(before, system, behind string) []byte {
 func (p *protocol) appendMessage(b []byte, msg *model.Message, q quirk) []byte {
 	switch msg.Role {
 	case model.User:
-		b = jsonappend.String(append(b, `{"role":"user","content":`...), said(msg.Text))
+		b = appendString(append(b, `{"role":"user","content":`...), said(msg.Text))
 	case model.Assistant:
 		b = append(b, `{"role":"assistant"`...)
 		if msg.Text != "" || len(msg.ToolCalls) == 0 {
-			b = jsonappend.String(append(b, `,"content":`...), said(msg.Text))
+			b = appendString(append(b, `,"content":`...), said(msg.Text))
 		}
 		native := p.native(msg)
 		b = native.appendReasoning(b, q)
@@ -145,7 +144,7 @@ func (p *protocol) appendMessage(b []byte, msg *model.Message, q quirk) []byte {
 			b = appendField(append(b, '{'), `"id":`, q.callID(call.ID))
 			b = append(b, `"type":"function","function":{`...)
 			b = appendField(b, `"name":`, call.Name)
-			b = jsonappend.String(append(b, `"arguments":`...), string(wire.Object(call.Arguments)))
+			b = appendString(append(b, `"arguments":`...), string(wire.Object(call.Arguments)))
 			b = append(b, '}')
 			if extra := native.extra(i, call.ID, q); extra != nil {
 				b = append(append(b, `,"extra_content":`...), extra...)
@@ -156,12 +155,18 @@ func (p *protocol) appendMessage(b []byte, msg *model.Message, q quirk) []byte {
 			b = append(b, ']')
 		}
 	case model.ToolRole:
-		b = jsonappend.String(append(b, `{"role":"tool","content":`...), said(wire.Result(*msg)))
+		b = appendString(append(b, `{"role":"tool","content":`...), said(wire.Result(*msg)))
 		if msg.ToolCallID != "" {
-			b = jsonappend.String(append(b, `,"tool_call_id":`...), q.callID(msg.ToolCallID))
+			b = appendString(append(b, `,"tool_call_id":`...), q.callID(msg.ToolCallID))
 		}
 	}
 	return append(b, '}')
+}
+
+// appendString appends a JSON string.
+func appendString(b []byte, s string) []byte {
+	quoted, _ := json.Marshal(s) // a string
+	return append(b, quoted...)
 }
 
 // appendField appends a field with a comma behind it, unless it is empty.
@@ -169,7 +174,7 @@ func appendField(b []byte, key, value string) []byte {
 	if value == "" {
 		return b
 	}
-	return append(jsonappend.String(append(b, key...), value), ',')
+	return append(appendString(append(b, key...), value), ',')
 }
 
 // separator stands before entry i of a list: what opens it, or a comma.
@@ -201,7 +206,7 @@ func (p *protocol) toolsForm(offered []model.Tool, before, behind string) ([]byt
 			return nil, err
 		}
 		b = append(append(b, separator(i, `,"tools":[`)...), before...)
-		b = jsonappend.String(append(b, `"name":`...), t.Name)
+		b = appendString(append(b, `"name":`...), t.Name)
 		b = appendField(append(b, ','), `"description":`, t.Description)
 		b = appendRaw(append(b, `"parameters":`...), schema)
 		b = append(b, behind...)
@@ -217,7 +222,7 @@ func formatForm(req model.Request, before, behind string) ([]byte, error) {
 	if schema == nil || err != nil {
 		return nil, err
 	}
-	b := jsonappend.String(append([]byte(before), `"name":`...), req.Schema.Name)
+	b := appendString(append([]byte(before), `"name":`...), req.Schema.Name)
 	b = appendRaw(append(b, `,"schema":`...), schema)
 	b = strconv.AppendBool(append(b, `,"strict":`...), strict)
 	return append(b, behind...), nil

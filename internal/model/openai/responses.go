@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"sibyl/internal/jsonappend"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -23,7 +22,7 @@ func (p *protocol) encodeResponse(req model.Request, without uint32) (wire.Body,
 		return nil, err
 	}
 	b := append(make([]byte, 0, sizeOf(req)+len(format)), `{"model":`...)
-	b = jsonappend.String(b, p.name)
+	b = appendString(b, p.name)
 	toSystem := len(b)
 	b = append(b, `,"input":[`...)
 	b, err = p.appendMessages(b, req.Messages, q, "responses of "+p.memo, p.appendItems)
@@ -66,10 +65,10 @@ func appendThinking(b []byte, effort string, q quirk) []byte {
 func (p *protocol) appendItems(b []byte, msg *model.Message, _ quirk) []byte {
 	switch msg.Role {
 	case model.User:
-		return append(jsonappend.String(append(b, `{"role":"user","content":`...), said(msg.Text)), '}')
+		return append(appendString(append(b, `{"role":"user","content":`...), said(msg.Text)), '}')
 	case model.ToolRole:
-		b = jsonappend.String(append(b, `{"type":"function_call_output","call_id":`...), msg.ToolCallID)
-		return append(jsonappend.String(append(b, `,"output":`...), said(wire.Result(*msg))), '}')
+		b = appendString(append(b, `{"type":"function_call_output","call_id":`...), msg.ToolCallID)
+		return append(appendString(append(b, `,"output":`...), said(wire.Result(*msg))), '}')
 	}
 	native := p.native(msg)
 	if calledBy(native.Items, msg.ToolCalls) {
@@ -79,15 +78,15 @@ func (p *protocol) appendItems(b []byte, msg *model.Message, _ quirk) []byte {
 		return b
 	}
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		b = append(jsonappend.String(append(b, `{"role":"assistant","content":`...), said(msg.Text)), '}')
+		b = append(appendString(append(b, `{"role":"assistant","content":`...), said(msg.Text)), '}')
 	}
 	for i, call := range msg.ToolCalls {
 		if i > 0 || msg.Text != "" {
 			b = append(b, ',')
 		}
-		b = jsonappend.String(append(b, `{"type":"function_call","call_id":`...), call.ID)
-		b = jsonappend.String(append(b, `,"name":`...), call.Name)
-		b = jsonappend.String(append(b, `,"arguments":`...), string(wire.Object(call.Arguments)))
+		b = appendString(append(b, `{"type":"function_call","call_id":`...), call.ID)
+		b = appendString(append(b, `,"name":`...), call.Name)
+		b = appendString(append(b, `,"arguments":`...), string(wire.Object(call.Arguments)))
 		b = append(b, '}')
 	}
 	return b
