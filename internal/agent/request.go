@@ -218,7 +218,6 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 		}
 		keep := max(keptOfResult, has-(tokens-room)-Tokens(cutHere))
 		m.Text = string([]rune(m.Text)[:keep*charsPerToken]) + cutHere
-		m.Memo = nil
 		tokens -= has - Tokens(m.Text)
 	}
 	return messages, tokens
@@ -265,16 +264,13 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking)
 		c = from.grow(p)
 	}
 	for _, e := range p.Add {
-		at, steps := len(c.messages), len(c.steps)
+		steps := len(c.steps)
 		if err := b.entry(ctx, c, e); err != nil {
 			return nil, err
 		}
 		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.failed) {
 			c.failed = true
 			c.say(model.Message{Role: model.User, Text: control(b.Recovery)})
-		}
-		for i := range c.messages[at:] {
-			c.messages[at+i].Memo = &model.Memo{} // every later turn sends it again
 		}
 	}
 	return c, nil

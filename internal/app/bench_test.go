@@ -379,27 +379,13 @@ func inUse() uint64 {
 	return m.HeapInuse + m.StackInuse
 }
 
-// TestRunStaysWithinItsBudget gates what does not depend on the machine: memory, and what is written to the journal.
-func TestRunStaysWithinItsBudget(t *testing.T) {
+// TestRunWritesEachInputOnce gates what does not depend on the machine: what is written to the journal.
+func TestRunWritesEachInputOnce(t *testing.T) {
 	b := newBench(t)
 	if err := b.once(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const most, mostMemory, mostBytes = 1390, 224 << 10, 16 << 10
-	const times = 20
-	before := allocated()
-	allocs := testing.AllocsPerRun(times, func() {
-		if err := b.once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	})
-	memory := (allocated() - before) / (times + 1) // with the one that is not counted
-	if allocs > most {
-		t.Errorf("a run allocates %.0f times, more than %d", allocs, most)
-	}
-	if memory > mostMemory {
-		t.Errorf("a run allocates %d bytes, more than %d", memory, mostMemory)
-	}
+	const mostBytes = 16 << 10
 	runs, err := b.Store.Runs(t.Context(), Owner, journal.Filter{Limit: 1})
 	if err != nil || len(runs) == 0 {
 		t.Fatal(err)
@@ -421,12 +407,4 @@ func TestRunStaysWithinItsBudget(t *testing.T) {
 	if size > mostBytes {
 		t.Errorf("the records of a run have %d bytes, more than %d", size, mostBytes)
 	}
-	t.Logf("%.0f allocations of %d bytes, %d bytes of records a run", allocs, memory, size)
-}
-
-// allocated is how many bytes of memory were allocated until now.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
 }

@@ -46,9 +46,6 @@ type Message struct {
 	// Native is the assistant turn as its provider gave it, for providers that sign their thinking.
 	// An adapter sends it back only if Native.Provider is its own; others use Text and ToolCalls.
 	Native *Native `json:"native,omitempty"`
-
-	// Memo, if set, keeps the message's encoded form for the next request that holds it or a copy of it.
-	Memo *Memo `json:"-"`
 }
 
 // Native is a provider's own form of an assistant turn.

@@ -103,7 +103,7 @@ const (
 
 // encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema that can't be
 // enforced would be rejected, so it is not sent.
-func (p protocol) encode(req model.Request, without uint32) (wire.Body, error) {
+func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	body := request{Model: p.name, MaxTokens: p.maxTokens(req), Stream: true}
 	if !blank(req.System) {
 		body.System = []textBlock{text(req.System)}
@@ -144,7 +144,7 @@ func (p protocol) encode(req model.Request, without uint32) (wire.Body, error) {
 	if without&withoutCache == 0 {
 		body.mark()
 	}
-	return wire.Whole(body)
+	return wire.Marshal(body)
 }
 
 // mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand before all

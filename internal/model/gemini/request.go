@@ -135,7 +135,7 @@ var budgets = map[string]int{"low": 1024, "medium": 8192, "high": 24_576}
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
 // encode writes req as the body of a streaming request.
-func (p *protocol) encode(req model.Request, without uint32) (wire.Body, error) {
+func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if p.nameErr != nil {
 		return nil, p.nameErr
 	}
@@ -168,7 +168,7 @@ func (p *protocol) encode(req model.Request, without uint32) (wire.Body, error) 
 	if g.MaxOutputTokens != 0 || g.Thinking != nil || g.MIMEType != "" {
 		body.GenerationConfig = &g
 	}
-	return wire.Whole(body)
+	return wire.Marshal(body)
 }
 
 // contents groups the results that follow one turn, as the API wants them all in one content.

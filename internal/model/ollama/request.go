@@ -68,7 +68,7 @@ type thought struct {
 
 // encode writes req as the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
 // out. Its only optional field is think: of some models it takes no effort, only yes or no.
-func (p protocol) encode(req model.Request, without uint32) (wire.Body, error) {
+func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	known := p.memory.known.Load()
 	if known == nil {
 		known = &facts{}
@@ -96,7 +96,7 @@ func (p protocol) encode(req model.Request, without uint32) (wire.Body, error) {
 		return nil, err
 	}
 	b, err := json.Marshal(body)
-	return wire.Body{b}, err
+	return b, err
 }
 
 // think is how the wire says a Config.Think, with or without an effort.

@@ -96,27 +96,6 @@ func BenchmarkStream100Chunks(b *testing.B) {
 	}
 }
 
-// TestChunkOfAStreamCostsNoMalloc compares answers of 100 and 300 chunks: what a whole turn costs beside them is net/http's.
-func TestChunkOfAStreamCostsNoMalloc(t *testing.T) {
-	var mallocs [2]float64
-	for i, n := range []int{100, 300} {
-		chunks := [][]byte{}
-		for range n {
-			chunks = append(chunks, []byte(delta(`wörd \"quoted\" \u00fc\n`)+"\n\n"))
-		}
-		chunks = append(chunks, []byte(stop+"\n\n"+done+"\n\n"))
-		chat := sibylChat(&http.Client{Transport: canned{chunks}}, "http://house/v1")
-		mallocs[i] = testing.AllocsPerRun(10, func() {
-			if _, err := chat(); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	if more := mallocs[1] - mallocs[0]; more > 8 || mallocs[0] > 110 {
-		t.Errorf("100 chunks took %v mallocs, 200 more chunks %v; want at most 110, and the growing of the text", mallocs[0], more)
-	}
-}
-
 func bareChat(client *http.Client, baseURL string) (string, error) {
 	body, err := json.Marshal(map[string]any{
 		"model": "m", "stream": true, "messages": []any{map[string]any{"role": "user", "content": "hello"}},

@@ -1,13 +1,11 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	sdk "github.com/sashabaranov/go-openai"
 	"pgregory.net/rapid"
 
@@ -15,8 +13,11 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// sdkBody is the body as go-openai's types and encoding/json make it.
-func sdkBody(t testing.TB, name string, req model.Request, old bool) string {
+// failer is a test, or a draw of one.
+type failer interface{ Fatal(args ...any) }
+
+// sdkBody is the body as go-openai's types make it.
+func sdkBody(t failer, name string, req model.Request, old bool) string {
 	body := sdk.ChatCompletionRequest{Model: name, Stream: true, StreamOptions: &sdk.StreamOptions{IncludeUsage: true}}
 	if old {
 		body.MaxTokens = req.MaxOutputTokens //nolint:staticcheck // deprecated by OpenAI, all that many others know
@@ -60,7 +61,7 @@ func sdkBody(t testing.TB, name string, req model.Request, old bool) string {
 	return string(text)
 }
 
-// anyMessage draws a message that has a Memo half of the time.
+// anyMessage draws a message.
 func anyMessage(t *rapid.T) model.Message {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "<a & b>", "\xff", "\u2028"}))
 	msg := model.Message{
@@ -75,13 +76,10 @@ func anyMessage(t *rapid.T) model.Message {
 	case model.ToolRole:
 		msg.ToolCallID, msg.IsError = text.Draw(t, "id"), rapid.Bool().Draw(t, "failed")
 	}
-	if rapid.Bool().Draw(t, "memo") {
-		msg.Memo = &model.Memo{}
-	}
 	return msg
 }
 
-func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
+func TestBodyIsThatOfTheSDK(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := rapid.Bool().Draw(t, "old")
 		provider := OpenAI
@@ -100,98 +98,20 @@ func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
 		if rapid.Bool().Draw(t, "form") {
 			req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object", "properties":{"a":{"type":"string"}}}`)}
 		}
-		want := sdkBody(testing.TB(nil), p.name, req, old)
-		for turn := range 3 {
-			got, err := p.encode(req, 0)
-			if got := bytes.Join(got, nil); err != nil || string(got) != want {
-				t.Fatalf("turn %d: %v\n%s\nwant\n%s", turn, err, got, want)
-			}
-		}
-	})
-}
-
-func TestMessageThatChangedIsEncodedAnew(t *testing.T) {
-	p := newProtocol(Config{Provider: "house", Model: "m"}, "house")
-	first := model.Message{Role: model.Assistant, Text: "a", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: "{}"}}, Memo: &model.Memo{}}
-	second := first
-	second.Text = "b"
-	third := first
-	first.ToolCalls[0].Name = "g"
-	for _, msg := range []model.Message{first, second, third, first} {
-		req := model.Request{Messages: []model.Message{msg}}
+		want := sdkBody(t, p.name, req, old)
 		got, err := p.encode(req, 0)
-		if want := sdkBody(t, "m", req, true); err != nil || string(bytes.Join(got, nil)) != want {
-			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
-		}
-		first.ToolCalls[0].Name += "h"
-	}
-}
-
-func TestLongConversationIsEncodedOnce(t *testing.T) {
-	p := newProtocol(Config{Provider: "house", Model: "m"}, "house")
-	req := model.Request{System: "be brief"}
-	for range 150 {
-		req.Messages = append(req.Messages, model.Message{
-			Role: model.Assistant, Text: "…", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: `{"q":1}`}}, Memo: &model.Memo{},
-		})
-	}
-	encode := func() {
-		if _, err := p.encode(req, 0); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	encode()
-	if n := testing.AllocsPerRun(20, encode); n > 5 {
-		t.Errorf("a turn after 150 others took %v mallocs; want the body alone", n)
-	}
-}
-
-// FuzzChunk checks that a chunk of a usual form is read as encoding/json reads it, whatever was read before.
-func FuzzChunk(f *testing.F) {
-	const usual = `{"id":"x","object":"chat.completion.chunk","created":17,"model":"m","system_fingerprint":null,"choices":[{"index":0,` +
-		`"delta":{"role":"assistant","content":"a\u00fc\ud83d\ude80\n\"\\ü"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"q"}`
-	const call = `{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1"}},` +
-		`{"index":1,"function":{"arguments":""}}]},"finish_reason":"tool_calls"}]}`
-	const counts = `{"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":3,"total_tokens":123,"prompt_tokens_details":{"cached_tokens":7,"audio_tokens":0},` +
-		`"completion_tokens_details":{"reasoning_tokens":2}}}`
-	for _, form := range []string{usual, call, counts, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`} {
-		if !new(chunk).read([]byte(form)) {
-			f.Fatalf("the usual form %s is not known", form)
-		}
-		f.Add(form)
-	}
-	for name, form := range map[string]string{
-		"OpenRouter": `{"id":"x","provider":"A","model":"m","object":"chat.completion.chunk","created":17,"choices":[{"index":0,"delta":{"role":"assistant",` +
-			`"content":"hi","reasoning":null,"reasoning_details":[]},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}`,
-		"vLLM": `{"id":"x","object":"chat.completion.chunk","created":17,"model":"m","choices":[{"index":0,"delta":{"content":"hi","reasoning_content":null},` +
-			`"logprobs":null,"finish_reason":null,"stop_reason":null,"token_ids":null}]}`,
-	} {
-		if !new(chunk).read([]byte(form)) {
-			f.Fatalf("the usual form of %s is not known", name)
-		}
-		f.Add(form)
-	}
-	f.Add(`{"choices": [{"index": 0, "delta": {"content": "spaced"}}]}`)
-	f.Add(`{"choices":[{"delta":{"content":"half \ud83d"}}]}`)
-	f.Add(`{"choices":[{"delta":{"content":"a"}}],"choices":[{"delta":{"role":"b"}}]}`)
-	f.Add(`{"choices":[{"delta":{"content":"a"}}],"created":01}`)
-	f.Add(`{"usage":{"prompt_tokens":1},"choices":[],"usage":{"completion_tokens":1234567890123456789012}}`)
-	f.Add(`{"choices":[{"delta":{"tool_calls":[{"id":"a"}],"tool_calls":[{"index":1}]}}]}`)
-	f.Add(`{"choices":[{"delta":{"content":"a` + "\t" + `"}}],"id":"` + "\xff" + `"} x`)
-	c := &chunk{}
-	f.Fuzz(func(t *testing.T, event string) {
-		if !c.read([]byte(event)) {
-			return
-		}
-		var p part
-		if err := json.Unmarshal([]byte(event), &p); err != nil {
-			t.Fatalf("%q is read, but encoding/json says: %v", event, err)
-		}
-		if len(c.Choices) > 0 {
-			c.Choices[0].Delta.Content = content(c.text)
-		}
-		if diff := cmp.Diff(p, c.part, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q (-encoding/json +by hand):\n%s", event, diff)
+		if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, got)); diff != "" {
+			t.Errorf("body (-the SDK's +ours):\n%s", diff)
 		}
 	})
+}
+
+func decoded(t failer, raw []byte) (value any) {
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

@@ -35,19 +35,15 @@ func (p *protocol) native(msg *model.Message) nativeTurn {
 	return turn
 }
 
-// appendReasoning appends the fields of a message that hold its reasoning.
-func (n *nativeTurn) appendReasoning(b []byte, q quirk) []byte {
-	for _, name := range []string{reasoningContent, reasoning, reasoningDetails} {
-		field := n.Fields[name]
-		if field == nil && name == reasoningContent && q&wantsReasoning != 0 {
-			field = json.RawMessage(`" "`) // an empty one counts as missing
-		}
-		if field != nil && q&(noReasoning|wantsReasoning) != noReasoning {
-			b = append(append(append(b, `,"`...), name...), `":`...)
-			b = append(b, field...)
-		}
+// reason puts reasoning back into a message, in the fields that it came in.
+func (n *nativeTurn) reason(m *chatMessage, q quirk) {
+	if q&(noReasoning|wantsReasoning) == noReasoning {
+		return
 	}
-	return b
+	m.ReasoningContent, m.Reasoning, m.ReasoningDetails = n.Fields[reasoningContent], n.Fields[reasoning], n.Fields[reasoningDetails]
+	if m.ReasoningContent == nil && q&wantsReasoning != 0 {
+		m.ReasoningContent = json.RawMessage(`" "`) // an empty one counts as missing
+	}
 }
 
 // extra is the extra_content of call i; nil if it has none.
@@ -142,19 +138,24 @@ func (d *detail) add(part map[string]json.RawMessage) {
 	}
 }
 
+func quoted(text string) json.RawMessage {
+	raw, _ := json.Marshal(text) // a string
+	return raw
+}
+
 // keepNative keeps the reasoning and the extras of a whole answer.
 func (t *turn) keepNative() error {
 	kept := nativeTurn{Model: t.name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
 	for name, text := range map[string]*strings.Builder{reasoningContent: &t.thought.content, reasoning: &t.thought.text} {
 		if text.Len() > 0 {
-			kept.Fields[name] = appendString(nil, text.String())
+			kept.Fields[name] = quoted(text.String())
 		}
 	}
 	if len(t.thought.details) > 0 {
 		list := make([]map[string]json.RawMessage, 0, len(t.thought.details))
 		for _, d := range t.thought.details {
 			for name, text := range d.texts {
-				d.fields[name] = appendString(nil, text.String())
+				d.fields[name] = quoted(text.String())
 			}
 			list = append(list, d.fields)
 		}

@@ -40,7 +40,7 @@ func after(resp model.Response) model.Request {
 	req := hello()
 	req.Tools = []model.Tool{{Name: "f"}, {Name: "g"}}
 	req.Messages = append(req.Messages, model.Message{
-		Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native, Memo: &model.Memo{},
+		Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native,
 	})
 	for _, call := range resp.ToolCalls {
 		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: call.ID, ToolName: call.Name, Text: "found"})

@@ -124,20 +124,16 @@ func otherAPI(said string) bool {
 // filtered is the finish reason of an answer that the provider's filter ended, in both APIs.
 const filtered = "content_filter"
 
-// protocol is what goes into each request to a model in one of the APIs, and the forms of what most requests share.
+// protocol is what goes into each request to a model in one of the APIs.
 type protocol struct {
 	provider, name, think string
 
-	known  quirk
-	shows  []quirk // what a rejection shows, by the number of the rule that it fits
-	memo   string  // names the form of messages
-	system atomic.Pointer[last[string]]
-	tools  atomic.Pointer[last[[]model.Tool]]
+	known quirk
+	shows []quirk // what a rejection shows, by the number of the rule that it fits
 }
 
 func newProtocol(c Config, host string) *protocol {
 	p := &protocol{provider: c.Provider, name: c.Model, think: c.Think, known: known(host, c.Provider, c.Model)}
-	p.memo = "openai " + c.Provider + ":" + c.Model + " "
 	for _, r := range rules() {
 		p.shows = append(p.shows, r.quirk)
 	}
@@ -151,12 +147,6 @@ func (p *protocol) header(header http.Header, key string) {
 	} else if key != "" {
 		header.Set("Api-Key", key)
 	}
-}
-
-// last is what was sent last, with its form: all turns of all runs begin with the same system prompt, and offer the same tools.
-type last[T any] struct {
-	sent T
-	form []byte
 }
 
 // noToolsAdvice stands behind the words of a gateway that has nobody to run a model with tools.

@@ -2,94 +2,128 @@ package openai
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
 
-// encodeResponse appends the body of a streaming request to the Responses API, as encode does that of one for chat completions. The
-// provider is to keep nothing: what it thought comes encrypted, and goes back.
-func (p *protocol) encodeResponse(req model.Request, without uint32) (wire.Body, error) {
+// responseRequest is the body of a streaming request to the Responses API. The provider is to keep nothing: what it thought comes
+// encrypted, and goes back.
+type responseRequest struct {
+	Model           string         `json:"model"`
+	Instructions    string         `json:"instructions,omitempty"`
+	Input           []any          `json:"input"` // an inputText, inputCall or inputResult, or an item as the model gave it
+	Stream          bool           `json:"stream"`
+	Store           bool           `json:"store"`
+	Include         []string       `json:"include,omitempty"`
+	MaxOutputTokens int            `json:"max_output_tokens,omitempty"`
+	Text            *textFormat    `json:"text,omitempty"`
+	Tools           []responseTool `json:"tools,omitempty"`
+	ToolChoice      string         `json:"tool_choice,omitempty"`
+	Reasoning       *thinking      `json:"reasoning,omitempty"`
+}
+
+type inputText struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type inputCall struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type inputResult struct {
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	Output string `json:"output"`
+}
+
+type textFormat struct {
+	Format typedForm `json:"format"`
+}
+
+type typedForm struct {
+	Type string `json:"type"`
+	namedForm
+}
+
+type responseTool struct {
+	Type string `json:"type"`
+	toolForm
+	Strict bool `json:"strict"` // which is true where nothing is said
+}
+
+// thinking says how much to think, and that a summary is to come of it: without one, a model that thinks for long is silent.
+type thinking struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// encodeResponse makes the body of a streaming request to the Responses API, as encode does that of one for chat completions.
+func (p *protocol) encodeResponse(req model.Request, without uint32) ([]byte, error) {
 	q := p.quirks(without)
-	system := p.systemForm(`,"instructions":`, req.System, ``)
-	tools, err := p.toolsForm(req.Tools, `{"type":"function",`, `,"strict":false}`) // which is true where nothing is said
-	if err != nil {
-		return nil, err
-	}
-	format, err := formatForm(req, `,"text":{"format":{"type":"json_schema",`, `}}`)
-	if err != nil {
-		return nil, err
-	}
-	b := append(make([]byte, 0, sizeOf(req)+len(format)), `{"model":`...)
-	b = appendString(b, p.name)
-	toSystem := len(b)
-	b = append(b, `,"input":[`...)
-	b, err = p.appendMessages(b, req.Messages, q, "responses of "+p.memo, p.appendItems)
-	if err != nil {
-		return nil, err
-	}
-	b = append(b, `],"stream":true,"store":false`...)
+	body := responseRequest{Model: p.name, Instructions: req.System, Input: []any{}, Stream: true, MaxOutputTokens: req.MaxOutputTokens}
 	if q&noEncrypted == 0 {
-		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
+		body.Include = []string{"reasoning.encrypted_content"}
 	}
-	if req.MaxOutputTokens != 0 {
-		b = strconv.AppendInt(append(b, `,"max_output_tokens":`...), int64(req.MaxOutputTokens), 10)
-	}
-	if q&noFormat == 0 {
-		b = append(b, format...)
-	}
-	toTools := len(b)
-	tools, b = chosenTools(b, tools, req.NoCalls, q)
-	b = append(appendThinking(b, q.effort(p.think), q), '}')
-	return wire.Body{b[:toSystem], system, b[toSystem:toTools], tools, b[toTools:]}, nil
-}
-
-// appendThinking appends how much to think, and that a summary is to come of it: without one, a model that thinks for long is silent.
-func appendThinking(b []byte, effort string, q quirk) []byte {
-	summary := ""
+	thinks := thinking{Effort: q.effort(p.think)}
 	if q&(noSummary|noEncrypted) == 0 {
-		summary = "auto"
+		thinks.Summary = "auto"
 	}
-	if effort == "" && summary == "" {
-		return b
+	if thinks != (thinking{}) {
+		body.Reasoning = &thinks
 	}
-	b = append(b, `,"reasoning":{`...)
-	b = appendField(b, `"effort":`, effort)
-	b = appendField(b, `"summary":`, summary)
-	b[len(b)-1] = '}' // in the place of a comma
-	return b
+	form, err := formOf(req, q)
+	if err != nil {
+		return nil, err
+	}
+	if form != nil {
+		body.Text = &textFormat{typedForm{"json_schema", *form}}
+	}
+	offered, err := toolForms(req, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range offered {
+		body.Tools = append(body.Tools, responseTool{Type: "function", toolForm: t})
+	}
+	if len(offered) > 0 && req.NoCalls {
+		body.ToolChoice = "none"
+	}
+	for i := range req.Messages {
+		msg := &req.Messages[i]
+		if !isRole(msg.Role) {
+			return nil, wire.UnknownRole(i, msg.Role)
+		}
+		body.Input = append(body.Input, p.items(msg)...)
+	}
+	return wire.Marshal(body)
 }
 
-// appendItems appends the items of a message: those that the model gave itself as they came.
-func (p *protocol) appendItems(b []byte, msg *model.Message, _ quirk) []byte {
+// items are the items of a message: those that the model gave itself as they came.
+func (p *protocol) items(msg *model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
-		return append(appendString(append(b, `{"role":"user","content":`...), said(msg.Text)), '}')
+		return []any{inputText{"user", said(msg.Text)}}
 	case model.ToolRole:
-		b = appendString(append(b, `{"type":"function_call_output","call_id":`...), msg.ToolCallID)
-		return append(appendString(append(b, `,"output":`...), said(wire.Result(*msg))), '}')
+		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(*msg))}}
 	}
-	native := p.native(msg)
-	if calledBy(native.Items, msg.ToolCalls) {
-		for i, item := range native.Items {
-			b = append(append(b, separator(i, ``)...), item...)
+	if native := p.native(msg); calledBy(native.Items, msg.ToolCalls) {
+		for _, item := range native.Items {
+			all = append(all, item)
 		}
-		return b
+		return all
 	}
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		b = append(appendString(append(b, `{"role":"assistant","content":`...), said(msg.Text)), '}')
+		all = append(all, inputText{"assistant", said(msg.Text)})
 	}
-	for i, call := range msg.ToolCalls {
-		if i > 0 || msg.Text != "" {
-			b = append(b, ',')
-		}
-		b = appendString(append(b, `{"type":"function_call","call_id":`...), call.ID)
-		b = appendString(append(b, `,"name":`...), call.Name)
-		b = appendString(append(b, `,"arguments":`...), string(wire.Object(call.Arguments)))
-		b = append(b, '}')
+	for _, call := range msg.ToolCalls {
+		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.Object(call.Arguments))})
 	}
-	return b
+	return all
 }
 
 // calledBy says whether items hold these very calls: one without a result, or a result without a call, would be rejected.

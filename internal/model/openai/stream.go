@@ -89,7 +89,6 @@ type turn struct {
 	refusal strings.Builder
 	thought thought
 	calls   []*call
-	chunk   chunk
 }
 
 // read takes the whole answer into x, its calls also where it breaks off.
@@ -132,12 +131,9 @@ func (t *turn) take(data []byte) error {
 		t.Done = true
 		return nil
 	}
-	p := &t.chunk.part
-	if !t.chunk.read(data) {
-		*p, t.chunk.text = part{}, t.chunk.text[:0]
-		if err := json.Unmarshal(data, p); err != nil {
-			return t.BadEvent(err)
-		}
+	var p part
+	if err := json.Unmarshal(data, &p); err != nil {
+		return t.BadEvent(err)
 	}
 	if wire.Given(p.Error) {
 		return t.Inside(data)
@@ -187,7 +183,7 @@ func (t *turn) apply(d *delta) error {
 	if err := t.addDetails(d.ReasoningDetails); err != nil {
 		return err
 	}
-	return t.Say(append(t.chunk.text, d.Content...))
+	return t.Say([]byte(d.Content))
 }
 
 // call is a tool call that is coming in. Its index is -1 where the endpoint gives none.

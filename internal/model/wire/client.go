@@ -24,7 +24,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -117,10 +116,10 @@ type Protocol struct {
 	// empty one is never found. Encode does without those whose bits are set.
 	Optional []string
 
-	Encode func(req model.Request, without uint32) (Body, error) // the body that asks for a turn; an error is Invalid
-	Read   func(x *Exchange, answer *http.Response) error        // takes a whole answer into x
-	Judge  func(x *Exchange, status int, c *Complaint)           // sorts a failure; status 200: inside a stream
-	List   func(x *Exchange) ([]string, error)                   // the names of the models, in any order
+	Encode func(req model.Request, without uint32) ([]byte, error) // the body that asks for a turn; an error is Invalid
+	Read   func(x *Exchange, answer *http.Response) error          // takes a whole answer into x
+	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
+	List   func(x *Exchange) ([]string, error)                     // the names of the models, in any order
 
 	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; nil: nothing is known
 	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn is asked for; may be nil
@@ -184,9 +183,6 @@ func connections(c Config) (own http.Client) {
 	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport := shared.Clone()
 		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
-		if transport.DialContext != nil {
-			transport.DialContext = pooled(transport.DialContext)
-		}
 		if c.Local {
 			transport.Proxy = nil
 		}
@@ -230,16 +226,16 @@ func (m *Client) target(path string, query url.Values) string {
 }
 
 // extended is the body of a request for a turn with the fields of the Config.
-func (m *Client) extended(body Body) (Body, error) {
+func (m *Client) extended(body []byte) ([]byte, error) {
 	if len(m.config.Body) == 0 {
 		return body, nil
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.Join(body, nil), &fields); err != nil {
+	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, err
 	}
 	maps.Copy(fields, m.config.Body)
-	return Whole(fields)
+	return Marshal(fields)
 }
 
 // ID is "provider:model".

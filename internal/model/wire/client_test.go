@@ -134,14 +134,14 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 	sent = &[]string{}
 	p := protocol
 	p.Optional = []string{"usage_please", "answer_form"}
-	p.Encode = func(_ model.Request, without uint32) (wire.Body, error) {
+	p.Encode = func(_ model.Request, without uint32) ([]byte, error) {
 		var kept []string
 		for i, field := range p.Optional {
 			if without&(1<<i) == 0 {
 				kept = append(kept, field)
 			}
 		}
-		return wire.Body{[]byte(strings.Join(kept, "+"))}, nil
+		return []byte(strings.Join(kept, "+")), nil
 	}
 	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
 	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{

@@ -44,7 +44,7 @@ func (m *Client) embed(ctx context.Context, n int, path string, body any, read f
 		return v, x.Fail(model.Invalid, err.Error(), err)
 	}
 	var answer json.RawMessage
-	err = x.fetch(http.MethodPost, x.m.target(path, nil), jsonType, Body{request}, "the answer", &answer, func() bool {
+	err = x.fetch(http.MethodPost, x.m.target(path, nil), jsonType, request, "the answer", &answer, func() bool {
 		v, err = read(answer)
 		return err == nil && len(v.List) == n && evenlyLong(v.List)
 	})

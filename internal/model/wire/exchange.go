@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,24 +79,13 @@ const jsonType = "application/json"
 
 // send makes one request, with a body of that media type, and returns its response, which is a success and whose body the caller
 // closes.
-func (x *Exchange) send(method, target, mediaType, accept string, body Body) (*http.Response, error) {
+func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
-	x.sent = 0
-	for _, piece := range body {
-		x.sent += len(piece)
-	}
+	x.sent = len(body)
 	x.clock.ask()
-	req, err := http.NewRequestWithContext(x.ctx, method, target, http.NoBody)
+	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, x.Fail(model.Invalid, "the base URL cannot be used", nil)
-	}
-	if x.sent > 0 {
-		req.ContentLength = int64(x.sent)
-		req.GetBody = func() (io.ReadCloser, error) {
-			rest := slices.Clone(body) // which reading uses up
-			return io.NopCloser(&rest), nil
-		}
-		req.Body, _ = req.GetBody()
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", mediaType)
@@ -168,7 +156,7 @@ func (x *Exchange) Look(path string, body []byte, into any) error {
 		method = http.MethodPost
 	}
 	x.ctx = looking
-	err := x.fetch(method, x.m.target(path, nil), jsonType, Body{body}, "what is told of the model", into, func() bool { return true })
+	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
 	x.ctx, x.attempts = whole, attempts
 	if err != nil && looking.Err() != nil && whole.Err() == nil {
 		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), looking.Err())
@@ -177,7 +165,7 @@ func (x *Exchange) Look(path string, body []byte, into any) error {
 }
 
 // fetch makes one request and reads its answer as GetList does; what names it in the error.
-func (x *Exchange) fetch(method, target, mediaType string, body Body, what string, into any, whole func() bool) error {
+func (x *Exchange) fetch(method, target, mediaType string, body []byte, what string, into any, whole func() bool) error {
 	resp, err := x.send(method, target, mediaType, jsonType, body)
 	if err != nil {
 		return err

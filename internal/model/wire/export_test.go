@@ -21,5 +21,5 @@ func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
 }
 
 func (x *Exchange) Post(path string, body []byte) (*http.Response, error) {
-	return x.send(http.MethodPost, x.m.target(path, nil), jsonType, "text/odd", Body{body})
+	return x.send(http.MethodPost, x.m.target(path, nil), jsonType, "text/odd", body)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 
@@ -55,15 +54,6 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
-
-// Body is what a request sends, in pieces. Requests share what they have in common, so that no piece is ever changed.
-type Body = net.Buffers
-
-// Whole is the Body that Marshal makes.
-func Whole(v any) (Body, error) {
-	b, err := Marshal(v)
-	return Body{b}, err
 }
 
 // ToolSchema returns the schema of t's arguments, that of an empty object if t has none. The error says that it is no JSON.

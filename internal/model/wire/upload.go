@@ -51,7 +51,7 @@ func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fie
 		return model.Transcript{}, err
 	}
 	var answer heard
-	err = x.fetch(http.MethodPost, x.m.target(path, nil), mediaType, Body{body}, "the answer", &answer, func() bool { return answer.Text != nil })
+	err = x.fetch(http.MethodPost, x.m.target(path, nil), mediaType, body, "the answer", &answer, func() bool { return answer.Text != nil })
 	if err != nil {
 		return model.Transcript{}, err
 	}
