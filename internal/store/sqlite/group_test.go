@@ -220,3 +220,46 @@ func TestAppendAllocatesLittle(t *testing.T) {
 		t.Errorf("an append makes %v allocations, want at most %d", got, most)
 	}
 }
+
+// Pages that the cache cannot hold are written before the commit, read again, and written anew.
+func TestTransactionLargerThanTheCacheIsWhole(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	execute(t, db, `PRAGMA cache_size = 20`)
+	begin(t, db, 1)
+	recs := make([]journal.Record, 2000)
+	for i := range recs {
+		recs[i] = journal.Record{Seq: int64(1 + i), Data: dataOf(int64(i))}
+	}
+	half := errors.New("half")
+	err := db.write(t.Context(), func(tx tx) error {
+		err := tx.append("ada", "run", recs[:1000])
+		for i := len(recs)/2 - 1; i >= 0; i-- {
+			found, readErr := rows(tx, func(r row) []byte { return r.bytes(0) }, `SELECT data FROM record WHERE key & 0xffffff = ?`, recs[i].Seq)
+			if readErr != nil || !bytes.Equal(found[0], recs[i].Data) {
+				t.Fatalf("record %d is another before the commit, error %v", i, readErr)
+			}
+		}
+		return errors.Join(err, half)
+	})
+	if !errors.Is(err, half) {
+		t.Fatal(err)
+	}
+	if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, db := range []*DB{db, openAt(t, path)} {
+		if whole := value(t, db.writer, `PRAGMA integrity_check`).text(0); whole != "ok" {
+			t.Errorf("the file is %s", whole)
+		}
+		found, err := db.Records(t.Context(), "ada", "run", 1)
+		if err != nil || len(found) != len(recs) {
+			t.Fatalf("%d records, error %v, want %d", len(found), err, len(recs))
+		}
+		for i := range recs {
+			if !bytes.Equal(found[i].Data, recs[i].Data) {
+				t.Fatalf("record %d is another", i)
+			}
+		}
+	}
+}

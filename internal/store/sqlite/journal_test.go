@@ -3,10 +3,7 @@ package sqlite
 import (
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
-
-	"modernc.org/libc"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -25,11 +22,7 @@ func TestStoreOutlivesItsHandles(t *testing.T) {
 }
 
 // unsynced keeps commits from waiting for the disk, which a test that ends with its process need not do.
-func unsynced(db *DB) { db.vfs = unsyncedVFS() }
-
-var unsyncedVFS = sync.OnceValue(func() *vfs {
-	return register("unsynced", address(func(*libc.TLS, uintptr, int32) int32 { return 0 }))
-})
+func unsynced(db *DB) { db.synchronous = "OFF" }
 
 // execute executes a statement on the connection that writes.
 func execute(t testing.TB, db *DB, statement string) {

@@ -27,8 +27,6 @@ import (
 	"syscall"
 	"time"
 
-	"modernc.org/libc"
-
 	"sibyl/internal/journal"
 )
 
@@ -47,7 +45,7 @@ var errClosed = errors.New("the database is closed")
 type DB struct {
 	path        string
 	busyTimeout time.Duration
-	vfs         *vfs
+	synchronous string // FULL, so that what was written is on the disk; tests need not wait for it
 
 	file     os.FileInfo // as it was when it was opened
 	writer   *conn
@@ -81,7 +79,7 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	db := &DB{
 		path:        path,
 		busyTimeout: defaultBusyTimeout,
-		vfs:         walVFS(),
+		synchronous: "FULL",
 		writing:     make(chan struct{}, 1),
 		closed:      make(chan struct{}),
 	}
@@ -118,7 +116,7 @@ func OpenToRead(ctx context.Context, path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	db := &DB{path: path, vfs: walVFS(), writing: make(chan struct{}, 1), closed: make(chan struct{})}
+	db := &DB{path: path, synchronous: "FULL", writing: make(chan struct{}, 1), closed: make(chan struct{})}
 	return db.openReadOnly(ctx, errOnlyToRead)
 }
 
@@ -161,7 +159,7 @@ func (db *DB) dsn(pragmas ...string) string {
 		"_txlock": {"immediate"},
 		"_pragma": append([]string{
 			"journal_mode(WAL)",
-			"synchronous(FULL)",
+			"synchronous(" + db.synchronous + ")",
 			"foreign_keys(1)",
 			"secure_delete(1)",
 		}, pragmas...),
@@ -171,7 +169,6 @@ func (db *DB) dsn(pragmas ...string) string {
 // uri names the file and what holds for every connection, however it is opened.
 func (db *DB) uri(settings url.Values) string {
 	slice := min(db.busyTimeout, busySlice)
-	settings.Set("vfs", libc.GoString(db.vfs.FzName))
 	settings.Set("_dqs", "0")
 	settings.Set("_error_rc", "1")
 	// First, because the others may have to wait.
