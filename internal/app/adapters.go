@@ -158,10 +158,6 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 			return nil, nil, err
 		}
 		closers = append(closers, root.Close)
-		if err := a.useIndex(root, env.CodeRoot); err != nil {
-			closeAll()
-			return nil, nil, err
-		}
 		all = append(all, root.Tools()...)
 	}
 	if env.Vault != "" {
@@ -171,10 +167,6 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 			return nil, nil, err
 		}
 		closers = append(closers, v.Close)
-		if err := a.useNotesIndex(v, env.Vault); err != nil {
-			closeAll()
-			return nil, nil, err
-		}
 		all = append(all, v.Tools()...)
 	}
 	if w := a.Config.Web; !w.Off && !env.NoWeb {

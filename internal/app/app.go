@@ -51,9 +51,6 @@ type Options struct {
 	// Serving, if set, is where the logs of a process that serves go: as JSON, with metrics and traces beside them.
 	Serving io.Writer
 
-	// Stays says that the process answers more than one question: it has itself told of changes in the folders it searches.
-	Stays bool
-
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
@@ -80,7 +77,6 @@ type App struct {
 
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
-	stays     bool
 
 	texts     fs.FS         // the prompts
 	shared    store.Secrets // of all processes over the database
@@ -109,7 +105,6 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.stays = opt.Stays || opt.Serving != nil
 	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)

@@ -353,19 +353,6 @@ func witnesses(ctx context.Context, v *values, args []string, begun string) ([]o
 	return all, nil
 }
 
-// indexed offers the folders that have an index.
-func indexed(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	store := v.a.Index()
-	if store == nil {
-		return nil, nil
-	}
-	all, err := store.List(ctx)
-	for _, k := range all {
-		out = append(out, offered{k.Root, megabytes(k.Bytes)})
-	}
-	return out, err
-}
-
 func writeIDs(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
 	all, err := v.a.Writes(ctx, v.c.owner())
 	for _, w := range all {

@@ -28,7 +28,7 @@ func argumentLookups() map[string]lookup {
 		"council ask": oracleNames, "council oracle show": firstAlone(oracleNames), "council show": sitting, "council export": sitting, "council rename": sitting,
 		"council delete": sitting, "council repair": sittingIDs, "council transcribe": sitting,
 		"inquiry show": inquiry, "inquiry stop": inquiry, "inquiry export": inquiry,
-		"tree show": firstAlone(treeNames), "tree models": firstAlone(assistants), "index clear": indexed,
+		"tree show": firstAlone(treeNames), "tree models": firstAlone(assistants),
 		"task done": pending, "task edit": anyTask, "task rm": anyTask, "task history": anyTask,
 		"user revoke": user, "user rotate": user, "user sign-in": user,
 		"config set": settingNames, "config set-key": firstAlone(keyNames), "config delete-key": firstAlone(keyNames), "config test": tested, "mcp trust": firstAlone(mcpNames),

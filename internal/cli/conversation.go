@@ -44,7 +44,6 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	c.Stays = true
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

@@ -80,7 +80,6 @@ func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err 
 		o.Named = slices.DeleteFunc(o.Named, func(s tool.Source) bool { return s == tool.Code })
 	}
 	c.Log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	c.Stays = true
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

@@ -161,7 +161,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	} else {
 		found = append(found, finding{What: "model", OK: true, Says: chosen + " is the default" + abilities(a.Describe(ctx, chosen))})
 	}
-	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkIndex(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
+	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a), checkTranscription(ctx, a), checkEmbeddings(ctx, a), checkOracles(ctx, a)), nil
 }
 
 // abilities is what a person should know of a model.

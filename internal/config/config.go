@@ -37,7 +37,6 @@ type Config struct {
 	MaxTime   time.Duration // of one question, 5 s to 1 h; 0 for no bound
 	Retention time.Duration // how long a session is kept after its last use, at least 24 h; 0 for ever
 	Notices   string        // a file to which notices are appended as lines of JSON; "" for none
-	Index     Index
 	Web       Web
 	Ollama    Ollama
 	Bert      Bert
@@ -181,9 +180,6 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		if c.DataDir, err = s.places.dataDir(); err != nil {
 			return err
 		}
-	}
-	if c.Index.Folder == "" {
-		c.Index.Folder = s.places.cacheDir()
 	}
 	kept, err := s.finishKeys(c, stored)
 	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.finishInquiry(*c), s.databaseOfOthers(c), s.finishServer(c.Server),

@@ -59,7 +59,6 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 	cfg, s := mustLoad(t, "")
 	want := Config{
 		DataDir:   filepath.Join(s.home, ".local", "share", "sibyl"),
-		Index:     Index{Folder: filepath.Join(s.home, ".cache", "sibyl", "index")},
 		MaxTurns:  30,
 		Retention: 365 * 24 * time.Hour,
 		Web:       Web{Brave: KeySource{KeyEnv: "BRAVE_API_KEY"}, Tavily: KeySource{KeyEnv: "TAVILY_API_KEY"}},
@@ -91,9 +90,6 @@ vault: ~/notes
 trees: /etc/sibyl/trees
 prompts: prompts
 notices: notices.jsonl
-index:
-  use: off
-  folder: index
 max_turns: 12
 max_tokens: 200000
 max_time: 10m
@@ -234,7 +230,6 @@ func TestFileSetsEverything(t *testing.T) {
 		File:      s.file(),
 		Model:     "ollama:llama3.1:8b",
 		DataDir:   filepath.Join(filepath.Dir(folder), "data"),
-		Index:     Index{Off: true, Folder: filepath.Join(folder, "index")},
 		Database:  Database{Postgres: NewSecret("postgres://sibyl@db.lan:5432/sibyl?sslmode=require")},
 		Vault:     filepath.Join(s.home, "notes"),
 		Trees:     "/etc/sibyl/trees",

@@ -53,11 +53,6 @@ func (p places) configDir() string {
 	return below(p.base("XDG_CONFIG_HOME", "APPDATA", "Application Support", ".config"), "sibyl")
 }
 
-// cacheDir returns the folder for what can be made anew, or "" where that cannot be told.
-func (p places) cacheDir() string {
-	return below(p.base("XDG_CACHE_HOME", "LOCALAPPDATA", "Caches", ".cache"), "sibyl", "index")
-}
-
 // below is a folder in one that is known.
 func below(folder string, names ...string) string {
 	if folder == "" {

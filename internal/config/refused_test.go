@@ -14,7 +14,7 @@ func TestWrongNamesAreToldWithLineAndNearestName(t *testing.T) {
 		{"in a section", "web:\n  searx: http://s.test", ":2: unknown setting web.searx; did you mean web.searxng?"},
 		{"in a provider", "providers:\n  groq:\n    base-url: https://g.test", ":3: unknown setting providers.groq.base-url; did you mean providers.groq.base_url?"},
 		{"provider's at the top", "base_url: https://g.test", ":1: unknown setting base_url; did you mean providers.<name>.base_url?"},
-		{"nothing near", "colour: red", ":1: unknown setting colour; available: bert, council, data, database, fallback, index, inquiry, keys, max_time, max_tokens, max_turns, mcp, model, models, notices, ollama, plain_http, prompts, providers, retention, server, telemetry, timeouts, transcription, trees, vault, web"},
+		{"nothing near", "colour: red", ":1: unknown setting colour; available: bert, council, data, database, fallback, inquiry, keys, max_time, max_tokens, max_turns, mcp, model, models, notices, ollama, plain_http, prompts, providers, retention, server, telemetry, timeouts, transcription, trees, vault, web"},
 		{"twice", "model: offline\nmodel: ollama", ":2: model is set twice"},
 		{"dotted", "web.searxng: http://s.test", ":1: web.searxng: put a section"},
 		{"dotted provider", "providers:\n  a.b: {base_url: https://g.test}", `:2: providers: the name "a.b" may contain only`},

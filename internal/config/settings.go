@@ -116,8 +116,6 @@ func settings() []setting[Config] {
 			shown(func(c *Config) any { return inDays(c.Retention) }),
 		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, value.hostsWithPorts).taking("[llm.lan, 192.168.1.5:8000]"),
 		choice("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, KeysAuto, KeysKeyring, KeysFile),
-		offSwitch(indexSwitch, "SIBYL_INDEX", func(c *Config) *bool { return &c.Index.Off }),
-		path("index.folder", "SIBYL_INDEX_FOLDER", func(c *Config) *string { return &c.Index.Folder }),
 		offSwitch(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }),
 		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, value.hosts).taking(hostsExample),
 		field("web.deny", "", func(c *Config) *[]string { return &c.Web.Deny }, value.hosts).taking(hostsExample),

@@ -4,14 +4,12 @@
 //   - Confinement: every path is resolved below the root, component by component, through os.Root. Symbolic links are
 //     never followed, and only regular files are opened, without blocking. Version control data, files that usually hold
 //     secrets and files that a .gitignore excludes are never read.
-//   - Nothing is written below the root, and each call sees the folder as it is. An Index only spares a search the reading of files that did not change since:
-//     it changes no result.
+//   - Nothing is written below the root, and each call sees the folder as it is.
 //   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
 //     on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - At most 200,000 files are searched, and of more than 20,000 at most 1 GB. Of a larger folder whole folders are left out, the same ones each time, and the result says so;
-//     it also says where time ran out before all was read.
-//   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
+//   - A call looks at 200,000 files and 1 GB at most, for 12 s at most. Of a folder that has more it leaves out the rest, which may be another one each time, and the result says so.
+//   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
 //     context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code
@@ -27,10 +25,9 @@ import (
 
 // Root is one folder that the tools work on. It is safe for concurrent use.
 type Root struct {
-	root    *os.Root
-	name    string
-	indexed *indexed // nil: without an index
-	planner planner
+	root   *os.Root
+	name   string
+	limits limits
 }
 
 // Open opens dir for reading. The error is a *tool.Error: NotFound when dir is missing or no folder.
@@ -56,9 +53,7 @@ func Open(dir string) (*Root, error) {
 }
 
 // Close releases the folder. Calls made afterwards fail.
-func (r *Root) Close() error {
-	return errors.Join(r.indexed.close(), r.root.Close())
-}
+func (r *Root) Close() error { return r.root.Close() }
 
 // Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {

@@ -36,10 +36,8 @@ type source struct {
 	path  string
 	text  []byte
 	lang  *language
-	lines []int        // where each line begins
-	known []definition // what outline found before; nil: nothing is known
+	lines []int // where each line begins
 
-	rank          float64 // rankOfContent; 0: it was not asked for yet
 	likely        float64 // how likely it is to hold an answer
 	test, changes bool    // it holds tests, or is a list of changes
 
@@ -83,9 +81,6 @@ func (s *source) lineAt(offset int) int {
 
 // outline finds the definitions of a file, by line.
 func outline(s *source) []definition {
-	if s.known != nil {
-		return s.known
-	}
 	var defs []definition
 	switch s.lang.name {
 	case "Go":

@@ -64,18 +64,18 @@ func (s *lookup) bestFiles() (best []tally) {
 	most := max(candidates, s.limit)
 	for i := range s.tallies {
 		f := &s.tallies[i]
-		inPath := s.inPath(f)
+		inPath := s.termsInPath(f.path)
 		for t, n := range f.terms {
 			x := float64(n) / float64(exactMatch)
 			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + inPath[t]*pathField
 			covered[t] = min(1, max(x, inPath[t]))
 		}
 		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all
-		hint := s.hintOfFile(f)
+		hint := s.hintFactor(f.path)
 		if len(best) == most && f.score*hint <= best[most-1].score { // its rank, which is 1 at most, makes it no better
 			continue
 		}
-		f.score = f.score * s.rankOfFile(f) * hint
+		f.score = f.score * rankOfPath(f.path, s.query.tests) * hint
 		best = within(best, *f, most, func(a, b tally) int { return cmp.Compare(b.score, a.score) })
 	}
 	if len(best) > 0 {

@@ -36,7 +36,6 @@ type SearchData struct {
 	Hits    []Hit    `json:"hits"`
 	Terms   []string `json:"terms"`             // the words looked for, as they were understood
 	Missing []string `json:"missing,omitempty"` // those that are nowhere
-	Mended  []Mended `json:"mended,omitempty"`  // words of the question that are nowhere, and what they were read as
 	Fit     float64  `json:"fit"`               // how well the best hit fits, from 0; 1 and more is well
 	Files   int      `json:"files"`             // files searched
 	Matched int      `json:"matched"`           // files in which something was found
@@ -79,12 +78,10 @@ func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer r.indexed.searching()()
-	files, err := s.countMended(ctx)
-	if err != nil {
+	if err := s.scan(ctx); err != nil {
 		return tool.Result{}, err
 	}
-	passages, err := s.closeLook(ctx, files)
+	passages, err := s.closeLook(ctx, s.bestFiles())
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -108,8 +105,6 @@ type lookup struct {
 	weights  search.Weights // of the terms, once it is known how rare they are
 	top      float64        // the best file's score
 	missing  []string
-	mended   []Mended
-	outlines map[*heldFile][]definition // of the best files, as far as the index has them
 }
 
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
@@ -188,10 +183,6 @@ type tally struct {
 	size  int
 	terms []int32
 	score float64
-	place *heldFile // nil: it was read
-	// With a place: how well each term matches its path, and how well a path that the question names does.
-	paths  []float64
-	hinted float64
 }
 
 // scan counts the terms in all files.
@@ -233,7 +224,6 @@ func (s *lookup) scan(ctx context.Context) error {
 // closeLook reads the best files again and ranks the definitions in them.
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
-	s.recallOutlines(ctx, files)
 	order := make([]int, len(files)) // the largest first, so that no core has one to itself in the end
 	for i := range order {
 		order[i] = i
@@ -243,8 +233,8 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 	crew.SetLimit(workers())
 	for _, i := range order {
 		crew.Go(func() error {
-			if src, err := s.open(&files[i]); err == nil { // else it went away since it was counted
-				perFile[i], counts[i] = s.units(&files[i], src)
+			if content, err := s.root.content(files[i].path); err == nil { // else it went away since it was counted
+				perFile[i], counts[i] = s.units(&files[i], newSource(files[i].path, content))
 			}
 			return ctx.Err()
 		})
@@ -260,7 +250,7 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {
-	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing, Mended: s.mended}
+	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
 	for _, t := range s.query.terms {
 		data.Terms = append(data.Terms, t.word)
 	}
@@ -316,9 +306,6 @@ func searchText(data SearchData, left int) string {
 	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
 	if left > 0 {
 		fmt.Fprintf(&b, "; weaker places left out")
-	}
-	for _, m := range data.Mended {
-		fmt.Fprintf(&b, "; %s is nowhere and was read as %s", m.Word, m.As)
 	}
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
 		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))

@@ -53,10 +53,7 @@ type spot struct {
 // belongs to the whole group or type as well. Units without a match are left out, but counted.
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	src.test, src.changes = isTest(src.path), newestFirst().MatchString(path.Base(src.path))
-	if src.rank == 0 {
-		src.rank = rankOfContent(src.text)
-	}
-	src.likely = rankOfPath(src.path, s.query.tests) * src.rank * s.hintFactor(src.path)
+	src.likely = rankOfPath(src.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(src.path)
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
 	defs := outline(src)
 	list := make([]unit, 0, 2*len(defs)+len(src.lines)/looseLines+1)

@@ -42,11 +42,6 @@ func (s *Skipped) add(o Skipped) {
 	s.Unreadable += o.Unreadable
 }
 
-func (s Skipped) since(before Skipped) Skipped {
-	return Skipped{Binary: s.Binary - before.Binary, Large: s.Large - before.Large, Secret: s.Secret - before.Secret, Links: s.Links - before.Links,
-		Unreadable: s.Unreadable - before.Unreadable}
-}
-
 // found is one file of a walk. It is valid during the visit.
 type found struct {
 	path   string
@@ -54,7 +49,6 @@ type found struct {
 	dir    *os.Root
 	name   string // by which dir opens it
 	worker *worker
-	known  *fileMemory // nil if it is not known as it is
 }
 
 // worker is what a goroutine of a walk has for itself while it works.
@@ -142,11 +136,9 @@ func isBinary(content []byte) bool {
 
 // walker visits the files below a folder in parallel, in no particular order.
 type walker struct {
-	ctx     context.Context
-	visit   func(*found)
-	free    chan *worker // those that nobody works with
-	learned *learned     // nil: nothing is known, and nothing is to be learnt
-	plan    *plan        // nil: every folder is entered
+	ctx   context.Context
+	visit func(*found)
+	free  chan *worker // those that nobody works with
 }
 
 // hand is a goroutine of a walk, with its worker; none while it waits.
@@ -159,7 +151,6 @@ type job struct {
 	path    string
 	depth   int
 	ignores *ignoreLayer
-	rules   uint64 // sum of the ignore rules
 	device  uint64 // that the folder above lies on; 0: not known
 }
 
@@ -174,28 +165,13 @@ func workers() int { return runtime.GOMAXPROCS(0) }
 
 // walk visits every file that may be read at or below start, a cleaned path. At most so many visits as there are workers run at the same time.
 func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skipped Skipped, err error) {
-	return r.walkKnowing(ctx, start, nil, visit)
-}
-
-// walkKnowing is walk by what is known of the files. Who wants to know something walks over the whole root.
-func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, visit func(*found)) (skipped Skipped, err error) {
 	at, err := r.locate(start)
 	if err != nil {
 		return skipped, err
 	}
 	defer at.close()
-	planned, err := r.plan(ctx, start, known)
-	if err != nil {
-		return skipped, err
-	}
-	if known != nil {
-		known.plan = planned
-		if known.before.lacks(planned) {
-			known.relisted = relistedWorth
-		}
-	}
 	crew := make([]worker, workers())
-	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known, plan: planned}
+	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew))}
 	for i := range crew {
 		w.free <- &crew[i]
 	}
@@ -203,7 +179,7 @@ func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, vi
 	if at.info.IsDir() {
 		err = w.folder(me, job{parent: at.parent, info: at.info, path: start, ignores: at.ignores})
 	} else {
-		w.visitAll(me, at.parent, path.Dir(start), []entry{{at.info, w.learned.folder(path.Dir(start)).file(at.info)}})
+		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info})
 	}
 	for i := range crew {
 		skipped.add(crew[i].skipped)
@@ -226,67 +202,30 @@ func (w *walker) folder(me *hand, j job) error {
 		me.skipped.Links++
 		return nil
 	}
-	if w.learned != nil {
-		w.learned.watch.add(j.path)
-	}
-	c, err := w.contents(me, root, &j)
+	entries, err := list(root)
 	if err != nil {
 		me.skipped.Unreadable++
 		return ioError(j.path, err)
 	}
-	var shared sync.WaitGroup
-	for _, f := range c.folders {
-		if w.plan.leavesOut(f.path) {
-			continue
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
+		below := j.path
+		if below == "." {
+			below = ""
 		}
+		j.ignores = loadIgnores(root, below, j.ignores)
+	}
+	regular, folders := w.part(me, root, j, entries)
+	var shared sync.WaitGroup
+	for _, f := range folders {
 		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
 	}
-	for some := range slices.Chunk(c.files, batch) {
+	for some := range slices.Chunk(regular, batch) {
 		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some) })
 	}
 	w.free <- me.worker
 	shared.Wait()
 	me.worker = <-w.free
 	return nil
-}
-
-// contents are what may be read of a folder.
-type contents struct {
-	files   []entry
-	folders []job
-}
-
-// entry is a file in a folder.
-type entry struct {
-	info  fs.FileInfo
-	known *fileMemory // nil if it is not known as it is
-}
-
-// contents lists a folder, or recalls what is in it.
-func (w *walker) contents(me *hand, root *os.Root, j *job) (contents, error) {
-	if c, ok := w.recall(me, root, j); ok {
-		return c, nil
-	}
-	entries, err := list(root)
-	if err != nil {
-		return contents{}, err
-	}
-	ignores := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile })
-	rules := j.rules
-	if ignores {
-		rules = w.rules(root, j)
-	}
-	before := me.skipped
-	var c contents
-	regular, folders := w.part(me, root, *j, entries)
-	known := w.learned.folder(j.path)
-	c.folders = folders
-	c.files = make([]entry, len(regular))
-	for i, info := range regular {
-		c.files[i] = entry{info, known.file(info)}
-	}
-	w.learn(j, &c, ignores, rules, me.skipped.since(before))
-	return c, nil
 }
 
 // share has work done by another goroutine if a worker is free, else by this one.
@@ -322,7 +261,7 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 				me.skipped.Unreadable++
 				continue
 			}
-			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, rules: j.rules, device: deviceOf(j.info)})
+			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, device: deviceOf(j.info)})
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil {
 				regular = append(regular, info)
@@ -334,16 +273,16 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 	return regular, folders
 }
 
-func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []entry) {
+func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo) {
 	below := at + "/" // and not path.Join, which looks at each byte: these are many
 	if at == "." {
 		below = ""
 	}
 	for _, f := range files {
-		if w.ctx.Err() != nil || isOver(w.ctx) {
+		if w.ctx.Err() != nil || exceeds(w.ctx, f.Size()) {
 			return
 		}
-		w.visit(&found{path: below + f.info.Name(), info: f.info, dir: dir, name: f.info.Name(), worker: me.worker, known: f.known})
+		w.visit(&found{path: below + f.Name(), info: f, dir: dir, name: f.Name(), worker: me.worker})
 	}
 }
 

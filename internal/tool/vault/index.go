@@ -54,8 +54,6 @@ type index struct {
 	lexicon search.Lexicon
 	seed    maphash.Seed
 	pruneAt int // number of words at which those of notes long gone are dropped
-
-	unkept int // notes that were read since the index was kept
 }
 
 type indexed struct {
@@ -63,7 +61,6 @@ type indexed struct {
 	stamp   stamp
 	sum     uint64 // 0: not known
 	settled bool   // another change would show in stamp
-	private bool   // nothing of it may be kept
 }
 
 // stamp is what shows that a file changed.
@@ -86,12 +83,8 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 	defer x.turn.Release(1)
 	if x.files == nil || x.lexicon.Size() > x.pruneAt {
-		fresh := x.files == nil
 		x.files, x.lexicon, x.seed = map[string]indexed{}, search.Lexicon{}, maphash.MakeSeed()
 		x.current, x.pruneAt = nil, 0
-		if fresh {
-			v.recall(ctx)
-		}
 	}
 	w := walk{ctx: ctx, vault: v}
 	if err := w.folder(".", 0); err != nil {
@@ -111,7 +104,6 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 		if l.words != nil {
 			l.entry.note.words = x.lexicon.Add(*l.words)
 			changed = true
-			x.unkept++
 		}
 		files[w.files[i].path] = l.entry
 	}
@@ -125,7 +117,6 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	if x.pruneAt == 0 {
 		x.pruneAt = 2*x.lexicon.Size() + 100_000
 	}
-	v.keep()
 	return x.current, nil
 }
 
@@ -232,7 +223,6 @@ func (v *Vault) loadFile(f found, old indexed) loaded {
 		stamp:   stampOf(content.Info),
 		sum:     maphash.Bytes(v.index.seed, content.Content),
 		settled: content.Info.ModTime().Before(began.Add(-settledAfter)),
-		private: v.kept.private(content.Content),
 	}
 	if old.note != nil && old.sum == entry.sum && old.stamp.size == entry.stamp.size {
 		return loaded{entry: entry}

@@ -59,7 +59,6 @@ type Vault struct {
 	writes   files.Ledger[tool.Result]
 	maxNotes int
 	index    index
-	kept     *kept // nil: the index is not kept
 	wrote    atomic.Bool
 }
 
@@ -94,7 +93,7 @@ func (v *Vault) Close() error {
 		defer cancel()
 		_ = v.writes.Settle(ctx) // else the next writer does it
 	}
-	return errors.Join(v.kept.close(), v.root.Close())
+	return v.root.Close()
 }
 
 // Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,
