@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,7 +70,7 @@ func (a *Act) search(m *Metadata) listArgs {
 	case r != nil && r.All:
 		return listArgs{Status: a.subject(), Limit: mostChanged}
 	}
-	return listArgs{Status: pending, Limit: mostOptions}
+	return listArgs{Status: cmp.Or(a.subject(), pending), Limit: mostOptions}
 }
 
 // subject is the status of the tasks that an act on all of them is for.
@@ -77,7 +78,7 @@ func (a *Act) subject() string {
 	switch {
 	case a.Intent == understand.Complete:
 		return pending
-	case a.Intent == understand.Update && a.Entities.Status == pending:
+	case a.reopens():
 		return completed
 	case a.Intent == understand.Delete:
 		return a.Entities.Status
@@ -213,12 +214,11 @@ const (
 	whyNoTitle    bt.Reason = "no title has all of these words"
 	whyNoWords    bt.Reason = "no task has these words"
 	whyOnly       bt.Reason = "the only title with these words"
-	whyEach       bt.Reason = "each part is in the only title with its words"
 	whySeveral    bt.Reason = "%d titles have these words"
 )
 
 func whys() []bt.Reason {
-	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whyEach, whySeveral}
+	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.
@@ -248,10 +248,10 @@ func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) reso
 		return resolved{why: whyNone.With(), say: &Remark{What: noneOf(a.subject())}}
 	case r != nil && r.All && !unclear:
 		return a.except(m, r, found)
-	case len(found) == 0 && len(m.TaskReferences) == 0:
-		return resolved{why: whyNoTask.With(), say: &Remark{What: sayNoTasks}}
 	case r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
 		return resolved{why: whyNoPosition.With(), say: &Remark{What: sayNoPosition, N: len(m.TaskReferences)}}
+	case len(found) == 0:
+		return resolved{why: whyNoTask.With(), say: &Remark{What: noneOf(cmp.Or(a.subject(), pending))}}
 	}
 	return resolved{why: whyUnsaid.With(), ask: a.which(Remark{What: sayWhich}, found)}
 }
@@ -270,7 +270,7 @@ func (a *Act) verified(found []Item) resolved {
 		switch {
 		case now.Version == was.Version:
 		case a.Intent == understand.Delete:
-			r.row = "" // the yes was to another version
+			r.row, r.say = "", &Remark{What: sayChangedSince, Title: was.Title} // the yes was to another version
 		case a.Intent == understand.Complete && now.Status != completed, a.hasValue():
 			now = was // which the tool refuses, since it has changed
 		}
@@ -348,15 +348,12 @@ func excepted(m *Metadata, r *understand.Reference, all []Item) (ids []int64) {
 	return ids
 }
 
-// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
+// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet, and opened again that is.
 func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total int) resolved {
 	some := matches(r.Title, found)
-	if each := a.each(r, found); len(some) == 0 && each != nil {
-		return resolved{targets: each, why: whyEach.With()}
-	}
-	if a.Intent == understand.Complete && len(some) > 1 {
-		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
-			some = open
+	if status := a.subject(); a.Intent != understand.Delete && status != "" && len(some) > 1 {
+		if left := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status != status }); len(left) > 0 {
+			some = left
 		}
 	}
 	switch {
@@ -376,21 +373,6 @@ func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total 
 		n = total
 	}
 	return resolved{why: whySeveral.With(n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
-}
-
-// each takes the tasks of which “the dishes and the laundry” names one after the other; nil unless each part names one.
-func (a *Act) each(r *understand.Reference, found []Item) (some []Item) {
-	if a.Intent != understand.Complete && a.Intent != understand.Delete {
-		return nil
-	}
-	for _, part := range understand.Enumerated(r.Title) {
-		one := matches(part, found)
-		if len(one) != 1 || slices.Contains(some, one[0]) {
-			return nil
-		}
-		some = append(some, one[0])
-	}
-	return some
 }
 
 // which asks which of these tasks is meant.
@@ -453,9 +435,6 @@ func matching(words string, titles []string) (exact []int) {
 	}
 	if len(exact) > 0 {
 		return exact
-	}
-	if plain := understand.WithoutWhen(words); len(all) == 0 && plain != "" && plain != words { // “the present for Lena today”
-		return slices.DeleteFunc(matching(plain, titles), func(n int) bool { return understand.WithoutWhen(titles[n]) != titles[n] }) // but not what has another day
 	}
 	return all
 }

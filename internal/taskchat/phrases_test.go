@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// said are the constants that name what can be said.
-func said(t *testing.T) (all []string) {
+// remarks are the constants that name what can be said.
+func remarks(t *testing.T) (all []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "remark.go", nil, 0)
 	if err != nil {
@@ -32,7 +32,7 @@ func said(t *testing.T) (all []string) {
 }
 
 func TestEveryLanguageSaysAllThatCanBeSaid(t *testing.T) {
-	names := said(t)
+	names := remarks(t)
 	places := regexp.MustCompile(`\{.*?\}`)
 	for code, p := range languages() {
 		for _, name := range names {
