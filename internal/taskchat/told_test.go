@@ -1,0 +1,60 @@
+package taskchat_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sibyl/internal/run"
+	"sibyl/internal/task"
+	"sibyl/internal/taskchat"
+)
+
+func TestUpdateIsToldAsWhatItChanged(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples ✓", "Bread ✓", "Cheese")
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	for _, one := range [][2]string{
+		{"reopen task 1", "'Apples' is open again."},
+		{"reopen task 1 and 2", "'Apples': nothing to change.\n'Bread' is open again."},
+		{"set the description of task 3 to with holes", "I've updated 'Cheese'."},
+		{"rename task 3 to Old {title} {n}", "Done: 'Cheese' is now 'Old {title} {n}'."},
+		{"rename task 3 to Old {title} {n}", "'Old {title} {n}': nothing to change."},
+	} {
+		same(t, one[0], c.say(one[0], taskchat.StatusSuccess).Response, one[1])
+	}
+}
+
+func TestRunExplainsWhichToolWasSelected(t *testing.T) {
+	h := newHouse(t)
+	ids := h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"}, {"delete apples", fmt.Sprintf("delete_task {\"task_id\":%d} (0.92), with the person's yes", ids[0])}} {
+		r, err := c.send(one[0])
+		h.must(err)
+		steps, err := c.engine.Explain(t.Context(), ada, r.RunID)
+		h.must(err)
+		var told []string
+		for _, s := range steps {
+			for _, e := range s.Events {
+				if e.Type == (taskchat.ToolSelected{}).EventType() {
+					told = append(told, run.NewVocabulary(taskchat.ToolSelected{}).Words(e))
+				}
+			}
+		}
+		same(t, one[0], told, []string{one[1]})
+	}
+}
+
+func TestTitleThatBreaksARuleIsRefusedInTheLanguageOfThePerson(t *testing.T) {
+	title := strings.Repeat("x", task.MaxTitle+1)
+	c := newHouse(t).process("p").talk(ada)
+	for words, want := range map[string]string{
+		"add " + title:               fmt.Sprintf("That doesn't work: title has %d characters; %d at most.", task.MaxTitle+1, task.MaxTitle),
+		"füge " + title + " hinzu":   fmt.Sprintf("Ein Titel hat 1 bis %d Zeichen in einer Zeile, eine Beschreibung höchstens %d.", task.MaxTitle, task.MaxDescription),
+		"adicione a tarefa " + title: fmt.Sprintf("um título tem de 1 a %d caracteres em uma linha, e uma descrição, no máximo %d.", task.MaxTitle, task.MaxDescription),
+	} {
+		contains(t, c.say(words, taskchat.StatusError).Response, want)
+	}
+}
