@@ -20,10 +20,10 @@ const keptConfidences = 3
 // Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of each of its runs has it
 // as it was after that message.
 type Metadata struct {
-	TaskReferences     map[string]int64 `json:"task_references"` // position in the last list shown, from "1" -> id; null: none was shown
-	ReferencedAt       *time.Time       `json:"referenced_at"`   // when that list was shown
-	LastToolUsed       string           `json:"last_tool_used"`
-	LastToolParameters json.RawMessage  `json:"last_tool_parameters"`
+	TaskReferences     map[string]int64 `json:"task_references,omitempty"` // position in the last list shown, from "1" -> id
+	ReferencedAt       *time.Time       `json:"referenced_at,omitempty"`   // when that list was shown
+	LastToolUsed       string           `json:"last_tool_used,omitempty"`
+	LastToolParameters json.RawMessage  `json:"last_tool_parameters,omitempty"`
 	AgentContext       AgentContext     `json:"agent_context"`
 }
 
