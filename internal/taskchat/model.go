@@ -325,6 +325,9 @@ func (w Wish) act(words, language, by string) Act {
 	a := Act{Intent: intentOf(w.Intent), Confidence: w.Confidence, Details: w.Details, Reasoning: w.Reasoning, By: by}
 	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "" || w.Undescribed,
 		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference(language)}
+	if a.Intent == understand.List && w.Task.Title == "" && !w.Task.It && len(w.Task.Positions) == 0 {
+		a.Entities.Reference = nil // “my tasks” names none
+	}
 	if a.Intent == understand.Update && a.Entities.Status == completed {
 		if a.Entities.Status = ""; a.Entities.Title == "" && !a.Entities.HasDescription {
 			a.Intent = understand.Complete

@@ -1,9 +1,11 @@
 package taskchat
 
 import (
+	_ "embed" // the phrases
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"sibyl/internal/taskchat/understand"
@@ -20,7 +22,7 @@ type Remark struct {
 	Details bool   `json:"details,omitempty"` // with the descriptions of the items
 }
 
-// What can be said. The phrases are in the files of the languages.
+// What can be said: keys of phrases.txt, but for sayDetails and sayReply.
 const (
 	sayAdded         = "added"
 	sayRenamed       = "renamed"
@@ -98,29 +100,38 @@ func (r *Remark) wrong() bool {
 	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo}, r.What)
 }
 
-// phrases are what a language says. Of two forms the first is for one task; {title}, {titles}, {old}, {n}, {when} and {text} are filled in.
-type phrases struct {
-	say    map[string][]string
-	do     map[understand.Intent]string // what an act would do, for a question
-	rename string                       // likewise, for an update with a new title, {new}
-	and    string
-	date   string // of a time, as package time writes it
-}
+//go:embed phrases.txt
+var phrasesText string
 
-// languages are those that the assistant has templates for.
-func languages() map[string]*phrases {
-	return map[string]*phrases{"en": english(), "de": german(), "pt": portuguese()}
-}
+// phrases are what a language says, by key. Of two forms the first is for one task.
+type phrases map[string][]string
+
+// table are the phrases by language, as phrases.txt has them.
+var table = sync.OnceValue(func() map[string]phrases {
+	all, key := map[string]phrases{}, ""
+	for line := range strings.Lines(phrasesText) {
+		language, text, said := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case !said || strings.HasPrefix(line, "#"):
+			key = language
+		case all[language] == nil:
+			all[language] = phrases{}
+			fallthrough
+		default:
+			all[language][key] = strings.Split(text, " | ")
+		}
+	}
+	return all
+})
 
 // templated says that the assistant speaks a language by templates. Without a language it speaks English.
-func templated(language string) bool { return language == "" || languages()[language] != nil }
+func templated(language string) bool { return language == "" || table()[language] != nil }
 
-func phrasesOf(language string) *phrases {
-	all := languages()
-	if p := all[language]; p != nil {
+func phrasesOf(language string) phrases {
+	if p := table()[language]; p != nil {
 		return p
 	}
-	return all["en"]
+	return table()["en"]
 }
 
 // together puts what was done alike to several tasks into one remark, where it was first done.
@@ -203,7 +214,7 @@ func (c *composer) remark(r Remark) string {
 	case sayDetails:
 		return c.list(p, r)
 	}
-	forms := p.say[r.What]
+	forms := p[r.What]
 	form := forms[0]
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
@@ -227,7 +238,7 @@ func (r *Remark) kept() []string {
 	return all
 }
 
-func (c *composer) fill(p *phrases, form string, r Remark) string {
+func (c *composer) fill(p phrases, form string, r Remark) string {
 	var quoted []string
 	for _, t := range r.Items {
 		quoted = append(quoted, quote(t.Title))
@@ -236,14 +247,14 @@ func (c *composer) fill(p *phrases, form string, r Remark) string {
 	if len(r.Items) == 1 {
 		one = r.Items[0].Title
 		if at := r.Items[0].CompletedAt; at != nil {
-			when = at.In(c.zone).Format(p.date)
+			when = at.In(c.zone).Format(p["date"][0])
 		}
 	}
 	n := r.N
 	if n == 0 {
 		n = len(r.Items)
 	}
-	return strings.NewReplacer("{title}", quote(one), "{titles}", series(quoted, p.and), "{old}", quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
+	return strings.NewReplacer("{title}", quote(one), "{titles}", series(quoted, p["and"][0]), "{old}", quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
 		"{text}", strings.TrimSuffix(r.Text, ".")).Replace(form)
 }
 
@@ -258,7 +269,7 @@ func series(all []string, and string) string {
 }
 
 // list numbers tasks as positions refer to them.
-func (c *composer) list(p *phrases, r Remark) string {
+func (c *composer) list(p phrases, r Remark) string {
 	var lines []string
 	for n, t := range r.Items {
 		at := n + 1
@@ -274,11 +285,11 @@ func (c *composer) list(p *phrases, r Remark) string {
 		case r.Details && t.Description != nil:
 			lines = append(lines, "   "+strings.ReplaceAll(*t.Description, "\n", "\n   "))
 		case r.What == sayDetails:
-			lines = append(lines, "   "+c.said(p.say[sayBare][0], nil))
+			lines = append(lines, "   "+c.said(p[sayBare][0], nil))
 		}
 	}
 	if more := r.N - len(r.Items); more > 0 {
-		lines = append(lines, c.said(c.fill(p, p.say[sayMore][0], Remark{N: more}), nil))
+		lines = append(lines, c.said(c.fill(p, p[sayMore][0], Remark{N: more}), nil))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -335,7 +346,11 @@ func (c *composer) question(q Question) string {
 // describe is what an act would do, for a person who is to choose; "" for one that does nothing, or for a task that is not known.
 func describe(language string, a Act) string {
 	p := phrasesOf(language)
-	form := p.do[a.Intent]
+	do := "do " + string(a.Intent)
+	if a.Intent == understand.Update && a.Entities.Title != "" {
+		do = "do rename"
+	}
+	form := strings.Join(p[do], "")
 	var what []string
 	for _, title := range a.kept() {
 		if title != "" {
@@ -345,11 +360,7 @@ func describe(language string, a Act) string {
 	if form == "" || len(what) == 0 && strings.Contains(form, "{title}") {
 		return ""
 	}
-	into := quote(a.Entities.Title)
-	if a.Intent == understand.Update && a.Entities.Title != "" {
-		form = p.rename
-	}
-	text := strings.NewReplacer("{title}", series(what, p.and), "{new}", into).Replace(form)
+	text := strings.NewReplacer("{title}", series(what, p["and"][0]), "{new}", quote(a.Entities.Title)).Replace(form)
 	if a.Entities.HasDescription && a.Entities.Description != "" {
 		text += ": " + a.Entities.Description
 	}
