@@ -22,7 +22,7 @@ func tongues() []tongue {
 	return []tongue{
 		{"en", "buy groceries", "Call John", "Prepare meeting", "Book meeting room", "Meeting minutes",
 			"remind me to buy groceries", "show my tasks", "complete task 2", "update the meeting task", "meeting", "the first one", "Cancel the board meeting",
-			"rename task 1 to bread", "task 1", "delete task 2", "away with it", "yes", "no", "rather not", "undo that",
+			"rename task 1 to bread", "task 1", "delete task 2", "away with it", "yes", "no", "I would like to keep it after all", "undo that",
 			"I've added '%s' to your tasks. You got this!", "Here are your tasks:", "Great! I've marked '%s' as completed ✓", "I found 3 tasks about '%s'. Which one did you mean?",
 			"What should '%s' be changed to?", "Done: '%s' is now '%s'.", "I couldn't find %s. It may have been deleted. Try 'show my tasks' to see what's current.",
 			"Delete '%s'? Please answer yes or no.", "I've deleted '%s'.", "All right, I've left everything as it is.", "'%s' is open again."},
@@ -35,7 +35,7 @@ func tongues() []tongue {
 			"'%s' löschen? Bitte antworte mit Ja oder Nein.", "Ich habe '%s' gelöscht.", "In Ordnung, ich habe alles gelassen, wie es ist.", "'%s' ist wieder offen."},
 		{"pt-BR", "comprar pão", "Ligar para Ana", "Preparar reunião", "Reservar sala da reunião", "Ata da reunião",
 			"lembra-me de comprar pão", "o que tenho para fazer?", "a segunda já está", "muda a tarefa da reunião", "reunião", "a primeira", "Cancelar a reunião de sexta",
-			"a tarefa 1 passa a ser leite", "tarefa 1", "tira a segunda", "essa já não quero", "sim", "não", "deixa estar", "desfaz isso",
+			"a tarefa 1 passa a ser leite", "tarefa 1", "tira a segunda", "essa já não quero", "sim", "não", "prefiro ficar com essa tarefa", "desfaz isso",
 			"Adicionei '%s' às suas tarefas.", "Aqui estão as suas tarefas:", "Ótimo! Marquei '%s' como concluída ✓", "Encontrei 3 tarefas sobre '%s'. Qual delas você quis dizer?",
 			"O que devo mudar em '%s'?", "Pronto: '%s' agora é '%s'.", "Não encontrei %s. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual.",
 			"Excluir '%s'? Responda sim ou não.", "Excluí '%s'.", "Tudo bem, deixei tudo como está.", "'%s' está aberta de novo."},

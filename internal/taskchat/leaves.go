@@ -37,7 +37,7 @@ type wanted struct {
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), said(), askWhich(), lookUp(), resolveLeaf(),
-		offerOthers(), hasTitle(), hasValue(), confirmed(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
+		hasTitle(), hasValue(), confirmed(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
 
 // mostActs bounds what one message may ask for.
