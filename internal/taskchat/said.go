@@ -56,10 +56,18 @@ func wordsOf(words, language string) (stems []string) {
 	return stems
 }
 
-// alike says that two stems are of one word, or that one begins or ends with the other: “an-rufen”, “Einkaufs-liste”.
+// alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths of the shorter one, as inflected
+// forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be the same.
 func alike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a == b || len(a) > shortWord && a[0] >= 'a' && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a))
+	if a == b || a[0] < 'a' || len(a) <= shortWord {
+		return a == b
+	}
+	begin := 0
+	for begin < len(a) && a[begin] == b[begin] {
+		begin++
+	}
+	return begin > shortWord && 5*begin > 3*len(a) || strings.HasSuffix(b, a)
 }
