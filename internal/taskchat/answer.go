@@ -3,6 +3,7 @@ package taskchat
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/taskchat/understand"
@@ -37,7 +38,8 @@ func plainAnswer() bt.Leaf {
 
 func takeAnswer() bt.Leaf {
 	type in struct {
-		Open Open `port:"open"`
+		Words string `port:"words"`
+		Open  Open   `port:"open"`
 	}
 	type out struct {
 		Acts      []Act      `port:"acts"`
@@ -50,6 +52,9 @@ func takeAnswer() bt.Leaf {
 			return nil
 		}
 		took := i.Open.take(o.Acts)
+		if !took.answered && !took.other && i.Open.waits() && refuses(i.Words) {
+			took = i.Open.take([]Act{{Intent: understand.Decline}})
+		}
 		o.Acts = took.acts
 		if took.left {
 			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayLeft})
@@ -69,6 +74,12 @@ func takeAnswer() bt.Leaf {
 		}
 		return nil
 	})
+}
+
+// refuses says that a message begins with a plain no, whatever else it says.
+func refuses(words string) bool {
+	first := strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(",.;:!–—", r) })
+	return len(first) > 0 && understand.Consent(first[0]) == understand.No
 }
 
 // taken is what a message comes to, as the answer to a question.

@@ -115,6 +115,8 @@ func TestUnclearReplyIsAskedOnceMoreAndThenLapses(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Call John", "Call Anna")
 	c := h.process("p").talk(ada)
+	c.say("delete Call John", taskchat.StatusConfirmation)
+	c.say("nein, das war ein Irrtum", taskchat.StatusSuccess) // which begins with a no
 	c.say("complete call", taskchat.StatusClarification)
 	c.say("thanks a lot", taskchat.StatusClarification)
 	contains(t, c.say("thanks a lot", taskchat.StatusSuccess).Response, "My last question has lapsed")
