@@ -193,20 +193,12 @@ func pick(r *understand.Reference, labels []string) (picked []int) {
 	if r == nil {
 		return nil
 	}
-	var except []int
-	if r.Except != nil {
-		if except = pick(r.Except, labels); except == nil {
-			return nil
-		}
-	}
 	switch {
-	case r.Both && len(labels) != 2:
+	case r.Except != nil, r.Both && len(labels) != 2:
 		return nil
 	case r.All:
 		for n := range labels {
-			if !slices.Contains(except, n) {
-				picked = append(picked, n)
-			}
+			picked = append(picked, n)
 		}
 	case len(r.Positions) > 0:
 		for _, p := range r.Positions {

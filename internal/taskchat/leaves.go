@@ -22,22 +22,21 @@ type Given struct {
 
 // wanted is what the response is made of.
 type wanted struct {
-	Language    string         `port:"language,optional"`
-	Remarks     []Remark       `port:"remarks,optional"`
-	Questions   []Question     `port:"questions,optional"`
-	Shown       []Item         `port:"shown,optional"`
-	Lists       int            `port:"lists,optional"` // how many were shown
-	Metadata    Metadata       `port:"metadata,optional"`
-	Told        int            `port:"told,optional"` // of how many writes the remarks tell
-	Confidences []float64      `port:"confidences,optional"`
-	Intents     []IntentResult `port:"intents,optional"`
-	Worded      []Worded       `port:"worded,optional"`
+	Language  string         `port:"language,optional"`
+	Remarks   []Remark       `port:"remarks,optional"`
+	Questions []Question     `port:"questions,optional"`
+	Shown     []Item         `port:"shown,optional"`
+	Lists     int            `port:"lists,optional"` // how many were shown
+	Metadata  Metadata       `port:"metadata,optional"`
+	Told      int            `port:"told,optional"` // of how many writes the remarks tell
+	Intents   []IntentResult `port:"intents,optional"`
+	Worded    []Worded       `port:"worded,optional"`
 }
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), said(), askWhich(), lookUp(), resolveLeaf(),
-		hasTitle(), hasValue(), confirmed(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
+		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
 
 // mostActs bounds what one message may ask for.
@@ -88,12 +87,11 @@ func nextAct() bt.Leaf {
 		Acts []Act `port:"acts"`
 	}
 	type out struct {
-		Left        []Act          `port:"left" doc:"what is left after it"`
-		Act         Act            `port:"act"`
-		Confidences []float64      `port:"confidences" doc:"of the wishes so far"`
-		Intents     []IntentResult `port:"intents" doc:"what was wanted so far, as it was read"`
-		Metadata    Metadata       `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
-		Done        bool           `port:"done" doc:"there was none left"`
+		Left     []Act          `port:"left" doc:"what is left after it"`
+		Act      Act            `port:"act"`
+		Intents  []IntentResult `port:"intents" doc:"what was wanted so far, as it was read"`
+		Metadata Metadata       `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
+		Done     bool           `port:"done" doc:"there was none left"`
 	}
 	return bt.Func("NextAct", "Takes the first of what is wanted.", func(i in, o *out) error {
 		if len(i.Acts) == 0 {
@@ -104,9 +102,6 @@ func nextAct() bt.Leaf {
 		o.Intents = append(slices.Clip(o.Intents), o.Act.result())
 		if o.Act.names() {
 			o.Metadata.AgentContext.LastTask = 0
-		}
-		if toolOf(o.Act.Intent) != "" {
-			o.Confidences = append(slices.Clip(o.Confidences), o.Act.Confidence)
 		}
 		return nil
 	})
@@ -145,21 +140,19 @@ func confident() bt.Leaf {
 	})
 }
 
-func hasTitle() bt.Leaf {
-	return bt.Check("HasTitle", "Whether it is known what the task is to be called.", func(i actIn) (bool, string) {
-		return i.Act.Entities.Title != "", "a title"
-	})
-}
-
-func hasValue() bt.Leaf {
-	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i actIn) (bool, string) {
-		return i.Act.hasValue(), "a new title, description or status"
-	})
-}
-
-func confirmed() bt.Leaf {
-	return bt.Check("Confirmed", "Whether the person said yes to exactly this.", func(i actIn) (bool, string) {
-		return i.Act.Row != "", "by the pending row " + i.Act.Row
+func has() bt.Leaf {
+	type in struct {
+		Act  Act    `port:"act"`
+		What string `port:"what" doc:"title: what a new task is called; value: what an update changes; yes: the person's, to exactly this"`
+	}
+	return bt.Check("Has", "Whether what an act needs is known.", func(i in) (bool, string) {
+		switch i.What {
+		case "title":
+			return i.Act.Entities.Title != "", "a title"
+		case "value":
+			return i.Act.hasValue(), "a new title, description or status"
+		}
+		return i.Act.Row != "", "a yes, by the pending row " + i.Act.Row
 	})
 }
 

@@ -34,8 +34,10 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	m := given.Metadata
 	made := c.made(e.Under)
 	at := c.calls(&r, &m, w, made)
-	for _, one := range w.Confidences {
-		m.sure(one)
+	for _, one := range w.Intents {
+		if toolOf(understand.Intent(one.IntentType)) != "" {
+			m.sure(one.Confidence)
+		}
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
 	m.AgentContext.LastTask, m.AgentContext.Changes = w.Metadata.AgentContext.LastTask, w.Metadata.AgentContext.Changes
