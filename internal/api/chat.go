@@ -31,6 +31,51 @@ type ChatResponse struct {
 	Reasoning     string             `json:"reasoning_trace,omitempty" doc:"For whoever wants to know why; no form is promised."`
 	Message       string             `json:"message" doc:"What was said."`
 	Run           string             `json:"run_id"`
+	Intents       []ChatIntent       `json:"intents" doc:"What the message was read as, in the order said."`
+	Metadata      ChatMetadata       `json:"metadata" doc:"Of the conversation, as it is after this message."`
+}
+
+// ChatIntent is what the person wants, as far as it was understood.
+type ChatIntent struct {
+	Intent       string         `json:"intent_type"`
+	Confidence   float64        `json:"confidence" doc:"0 to 1."`
+	Entities     map[string]any `json:"entities" doc:"What was said beside it: title, description, status, reference."`
+	Alternatives []ChatScored   `json:"alternatives,omitempty" doc:"What it may have been instead."`
+	Reasoning    string         `json:"reasoning,omitempty"`
+	By           string         `json:"by" doc:"The model that read it, or rules."`
+}
+
+// ChatScored is an intent with its confidence.
+type ChatScored struct {
+	Name       string  `json:"name"`
+	Confidence float64 `json:"confidence" doc:"0 to 1."`
+}
+
+// ChatMetadata is what a conversation remembers.
+type ChatMetadata struct {
+	References map[string]int64 `json:"task_references,omitempty" doc:"The id of the task at each position of the last list shown."`
+	At         *time.Time       `json:"referenced_at,omitempty" doc:"When that list was shown."`
+	Tool       string           `json:"last_tool_used,omitempty"`
+	Parameters json.RawMessage  `json:"last_tool_parameters,omitempty"`
+	Context    ChatContext      `json:"agent_context"`
+}
+
+// ChatContext is the agent's own part of the metadata.
+type ChatContext struct {
+	Domain         string          `json:"application_domain"`
+	Confidences    []float64       `json:"confidence_history" doc:"Of the last three intents."`
+	Clarifications int             `json:"clarification_count"`
+	LastTask       int64           `json:"last_task,omitempty" doc:"What “it” means."`
+	Language       string          `json:"language,omitempty" doc:"Of the last message."`
+	Unlisted       bool            `json:"unlisted,omitempty" doc:"The last list had more tasks than were shown."`
+	Shown          []string        `json:"shown,omitempty" doc:"The titles of the last list."`
+	Changes        [][]ChatChanged `json:"changes,omitempty" doc:"What can be undone, the oldest first."`
+}
+
+// ChatChanged is a task that was changed, and its version since.
+type ChatChanged struct {
+	ID      int64 `json:"id"`
+	Version int64 `json:"version"`
 }
 
 // ChatToolCall is a call of an MCP tool.

@@ -18,7 +18,7 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 	if _, err := rand.Read(key); err != nil {
 		return d, err
 	}
-	server, err := mcp.New(mcp.Config{Tasks: a.Tasks, Key: key, Log: a.log, Now: a.Clock.Now})
+	server, err := mcp.New(mcp.Config{Tasks: a.Tasks, Undo: true, Key: key, Log: a.log, Now: a.Clock.Now})
 	if err != nil {
 		return d, err
 	}

@@ -25,9 +25,10 @@ func (c *command) chatCommand() *cobra.Command {
 	var f chatFlags
 	cmd := &cobra.Command{Use: "chat [MESSAGE | -]", Short: "Keep your to-do list in conversation",
 		Long: "Talks to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”,\n" +
-			"“complete task 2”, “rename the first one to …”, “delete it”. It understands English, German and\n" +
-			"Portuguese without a model, and asks before it deletes anything or when it is not sure. Given a\n" +
-			"message, it answers that one; without, it holds a conversation until an empty line or Ctrl-D.\n\n" +
+			"“complete task 2”, “rename the first one to …”, “delete it”, “undo”. With a model it understands any\n" +
+			"language; without one, plain commands in English, German and Portuguese. It asks before it deletes\n" +
+			"anything or when it is not sure. Given a message, it answers that one; without, it holds a\n" +
+			"conversation until an empty line or Ctrl-D.\n\n" +
 			"It continues the last conversation unless --conversation names another; ‘--conversation new’ begins\n" +
 			"one. Conversations that nobody uses are removed after 30 days.\n\n" +
 			"Exit codes: 0 answered or asked, 1 failed, 2 bad input, 5 journal problem, 130 you stopped it.",

@@ -62,8 +62,11 @@ func (c *command) onTask(do func(ctx context.Context, tasks tasksOf, id int64) e
 func (c *command) taskList() *cobra.Command {
 	var q task.Query
 	var status string
+	var long bool
 	cmd := &cobra.Command{Use: "list", Short: "List tasks in order of creation", Args: cobra.NoArgs,
-		Example: "  sibyl task list\n  sibyl task list --status pending --newest --limit 10\n  sibyl task list --json --user ada",
+		Long: "Lists tasks by their positions, as ‘sibyl chat’ does, with their ids beside them. The other commands\n" +
+			"take ids, which stay the same.",
+		Example: "  sibyl task list --long\n  sibyl task list --status pending --newest --limit 10\n  sibyl task list --json --user ada",
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			q.Status, q.Limit = task.Status(status), c.limit
 			p, err := tasks.List(ctx, tasks.by.Owner, q)
@@ -76,20 +79,28 @@ func (c *command) taskList() *cobra.Command {
 			case len(p.Tasks) < p.Total:
 				fmt.Fprintf(c.Err, "· %d of %d tasks\n", len(p.Tasks), p.Total)
 			}
-			return printList(c, p.Tasks, taskLine)
+			at := 0
+			return printList(c, p.Tasks, func(t task.Task) string {
+				at++
+				line := fmt.Sprintf("%3d. %s", at, taskLine(t))
+				if about := described(&t); long && about != "" {
+					line += "\n         " + printable(about)
+				}
+				return line
+			})
 		})}
+	cmd.Flags().BoolVar(&long, "long", false, "with descriptions")
 	cmd.Flags().StringVar(&status, "status", "", "list only pending or completed tasks")
 	cmd.Flags().BoolVar(&q.Newest, "newest", false, "newest first")
 	return c.withJSON(c.withLimit(cmd, 0, "maximum number to show (default: all)"), "a JSON array")
 }
 
-// taskLine is the line of a task in a list.
+// taskLine is a task in one line, with its id.
 func taskLine(t task.Task) string {
-	line := fmt.Sprintf("%4d  [ ]  %s", t.ID, printable(t.Title))
 	if t.CompletedAt != nil {
-		line = fmt.Sprintf("%4d  [x]  %s  (completed %s)", t.ID, printable(t.Title), moment(*t.CompletedAt))
+		return fmt.Sprintf("[x] %s  (id %d, completed %s)", printable(t.Title), t.ID, moment(*t.CompletedAt))
 	}
-	return line
+	return fmt.Sprintf("[ ] %s  (id %d)", printable(t.Title), t.ID)
 }
 
 func (c *command) taskAdd() *cobra.Command {

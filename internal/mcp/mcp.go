@@ -34,11 +34,14 @@ type Tasks interface {
 	Task(ctx context.Context, owner string, id int64) (task.Task, error)
 	List(ctx context.Context, owner string, q task.Query) (task.Page, error)
 	Made(ctx context.Context, by task.By) (bool, error)
+	Last(ctx context.Context, owner string) (task.Change, error)
+	UndoChange(ctx context.Context, by task.By, id int64) (task.Change, error)
 }
 
 // Config is what a Server is made of.
 type Config struct {
 	Tasks   Tasks    // nil: no tool of tasks is offered
+	Undo    bool     // undo_task is offered too
 	Oracle  *Oracle  // nil: ask is not offered
 	Inquiry *Inquiry // nil: neither investigate nor inquiry is offered
 	Key     []byte   // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database

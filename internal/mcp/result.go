@@ -98,6 +98,7 @@ func faultOf(err error, database bool) *Fault {
 		text string
 	}{
 		{task.ErrNotFound, NotFound, "There is no such task; it may have been deleted. list_tasks shows those there are."},
+		{task.ErrNoChange, NotFound, "There is nothing to undo."},
 		{task.ErrConflict, Conflict, "The task has changed since you looked. Look again with list_tasks, and decide anew."},
 		{journal.ErrNotFound, NotFound, "There is no such session."},
 		{run.ErrDraining, Unavailable, "This server is about to stop. Try again."},

@@ -51,6 +51,9 @@ func textsSchema() string {
 // taskTools are the tools of the task list.
 func (s *Server) taskTools() []offer {
 	all := []offer{s.addTool(), s.listTool(), s.updateTool(), s.completeTool(), s.removeTool()}
+	if s.config.Undo {
+		all = append(all, s.undoTool())
+	}
 	for i := range all {
 		all[i].database = true
 	}

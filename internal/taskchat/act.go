@@ -28,14 +28,21 @@ type Act struct {
 	Confidence   float64                  `json:"confidence"`
 	Alternatives []understand.Alternative `json:"alternatives,omitempty"`
 	Entities     understand.Entities      `json:"entities"`
+	Details      bool                     `json:"details,omitempty"` // of a list: with the descriptions
+	Reply        string                   `json:"reply,omitempty"`   // to talk, in a model's words
 	Reasoning    string                   `json:"reasoning,omitempty"`
 	By           string                   `json:"by,omitempty"` // the model that proposed it; "": the rules read it
 	Targets      []Item                   `json:"targets,omitempty"`
+	Takes        []Changed                `json:"takes,omitempty"`  // the changes that an undo takes back, the latest first
 	Row          string                   `json:"row,omitempty"`    // the pending row by which the person said yes to exactly this
 	Chosen       bool                     `json:"chosen,omitempty"` // the person was asked, and said that this is meant
+	Agreed       bool                     `json:"agreed,omitempty"` // the person was asked about these texts, and said yes
 }
 
-// actOf makes an act of what was read.
+// unclear is the intent of words that answer a question, and can't be followed.
+const unclear understand.Intent = "unclear"
+
+// actOf makes an act of what the rules read.
 func actOf(r understand.Result) Act {
 	return Act{Intent: r.Intent, Confidence: r.Confidence, Alternatives: r.Alternatives, Entities: r.Entities, Reasoning: r.Reasoning}
 }
@@ -67,8 +74,11 @@ func (a *Act) result() IntentResult {
 // hasValue says that an update has something to change.
 func (a *Act) hasValue() bool {
 	e := a.Entities
-	return a.Intent == understand.Update && (e.Title != "" || e.When != "" || e.HasDescription || e.Status != "")
+	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
+
+// reopens says that an act opens completed tasks again.
+func (a *Act) reopens() bool { return a.Intent == understand.Update && a.Entities.Status == pending }
 
 // names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.
 func (a *Act) names() bool {
@@ -80,16 +90,19 @@ func (a *Act) names() bool {
 	return false
 }
 
-// toolOf is the tool that performs an intent; "" for one that none performs.
-func toolOf(i understand.Intent) string {
+// tools are the tools that perform intents.
+func tools() map[understand.Intent]string {
 	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks", understand.Update: "update_task",
-		understand.Complete: "complete_task", understand.Delete: "delete_task"}[i]
+		understand.Complete: "complete_task", understand.Delete: "delete_task", understand.Undo: "undo_task"}
 }
+
+// toolOf is the tool that performs an intent; "" for one that none performs.
+func toolOf(i understand.Intent) string { return tools()[i] }
 
 // changeOf is the intent that a tool performed; "" for one that changes no tasks.
 func changeOf(tool string) understand.Intent {
-	for _, i := range []understand.Intent{understand.Create, understand.Update, understand.Complete, understand.Delete} {
-		if toolOf(i) == tool {
+	for i, name := range tools() {
+		if name == tool && i != understand.List && i != understand.Undo {
 			return i
 		}
 	}
@@ -109,7 +122,8 @@ type Question struct {
 	Text    Remark   `json:"text"`
 	Act     Act      `json:"act"` // what waits for the answer
 	Options []Option `json:"options,omitempty"`
-	Rest    []Act    `json:"rest,omitempty"` // what else of the message waits
+	Rest    []Act    `json:"rest,omitempty"`  // what else of the message waits
+	Again   bool     `json:"again,omitempty"` // it was asked before, and the answer was unclear
 }
 
 // Option is one of the things that can be chosen, and what is done then.
@@ -118,15 +132,20 @@ type Option struct {
 	Act   Act    `json:"act"`
 }
 
-// Open is a question that a conversation was left with. Row is the id of its pending row.
+// Open is a question that a conversation was left with. Row is the id of its pending row. Lapsed says that it can't be answered any more: it waited
+// too long, or the message was sent before it was seen.
 type Open struct {
-	Row string `json:"row"`
+	Row    string `json:"row"`
+	Lapsed bool   `json:"lapsed,omitempty"`
 	Question
 }
 
+// waits says that there is a question that may be answered.
+func (o *Open) waits() bool { return o.Row != "" && !o.Lapsed }
+
 // understood is the question as the rules of understanding know it.
 func (o *Open) understood() *understand.Open {
-	if o == nil || o.Row == "" {
+	if !o.waits() {
 		return nil
 	}
 	u := &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}

@@ -1,11 +1,40 @@
 package taskchat
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/taskchat/understand"
 )
+
+func plainAnswer() bt.Leaf {
+	type in struct {
+		Words    string   `port:"words"`
+		Open     Open     `port:"open"`
+		Metadata Metadata `port:"metadata"`
+	}
+	type out struct {
+		Acts     []Act      `port:"acts"`
+		Language string     `port:"language"`
+		Events   []bt.Typed `port:",events"`
+	}
+	return bt.Func("PlainAnswer", "Reads a plain yes or no to a question, from closed lists. A yes comes from nowhere else. FAILURE if it is none.", func(i in, o *out) error {
+		intents := map[understand.Answer]understand.Intent{understand.Yes: understand.Confirm, understand.No: understand.Decline}
+		intent, plain := intents[understand.Consent(i.Words)]
+		switch {
+		case i.Open.Row == "":
+			return errors.New("nothing was asked")
+		case !plain:
+			return errors.New("it is no plain yes or no")
+		}
+		o.Acts = []Act{{Intent: intent, Confidence: 1, Reasoning: "nothing but a " + map[understand.Intent]string{understand.Confirm: "yes", understand.Decline: "no"}[intent]}}
+		o.Language = i.Metadata.AgentContext.Language
+		o.Events = intentsRead(o.Acts)
+		return nil
+	})
+}
 
 func takeAnswer() bt.Leaf {
 	type in struct {
@@ -17,26 +46,29 @@ func takeAnswer() bt.Leaf {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 	}
-	return bt.Func("TakeAnswer", "Puts what an answer stands for in its place: what was asked about, with the yes or the choice.", func(i in, o *out) error {
+	const doc = "Puts what an answer stands for in its place. A question whose answer is unclear is asked once more; one that lapses is told."
+	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
 		if i.Open.Row == "" {
 			return nil
 		}
-		var acts, rest []Act
-		for _, a := range o.Acts {
-			switch meant, asks, is := i.Open.answered(a, i.Words); {
-			case !is:
-				acts = append(acts, a)
-				continue
-			case asks:
-				o.Questions = append(slices.Clip(o.Questions), i.Open.Question)
-			case a.Intent == understand.Decline:
-				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayLeft, Items: i.Open.Act.Targets})
-				rest = i.Open.Rest
-			default:
-				acts, rest = append(acts, meant...), i.Open.Rest
-			}
+		took := i.Open.take(o.Acts)
+		if !took.answered && !took.other && i.Open.waits() && refuses(i.Words) {
+			took = i.Open.take([]Act{{Intent: understand.Decline}})
 		}
-		if o.Acts = append(acts, rest...); len(o.Acts) > mostActs {
+		o.Acts = took.acts
+		if took.left {
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayLeft})
+		}
+		switch {
+		case took.answered:
+		case i.Open.waits() && !i.Open.Again && !took.other:
+			again := i.Open.Question
+			again.Again = true
+			o.Questions = append(slices.Clip(o.Questions), again)
+		default:
+			o.Remarks = append(slices.Clip(o.Remarks), i.Open.lapse())
+		}
+		if len(o.Acts) > mostActs {
 			o.Acts = o.Acts[:mostActs]
 			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
 		}
@@ -44,46 +76,102 @@ func takeAnswer() bt.Leaf {
 	})
 }
 
-// answers says that a message answers the question, or nothing at all: a yes or no that nobody asked for is no wish.
-func (o *Open) answers(read []understand.Result) bool {
-	answer := func(r understand.Result) bool {
-		return r.Intent == understand.Confirm || r.Intent == understand.Decline
-	}
-	if o.Row == "" {
-		return !slices.ContainsFunc(read, func(r understand.Result) bool { return !answer(r) })
-	}
-	return slices.ContainsFunc(read, func(r understand.Result) bool { return answer(r) || r.Intent == understand.Choose })
+// refuses says that a message begins with a plain no, whatever else it says.
+func refuses(words string) bool {
+	first := strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(",.;:!–—", r) })
+	return len(first) > 0 && understand.Consent(first[0]) == understand.No
 }
 
-// answered is what an answer to the question means; asks: it is none that can be followed, and the question stands. is says whether it is an
-// answer at all.
-func (o *Open) answered(a Act, words string) (meant []Act, asks, is bool) {
+// taken is what a message comes to, as the answer to a question.
+type taken struct {
+	acts     []Act
+	left     bool // what was asked about is not to be done
+	answered bool
+	other    bool // it wants something else
+}
+
+// take goes through what was read as what may be the answer to the question.
+func (o *Open) take(read []Act) (t taken) {
+	for _, a := range read {
+		if o.Lapsed && answers(a.Intent) {
+			continue
+		}
+		if !o.Lapsed {
+			if meant, is := o.answered(a); is {
+				t.acts, t.answered = append(t.acts, meant...), true
+				t.left = t.left || a.Intent == understand.Decline
+				continue
+			}
+		}
+		if a.Intent == unclear || answers(a.Intent) {
+			continue
+		}
+		t.other = t.other || toolOf(a.Intent) != ""
+		t.acts = append(t.acts, a)
+	}
+	if t.answered { // what else was said to it needs no reply
+		t.acts = slices.DeleteFunc(t.acts, func(a Act) bool { return a.Reply != "" })
+		t.acts = append(t.acts, o.Rest...)
+	}
+	return t
+}
+
+// answers says that an intent is one of answers.
+func answers(i understand.Intent) bool {
+	return slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose, understand.Value, unclear}, i)
+}
+
+// lapse says that the question can't be answered any more, and what it was about.
+func (o *Open) lapse() Remark {
+	r := Remark{What: sayLapsed, Text: string(o.Act.Intent), Items: o.Act.Targets}
+	if len(r.Items) == 0 {
+		r.What = sayLapsedAll
+	}
+	return r
+}
+
+// answered is what an answer to the question means. is is false for what is none, and for one that can't be followed.
+func (o *Open) answered(a Act) (meant []Act, is bool) {
+	act := o.Act
 	switch {
 	case a.Intent == understand.Decline:
-		return nil, false, true
+		return nil, true
 	case a.Intent == understand.Confirm && o.Kind == askConfirm:
-		yes := o.Act
-		yes.Chosen = true
-		if yes.Intent == understand.Delete && len(yes.Targets) > 0 {
-			yes.Row = o.Row
+		act.Chosen, act.Agreed = true, true
+		if act.Intent == understand.Delete && len(act.Targets) > 0 {
+			act.Row = o.Row
 		}
-		return []Act{yes}, false, true
+		return []Act{act}, true
 	case a.Intent == understand.Confirm && o.Kind == askChoose && len(o.Options) == 1:
-		return []Act{o.Options[0].Act}, false, true
-	case a.Intent == understand.Confirm && o.Kind == askChoose:
-		return nil, true, true
-	case a.Intent == understand.Choose && o.Kind == askChoose:
+		return []Act{o.Options[0].Act}, true
+	case o.chooses(a):
 		meant = o.chosen(a.Entities.Reference)
-		return meant, len(meant) == 0, true
-	case a.Intent == understand.Value && o.Kind == askValue:
-		act := o.Act
-		act.Entities.Title, act.Chosen = a.Entities.Title, true
-		if act.Intent == understand.Update && understand.SaysWhen(act.Entities.Title) {
-			act.Entities.Title, act.Entities.When = "", act.Entities.Title
+		return meant, len(meant) > 0
+	case o.values(a):
+		if act.Agreed = a.By == ""; a.Entities.Title != "" {
+			act.Entities.Title = a.Entities.Title
 		}
-		return []Act{act}, false, true
+		if a.Entities.HasDescription {
+			act.Entities.Description, act.Entities.HasDescription = a.Entities.Description, true
+		}
+		return []Act{act}, true
 	}
-	return nil, false, false
+	return nil, false
+}
+
+// chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone means one of them.
+func (o *Open) chooses(a Act) bool {
+	r := a.Entities.Reference
+	return o.Kind == askChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
+}
+
+// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes.
+func (o *Open) values(a Act) bool {
+	if o.Kind != askValue || a.Entities.Title == "" && !a.Entities.HasDescription {
+		return false
+	}
+	r := a.Entities.Reference
+	return a.Intent == understand.Value || a.By != "" && a.Intent == o.Act.Intent && (r == nil || r.It || a.Intent == understand.Create)
 }
 
 // chosen are the acts of the options that a reference names; those of one intent on tasks become one.
@@ -105,20 +193,12 @@ func pick(r *understand.Reference, labels []string) (picked []int) {
 	if r == nil {
 		return nil
 	}
-	var except []int
-	if r.Except != nil {
-		if except = pick(r.Except, labels); except == nil {
-			return nil
-		}
-	}
 	switch {
-	case r.Both && len(labels) != 2:
+	case r.Except != nil, r.Both && len(labels) != 2:
 		return nil
 	case r.All:
 		for n := range labels {
-			if !slices.Contains(except, n) {
-				picked = append(picked, n)
-			}
+			picked = append(picked, n)
 		}
 	case len(r.Positions) > 0:
 		for _, p := range r.Positions {

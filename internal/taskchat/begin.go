@@ -50,7 +50,6 @@ type Options struct {
 type Env struct {
 	Model string   `json:"model"`
 	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
-	Zone  int      `json:"zone"`           // of the times that the person is told, in seconds east of UTC
 }
 
 // Turn is what a conversation keeps of a message: the summary of its run.
@@ -61,9 +60,9 @@ type Turn struct {
 	Metadata Metadata `json:"metadata"`
 }
 
-// keptPast bounds how many earlier messages a model is shown, and pastRead how many rows are read to find them.
+// keptPast bounds how many earlier messages a model is shown with their responses, and pastRead how many rows are read to find them.
 const (
-	keptPast = 6
+	keptPast = 25
 	pastRead = 2 * keptPast
 )
 
@@ -74,20 +73,22 @@ func New(d Deps) (*run.Assistant, error) {
 		return nil, err
 	}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome,
-		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, agent.CallReceipt](), EffectIntent: run.EffectOf[IntentPayload, IntentReceipt]()},
+		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, agent.CallReceipt](),
+			EffectIntent: run.EffectOf[IntentPayload, IntentReceipt](), EffectWords: run.EffectOf[WordsPayload, WordsReceipt]()},
 		Open: func(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
 			call := &agent.Caller{View: v, Connect: c.tools, Of: theCall, Timeout: callTimeout}
-			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent}}, c.close, nil
+			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent}, EffectWords: {Do: d.words}}, c.close, nil
 		}}, nil
 }
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys(), Begin: d.begin, Show: show, Lines: lines, Exchanged: exchanged,
+		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys(),
+		Begin: d.begin, Show: show, Exchanged: exchanged,
 		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."}},"additionalProperties":false}`)}
 }
 
@@ -108,9 +109,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to use the configured one", Err: err}
 	}
-	_, zone := d.Now().Local().Zone()
-	env := Env{Model: id, Zone: zone}
+	env := Env{Model: id}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
+	_, given.Zone = d.Now().Local().Zone()
 	prompt, err := d.Prompt()
 	if err != nil {
 		return run.Spec{}, fmt.Errorf("the prompt of the task assistant: %w", err)
@@ -156,19 +157,22 @@ func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given)
 		if n == 0 {
 			consume = []string{r.ID}
 		}
+		if given.Model && len(given.Said)+len(turn.Message) < MaxMessage {
+			given.Said = turn.Message + "\n" + given.Said
+		}
 		past = append(past, r.ID)
 	}
-	switch {
-	case b.Late && len(past) == 1:
+	if b.Late && len(past) == 1 {
 		given.Metadata.unseen(newMetadata())
-	case len(consume) > 0 && !b.Late: // who had not seen a question has not answered it
+	}
+	if len(consume) > 0 {
 		given.Open, err = d.left(ctx, b, consume[0])
 	}
 	slices.Reverse(past)
 	return past, consume, err
 }
 
-// left is the question that a run has left, unless it has expired.
+// left is the question that a run has left. It has lapsed if it waited too long, or if the message was sent before it was seen.
 func (d Deps) left(ctx context.Context, b assistant.Beginning, id string) (o Open, err error) {
 	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
 	if err != nil {
@@ -182,8 +186,8 @@ func (d Deps) left(ctx context.Context, b assistant.Beginning, id string) (o Ope
 		if err := json.Unmarshal(row.Data, &l); err != nil {
 			return o, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		if l.Question != nil && d.Now().Before(l.Until) {
-			o = Open{Row: row.ID, Question: *l.Question}
+		if l.Question != nil {
+			o = Open{Row: row.ID, Question: *l.Question, Lapsed: b.Late || !d.Now().Before(l.Until)}
 		}
 	}
 	return o, nil

@@ -2,7 +2,9 @@ package taskchat
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"sibyl/internal/agent"
@@ -41,6 +43,9 @@ type changeArgs struct {
 
 // calls are those that an act comes to: one for each task.
 func (a *Act) calls() (all []bt.Request, err error) {
+	if a.Intent == understand.Undo {
+		return a.undoing(), nil
+	}
 	targets := a.Targets
 	if a.Intent == understand.Create {
 		targets = []Item{{Title: a.Entities.Title}}
@@ -48,16 +53,13 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	for _, t := range targets {
 		args := changeArgs{ID: t.ID}
 		if a.Intent == understand.Create || a.Intent == understand.Update {
-			args.Title, args.Status = a.Entities.Title, a.Entities.Status
-			if a.Entities.When != "" {
-				args.Title = understand.Rescheduled(t.Title, a.Entities.When)
-			}
+			args.Title = a.Entities.Title
 			if a.Entities.HasDescription {
 				args.Description = &a.Entities.Description
 			}
 		}
-		if a.Intent == understand.Create {
-			args.Status = ""
+		if a.Intent == understand.Update {
+			args.Status = a.Entities.Status
 		}
 		p := CallPayload{Tool: toolOf(a.Intent), Version: t.Version, Row: a.Row}
 		if p.Args, err = json.Marshal(args); err != nil {
@@ -73,11 +75,21 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	return all, nil
 }
 
+// undoing are the calls that take back changes.
+func (a *Act) undoing() (all []bt.Request) {
+	for _, c := range a.Takes {
+		args, _ := json.Marshal(changeArgs{ID: c.ID}) // a number
+		p := CallPayload{Tool: toolOf(a.Intent), Args: args, Version: c.Version}
+		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool, Payload: p, Once: true})
+	}
+	return all
+}
+
 // selected tells of the calls that an act comes to.
 func (a *Act) selected() (events []bt.Typed) {
 	calls, _ := a.calls() // which were planned
 	if a.Intent == understand.List {
-		calls = a.listing()
+		calls = a.listing(nil)
 	}
 	var others []Scored
 	for _, other := range a.Alternatives {
@@ -102,7 +114,8 @@ func callTool() bt.Leaf {
 		Events []bt.Typed `port:",events"`
 	}
 	collect := func(i actIn, done []bt.Completion, o *out) error {
-		var changed, others []Remark
+		var told, others []Remark
+		var changes []Changed
 		for n, c := range done {
 			var was Item
 			if n < len(i.Act.Targets) {
@@ -113,12 +126,23 @@ func callTool() bt.Leaf {
 				others = append(others, r)
 				continue
 			}
-			changed = append(changed, r)
-			if i.Act.Intent == understand.Create {
+			told = append(told, r)
+			if r.What != saySame && r.What != sayAlready {
+				changes = append(changes, Changed{r.Items[0].ID, r.Items[0].Version})
+			}
+			if i.Act.Intent == understand.Create || i.Act.Intent == understand.Undo && len(done) == 1 {
 				o.Metadata.AgentContext.LastTask = r.Items[0].ID
 			}
 		}
-		o.Remarks = slices.Concat(o.Remarks, together(changed), others)
+		if i.Act.Intent != understand.Undo {
+			o.Metadata.changed(changes)
+		} else if kept := o.Metadata.AgentContext.Changes; len(changes) == len(done) && len(kept) > 0 {
+			o.Metadata.AgentContext.Changes = kept[:len(kept)-1]
+		}
+		if i.Act.rings() && len(changes) > 0 {
+			told = append(told, Remark{What: sayNoRing})
+		}
+		o.Remarks = slices.Concat(o.Remarks, together(told), others)
 		o.Told += len(done)
 		o.Events = i.Act.selected()
 		return nil
@@ -136,6 +160,9 @@ func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 	case r.Error != nil:
 		return *refusal(r.Tool, r.Error, was), false
 	}
+	if r.Tool == toolOf(understand.Undo) {
+		return undoneBy(r)
+	}
 	var data struct {
 		Item
 		Already bool `json:"already_completed"`
@@ -147,6 +174,25 @@ func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 		data.Item = was
 	}
 	return Remark{What: whatOf(r.Tool, was, data.Item, data.Already), Title: was.Title, Items: []Item{data.Item}}, true
+}
+
+// undoneBy tells what an undo made of a task.
+func undoneBy(r agent.CallReceipt) (told Remark, did bool) {
+	var data struct{ Before, After *Item }
+	switch err := dataOf(r, &data); {
+	case err != nil, data.Before == nil && data.After == nil:
+		return Remark{What: sayUnsureDone}, false
+	case data.After == nil:
+		return Remark{What: sayTakenOff, Items: []Item{*data.Before}}, true
+	case data.Before == nil:
+		told.What = sayBack
+	case data.Before.Status == completed && data.After.Status == pending:
+		told.What = sayReopened
+	default:
+		told.What = sayPutBack
+	}
+	told.Items = []Item{*data.After}
+	return told, true
 }
 
 // whatOf is what to say of a call that was carried out.
@@ -172,6 +218,13 @@ func whatOf(name string, was, now Item, already bool) string {
 
 // refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
 func refusal(name string, e *tool.Error, was Item) *Remark {
+	undo := name == toolOf(understand.Undo)
+	switch e.Kind {
+	case tool.NotFound, tool.Conflict:
+		if undo {
+			return &Remark{What: sayCantUndo}
+		}
+	}
 	switch e.Kind {
 	case tool.NotFound:
 		return &Remark{What: sayGone, Title: was.Title}
@@ -188,19 +241,48 @@ func refusal(name string, e *tool.Error, was Item) *Remark {
 	return &Remark{What: sayNotNow}
 }
 
-// listing is the call of a list that a person wants.
-func (a *Act) listing() []bt.Request {
-	args := listArgs{Status: a.Entities.Status}
-	if a.Entities.Newest {
-		args.Order = "newest"
-	}
-	if r := a.Entities.Reference; r != nil {
+// timed finds words that tell of a time, in the languages that are read without a model. What it takes for one too often costs a sentence.
+var timed = regexp.MustCompile(`(?i)[0-9]|\b(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
+	`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)\b`)
+
+// rings says that the person asked to be reminded at a time, which nothing here does.
+func (a *Act) rings() bool {
+	return a.Intent == understand.Create && a.Entities.Reminder && (a.By != "" || timed.MatchString(a.Entities.Title))
+}
+
+// listing is the call of a list that a person wants. ids are those of the tasks that they named by their places.
+func (a *Act) listing(ids []int64) []bt.Request {
+	args := listArgs{Status: a.Entities.Status, IDs: ids}
+	if r := a.Entities.Reference; r != nil && ids == nil {
 		args.Query = r.Title
 	}
 	return []bt.Request{callOf("list_tasks", args)}
 }
 
+// places are the tasks that a list is wanted of, where it names them by position or as “it”, with their positions in the last list; 0: in none.
+func (a *Act) places(m *Metadata) (ids []int64, at []int) {
+	r := a.Entities.Reference
+	if r == nil || len(r.Positions) == 0 && !r.It {
+		return nil, nil
+	}
+	ids, _ = a.named(m)
+	for _, id := range ids {
+		place := 0
+		for n := range len(m.TaskReferences) {
+			if m.TaskReferences[strconv.Itoa(n+1)] == id {
+				place = n + 1
+			}
+		}
+		at = append(at, place)
+	}
+	return ids, at
+}
+
 func listTasks() bt.Leaf {
+	type in struct {
+		Act      Act      `port:"act"`
+		Metadata Metadata `port:"metadata"`
+	}
 	type out struct {
 		Remarks  []Remark   `port:"remarks"`
 		Shown    []Item     `port:"shown" doc:"the tasks that are shown, in order"`
@@ -208,30 +290,24 @@ func listTasks() bt.Leaf {
 		Metadata Metadata   `port:"metadata" doc:"as the rest of the message refers to it"`
 		Events   []bt.Typed `port:",events"`
 	}
-	plan := func(i actIn) ([]bt.Request, error) { return i.Act.listing(), nil }
-	collect := func(i actIn, done []bt.Completion, o *out) error {
+	plan := func(i in) ([]bt.Request, error) {
+		ids, _ := i.Act.places(&i.Metadata)
+		return i.Act.listing(ids), nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
 		o.Events = i.Act.selected()
 		p, err := listed(done[0])
 		if err != nil {
 			return err
 		}
-		r := i.Act.Entities.Reference
-		if r != nil && r.Title != "" { // a search gives what has one of the words; those with all of them are meant, if there are some
-			if exact := matches(r.Title, p.Tasks); len(exact) > 0 {
-				p.Tasks, p.Total = exact, len(exact)
+		if one := i.Act.detailed(&i.Metadata, p.Tasks); one != nil {
+			o.Remarks = append(slices.Clip(o.Remarks), *one)
+			if len(one.Items) == 1 {
+				o.Metadata.AgentContext.LastTask = one.Items[0].ID
 			}
+			return nil
 		}
-		what := sayList
-		switch {
-		case len(p.Tasks) == 0 && r != nil && r.Title != "":
-			what = sayNoneFound
-		case len(p.Tasks) == 0:
-			what = noneOf(i.Act.Entities.Status)
-		}
-		shown := Remark{What: what, Items: p.Tasks, N: p.Total}
-		if r != nil {
-			shown.Title = r.Title
-		}
+		shown := i.Act.shown(&p)
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
 		o.Metadata.showWithin(p.Tasks, p.Total > len(p.Tasks))
 		if len(p.Tasks) == 1 {
@@ -239,7 +315,46 @@ func listTasks() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("ListTasks", "Lists tasks for the person, by list_tasks.", plan, collect)
+	return bt.Task("ListTasks", "Lists tasks for the person, by list_tasks. Tasks that are named by their places are told with their descriptions.", plan, collect)
+}
+
+// detailed tells of tasks that are named by their places, which no new list replaces; nil: of none.
+func (a *Act) detailed(m *Metadata, found []Item) *Remark {
+	r := a.Entities.Reference
+	ids, at := a.places(m)
+	switch {
+	case ids == nil && r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
+		return &Remark{What: sayNoPosition, N: len(m.TaskReferences)}
+	case ids == nil:
+		return nil
+	case len(found) < len(ids):
+		return &Remark{What: sayStale, Text: r.Words}
+	}
+	told := Remark{What: sayDetails, At: at, Details: true}
+	for _, id := range ids {
+		n := slices.IndexFunc(found, func(t Item) bool { return t.ID == id })
+		told.Items = append(told.Items, found[n])
+	}
+	return &told
+}
+
+// shown is what is said of a list. A search gives what has one of the words; those with all of them are meant, if there are some.
+func (a *Act) shown(p *page) Remark {
+	shown := Remark{What: sayList, Details: a.Details}
+	if r := a.Entities.Reference; r != nil && r.Title != "" {
+		shown.Title, shown.Details = r.Title, true
+		if exact := matches(r.Title, p.Tasks); len(exact) > 0 {
+			p.Tasks, p.Total = exact, len(exact)
+		}
+	}
+	switch {
+	case len(p.Tasks) == 0 && shown.Title != "":
+		shown.What = sayNoneFound
+	case len(p.Tasks) == 0:
+		shown.What = noneOf(a.Entities.Status)
+	}
+	shown.Items, shown.N = p.Tasks, p.Total
+	return shown
 }
 
 // callTimeout bounds one call of a tool.

@@ -5,6 +5,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/service/servicetest"
 	"sibyl/internal/taskchat"
 )
@@ -13,13 +14,13 @@ func TestWhatTheModelWasSentIsToldPartByPart(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Buy groceries")
 	c := h.process("p").talk(ada)
-	m.proposes(taskchat.Wish{Intent: "create", Confidence: 0.9, Title: "pick up the parcel"})
+	m.hears(taskchat.Heard{Language: "fr", Intents: []taskchat.Wish{{Intent: "create", Confidence: 0.9, Title: "pick up the parcel"}}})
 	c.say("I'd better pick up the parcel", taskchat.StatusSuccess)
-	m.proposes(taskchat.Wish{Intent: "list", Confidence: 0.9})
+	m.proposes(wish("list", taskchat.Named{}))
 	c.say("what else is there?", taskchat.StatusSuccess)
 	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id})
 	h.must(err)
-	servicetest.ToldAsSent(t, c.service, ada, runs, m.asked)
+	servicetest.ToldAsSent(t, c.service, ada, runs, []model.Request{m.asked[0], m.worded[0], m.asked[1]})
 	calls := 0
 	for record := range runs[1].Records {
 		r, err := c.service.Receipt(t.Context(), ada, runs[1].ID, record)

@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -35,19 +36,30 @@ func lookUp() bt.Leaf {
 		Metadata Metadata `port:"metadata"`
 	}
 	type out struct {
-		Found []Item `port:"found" doc:"the tasks that it may be for, as they are"`
-		Total int    `port:"total" doc:"how many there are, where not all were listed"`
+		Found  []Item `port:"found" doc:"the tasks that it may be for, as they are"`
+		Total  int    `port:"total" doc:"how many there are, where not all were listed"`
+		Others []Item `port:"others" doc:"what may be meant where none has the words; none if they are too many to choose from"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{callOf("list_tasks", i.Act.search(&i.Metadata))}, nil
+		sought := i.Act.search(&i.Metadata)
+		all := []bt.Request{callOf("list_tasks", sought)}
+		if sought.Query != "" {
+			all = append(all, callOf("list_tasks", listArgs{Status: i.Act.subject(), Limit: mostOptions}))
+		}
+		return all, nil
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
-		page, err := listed(done[0])
-		o.Found, o.Total = page.Tasks, page.Total
+		p, err := listed(done[0])
+		if o.Found, o.Total, o.Others = p.Tasks, p.Total, nil; err != nil || len(done) == 1 {
+			return err
+		}
+		if p, err = listed(done[1]); p.Total == len(p.Tasks) {
+			o.Others = p.Tasks
+		}
 		return err
 	}
-	return bt.Task("LookUp", "Fetches the tasks that an act may be for, by list_tasks: what a position, “it” or a chosen option stands for, or what has words of the reference.",
-		plan, collect)
+	const doc = "Fetches the tasks that an act may be for, by list_tasks: what a position, “it” or a chosen option stands for, or what has words of the reference."
+	return bt.Task("LookUp", doc, plan, collect)
 }
 
 // search is how the tasks are found that the act may be for.
@@ -69,7 +81,7 @@ func (a *Act) search(m *Metadata) listArgs {
 	case r != nil && r.All:
 		return listArgs{Status: a.subject(), Limit: mostChanged}
 	}
-	return listArgs{Status: pending, Limit: mostOptions}
+	return listArgs{Status: cmp.Or(a.subject(), pending), Limit: mostOptions}
 }
 
 // subject is the status of the tasks that an act on all of them is for.
@@ -77,7 +89,7 @@ func (a *Act) subject() string {
 	switch {
 	case a.Intent == understand.Complete:
 		return pending
-	case a.Intent == understand.Update && a.Entities.Status == pending:
+	case a.reopens():
 		return completed
 	case a.Intent == understand.Delete:
 		return a.Entities.Status
@@ -118,34 +130,33 @@ func (a *Act) named(m *Metadata) (ids []int64, known bool) {
 
 func resolveLeaf() bt.Leaf {
 	type in struct {
-		Found []Item `port:"found"`
-		Total int    `port:"total"`
-		Lists int    `port:"lists,optional"`
+		Found  []Item `port:"found"`
+		Total  int    `port:"total"`
+		Others []Item `port:"others"`
+		Lists  int    `port:"lists,optional"`
 	}
 	type out struct {
 		Metadata  Metadata   `port:"metadata" doc:"with the task as the one that was spoken of"`
 		Act       Act        `port:"act" doc:"with the tasks that it is for"`
-		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told why not, unless nothing was found"`
-		None      bool       `port:"none" doc:"nothing was found that could be meant"`
+		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told why not"`
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 		Events    []bt.Typed `port:",events"`
 	}
 	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
-		r := resolution(&o.Act, &o.Metadata, i.Found, i.Total, i.Lists > 0 && len(o.Metadata.TaskReferences) == 0)
+		f := finding{&o.Act, &o.Metadata, i.Found, i.Total, i.Others}
+		r := f.resolve(i.Lists > 0 && len(o.Metadata.TaskReferences) == 0)
 		if o.Act.Intent == understand.Update && o.Act.Entities.Title != "" && len(r.targets) > 1 {
 			r = resolved{why: whyOneTitle.With(), ask: o.Act.which(Remark{What: sayWhich}, r.targets)}
 		}
-		o.Exact, o.None = r.ask == nil && len(r.targets) > 0, r.none
-		o.Metadata.AgentContext.LastTask = 0
+		o.Exact, o.Metadata.AgentContext.LastTask = r.ask == nil && len(r.targets) > 0, 0
 		if len(r.targets) == 1 {
 			o.Metadata.AgentContext.LastTask = r.targets[0].ID
 		}
 		if r.say != nil {
 			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
 		}
-		var more asked
-		more.Questions = o.Questions
+		more := asked{Questions: o.Questions}
 		if r.ask != nil {
 			more.ask(*r.ask)
 		}
@@ -156,33 +167,6 @@ func resolveLeaf() bt.Leaf {
 		o.Events = append(more.Events, TaskResolved{Reference: o.Act.reference(), Tasks: titles(r.targets), Why: r.why})
 		return nil
 	})
-}
-
-func offerOthers() bt.Leaf {
-	type out struct {
-		Remarks   []Remark   `port:"remarks"`
-		Questions []Question `port:"questions"`
-		Events    []bt.Typed `port:",events"`
-	}
-	plan := func(i actIn) ([]bt.Request, error) {
-		return []bt.Request{callOf("list_tasks", listArgs{Status: i.Act.subject(), Limit: mostOptions})}, nil
-	}
-	collect := func(i actIn, done []bt.Completion, o *out) error {
-		p, err := listed(done[0])
-		if err != nil {
-			return err
-		}
-		title := i.Act.Entities.Reference.Title
-		if len(p.Tasks) == 0 || p.Total > len(p.Tasks) { // there are none, or too many to choose from
-			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNoneFound, Title: title})
-			return nil
-		}
-		more := asked{Questions: o.Questions}
-		more.ask(*i.Act.which(Remark{What: sayNoneLike, Title: title}, p.Tasks))
-		o.Questions, o.Events = more.Questions, more.Events
-		return nil
-	}
-	return bt.Task("OfferOthers", "Asks which of the tasks that there are was meant, where none has the words; if they are few.", plan, collect)
 }
 
 // reference is how the person named what the act is for.
@@ -213,12 +197,11 @@ const (
 	whyNoTitle    bt.Reason = "no title has all of these words"
 	whyNoWords    bt.Reason = "no task has these words"
 	whyOnly       bt.Reason = "the only title with these words"
-	whyEach       bt.Reason = "each part is in the only title with its words"
 	whySeveral    bt.Reason = "%d titles have these words"
 )
 
 func whys() []bt.Reason {
-	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whyEach, whySeveral}
+	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.
@@ -226,55 +209,73 @@ type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
 	why     string
-	none    bool // nothing was found that could be meant
 	say     *Remark
 	ask     *Question
 }
 
-// resolution finds the tasks that an act is for among those that were found. unclear says that nobody knows which list is meant.
-func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) resolved {
-	r := a.Entities.Reference
-	ids, known := a.named(m)
+// finding is an act with the tasks that it may be for. total is how many there are, and others what may be meant where none has the words.
+type finding struct {
+	*Act
+	m      *Metadata
+	found  []Item
+	total  int
+	others []Item
+}
+
+// tells is a finding of nothing, with what is said of it.
+func tells(why bt.Reason, say Remark) resolved { return resolved{why: why.With(), say: &say} }
+
+// resolve finds the tasks that an act is for. unclear says that nobody knows which list is meant.
+func (f *finding) resolve(unclear bool) resolved {
+	r := f.Entities.Reference
+	ids, known := f.named(f.m)
 	switch {
-	case len(a.Targets) > 0:
-		return a.verified(found)
+	case len(f.Targets) > 0:
+		return f.verified()
 	case known:
-		return a.among(m, ids, found)
-	case r != nil && r.All && total > len(found):
-		return resolved{why: whyTooMany.With(), say: &Remark{What: sayTooManyTasks, N: mostChanged}}
+		return f.among(ids)
+	case r != nil && r.All && f.total > len(f.found):
+		return tells(whyTooMany, Remark{What: sayTooManyTasks, N: mostChanged})
 	case r != nil && r.Title != "":
-		return a.matched(m, r, found, total)
-	case r != nil && r.All && len(found) == 0:
-		return resolved{why: whyNone.With(), say: &Remark{What: noneOf(a.subject())}}
+		return f.matched(r)
+	case r != nil && r.All && len(f.found) == 0:
+		return tells(whyNone, Remark{What: noneOf(f.subject())})
 	case r != nil && r.All && !unclear:
-		return a.except(m, r, found)
-	case len(found) == 0 && len(m.TaskReferences) == 0:
-		return resolved{why: whyNoTask.With(), say: &Remark{What: sayNoTasks}}
-	case r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
-		return resolved{why: whyNoPosition.With(), say: &Remark{What: sayNoPosition, N: len(m.TaskReferences)}}
+		return f.except(f.found)
+	case r != nil && len(r.Positions) > 0 && len(f.m.TaskReferences) > 0:
+		return tells(whyNoPosition, Remark{What: sayNoPosition, N: len(f.m.TaskReferences)})
+	case len(f.found) == 0:
+		return tells(whyNoTask, Remark{What: noneOf(cmp.Or(f.subject(), pending))})
 	}
-	return resolved{why: whyUnsaid.With(), ask: a.which(Remark{What: sayWhich}, found)}
+	return resolved{why: whyUnsaid.With(), ask: f.which(Remark{What: sayWhich}, f.found)}
+}
+
+// of is the task of an id as it is; nil if it is gone.
+func (f *finding) of(id int64) *Item {
+	at := slices.IndexFunc(f.found, func(t Item) bool { return t.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &f.found[at]
 }
 
 // verified holds what the person chose or confirmed against what there is.
-func (a *Act) verified(found []Item) resolved {
-	r := resolved{row: a.Row, why: whyChosen.With()}
+func (f *finding) verified() resolved {
+	r := resolved{row: f.Row, why: whyChosen.With()}
 	var gone []Item
-	for _, was := range a.Targets {
-		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == was.ID })
-		if at < 0 {
+	for _, was := range f.Targets {
+		now := f.of(was.ID)
+		switch {
+		case now == nil:
 			gone = append(gone, was)
 			continue
-		}
-		now := found[at]
-		switch {
 		case now.Version == was.Version:
-		case a.Intent == understand.Delete:
-			r.row = "" // the yes was to another version
-		case a.Intent == understand.Complete && now.Status != completed, a.hasValue():
-			now = was // which the tool refuses, since it has changed
+		case f.Intent == understand.Delete:
+			r.row, r.say = "", &Remark{What: sayChangedSince, Title: was.Title} // the yes was to another version
+		case f.Intent == understand.Complete && now.Status != completed, f.hasValue():
+			now = &was // which the tool refuses, since it has changed
 		}
-		r.targets = append(r.targets, now)
+		r.targets = append(r.targets, *now)
 	}
 	if len(gone) > 0 {
 		r.say = &Remark{What: sayGone, Items: gone}
@@ -282,115 +283,83 @@ func (a *Act) verified(found []Item) resolved {
 	return r
 }
 
-// among takes known ids, all of which have to be there.
-func (a *Act) among(m *Metadata, ids []int64, found []Item) resolved {
+// among takes known ids, all of which have to be there; of “all” those that are.
+func (f *finding) among(ids []int64) resolved {
 	var targets []Item
 	for _, id := range ids {
-		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == id })
-		if at < 0 && a.Entities.Reference.All {
-			continue // it is gone since it was shown, and nothing is left to be done with it
+		if now := f.of(id); now != nil {
+			targets = append(targets, *now)
 		}
-		if at < 0 {
-			return resolved{why: whyGone.With(), say: &Remark{What: sayStale, Text: a.reference()}}
-		}
-		targets = append(targets, found[at])
 	}
-	if len(targets) == 0 {
-		return resolved{why: whyGone.With(), say: &Remark{What: sayStale, Text: a.reference()}}
-	}
-	if a.Entities.Reference.All {
-		return a.except(m, a.Entities.Reference, targets)
+	all := f.Entities.Reference.All
+	switch {
+	case len(targets) == 0, len(targets) < len(ids) && !all:
+		return tells(whyGone, Remark{What: sayStale, Text: f.reference()})
+	case all:
+		return f.except(targets)
 	}
 	return resolved{targets: targets, why: whyShown.With()}
 }
 
 // except leaves out what was excepted. Of other than two tasks, “both” says not which.
-func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved {
-	if r.Both && len(all) != 2 {
-		return resolved{why: whyBoth.With(len(all)), ask: a.which(Remark{What: sayWhich}, all)}
+func (f *finding) except(all []Item) resolved {
+	r := f.Entities.Reference
+	switch {
+	case r.Both && len(all) != 2:
+		return resolved{why: whyBoth.With(len(all)), ask: f.which(Remark{What: sayWhich}, all)}
+	case r.Except == nil:
+		return resolved{targets: f.undone(all), why: whyAll.With()}
 	}
-	if r.Except == nil {
-		return resolved{targets: a.undone(all), why: whyAll.With()}
+	out, known := (&Act{Entities: understand.Entities{Reference: r.Except}}).named(f.m) // by the last list shown, as everywhere
+	if best := matches(r.Except.Title, all); !known && len(best) == 1 {
+		out = []int64{best[0].ID}
 	}
-	out := excepted(m, r.Except, all)
-	if out == nil {
-		return resolved{why: whyExcept.With(), say: &Remark{What: sayNotExcepted, Text: r.Except.Words}}
+	if len(out) == 0 || r.Except.All {
+		return tells(whyExcept, Remark{What: sayNotExcepted, Text: r.Except.Words})
 	}
-	var left []Item
-	for _, t := range all {
-		if !slices.Contains(out, t.ID) {
-			left = append(left, t)
-		}
-	}
+	left := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return slices.Contains(out, t.ID) })
 	if len(left) == 0 {
-		return resolved{why: whyNoneLeft.With(), say: &Remark{What: noneOf(a.subject())}}
+		return tells(whyNoneLeft, Remark{What: noneOf(f.subject())})
 	}
-	return resolved{targets: a.undone(left), why: whyAllBut.With()}
+	return resolved{targets: f.undone(left), why: whyAllBut.With()}
 }
 
-// undone leaves out what is completed already where all of some tasks are to be completed, unless there is nothing else.
-func (a *Act) undone(all []Item) []Item {
-	open := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return t.Status == completed })
-	if a.Intent != understand.Complete || len(open) == 0 {
+// undone leaves out what is as it is to be already, unless there is nothing else.
+func (f *finding) undone(all []Item) []Item {
+	status := f.subject()
+	left := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return t.Status != status })
+	if f.Intent == understand.Delete || status == "" || len(left) == 0 {
 		return all
 	}
-	return open
+	return left
 }
 
-// excepted are the ids of what is to be left out; nil if that is not clear. Positions are those of the last list shown, as everywhere.
-func excepted(m *Metadata, r *understand.Reference, all []Item) (ids []int64) {
-	if known, ok := (&Act{Entities: understand.Entities{Reference: r}}).named(m); ok && !r.All {
-		return known
-	}
-	if best := matches(r.Title, all); len(best) == 1 {
-		ids = []int64{best[0].ID}
-	}
-	return ids
-}
-
-// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
-func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total int) resolved {
-	some := matches(r.Title, found)
-	if each := a.each(r, found); len(some) == 0 && each != nil {
-		return resolved{targets: each, why: whyEach.With()}
-	}
-	if a.Intent == understand.Complete && len(some) > 1 {
-		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
-			some = open
-		}
-	}
-	switch {
-	case len(some) > 0 && strings.Contains(r.Title, redact.Mark):
-		return resolved{why: whyRedacted.With(), ask: a.which(Remark{What: sayWhich}, some)}
-	case len(some) == 0 && len(found) > 0:
-		return resolved{why: whyNoTitle.With(), ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
-	case len(some) == 0:
-		return resolved{why: whyNoWords.With(), none: true}
-	case r.All:
-		return a.except(m, r, some)
-	case len(some) == 1:
-		return resolved{targets: some, why: whyOnly.With()}
+// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet, and opened again that is.
+func (f *finding) matched(r *understand.Reference) resolved {
+	some := matches(r.Title, f.found)
+	if len(some) > 1 {
+		some = f.undone(some)
 	}
 	n := len(some)
-	if total > len(found) {
-		n = total
-	}
-	return resolved{why: whySeveral.With(n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
-}
-
-// each takes the tasks of which “the dishes and the laundry” names one after the other; nil unless each part names one.
-func (a *Act) each(r *understand.Reference, found []Item) (some []Item) {
-	if a.Intent != understand.Complete && a.Intent != understand.Delete {
-		return nil
-	}
-	for _, part := range understand.Enumerated(r.Title) {
-		one := matches(part, found)
-		if len(one) != 1 || slices.Contains(some, one[0]) {
-			return nil
+	switch {
+	case n > 0 && strings.Contains(r.Title, redact.Mark):
+		return resolved{why: whyRedacted.With(), ask: f.which(Remark{What: sayWhich}, some)}
+	case n == 0 && len(f.found)+len(f.others) == 0:
+		return tells(whyNoWords, Remark{What: sayNoneFound, Title: r.Title})
+	case n == 0:
+		some = f.found
+		if len(some) == 0 {
+			some = f.others
 		}
-		some = append(some, one[0])
+		return resolved{why: whyNoTitle.With(), ask: f.which(Remark{What: sayNoneLike, Title: r.Title}, some)}
+	case r.All:
+		return f.except(some)
+	case n == 1:
+		return resolved{targets: some, why: whyOnly.With()}
+	case f.total > len(f.found):
+		n = f.total
 	}
-	return some
+	return resolved{why: whySeveral.With(n), ask: f.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
 }
 
 // which asks which of these tasks is meant.
@@ -453,9 +422,6 @@ func matching(words string, titles []string) (exact []int) {
 	}
 	if len(exact) > 0 {
 		return exact
-	}
-	if plain := understand.WithoutWhen(words); len(all) == 0 && plain != "" && plain != words { // “the present for Lena today”
-		return slices.DeleteFunc(matching(plain, titles), func(n int) bool { return understand.WithoutWhen(titles[n]) != titles[n] }) // but not what has another day
 	}
 	return all
 }

@@ -66,7 +66,7 @@ func (h *house) process(holder string) *process {
 	if h.served != nil {
 		served = h.served
 	}
-	server, err := mcp.New(mcp.Config{Tasks: served, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: now})
+	server, err := mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: now})
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)

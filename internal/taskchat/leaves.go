@@ -16,25 +16,27 @@ type Given struct {
 	Metadata Metadata `port:"metadata"`
 	Open     Open     `port:"open"`  // the question that was left to the person; none: its row is empty
 	Model    bool     `port:"model"` // one is to be asked
+	Said     string   `port:"said"`  // what the person said before in the conversation, where a model is asked
+	Zone     int      `port:"zone"`  // of the times that the person is told, in seconds east of UTC
 }
 
 // wanted is what the response is made of.
 type wanted struct {
-	Language    string     `port:"language,optional"`
-	Remarks     []Remark   `port:"remarks,optional"`
-	Questions   []Question `port:"questions,optional"`
-	Shown       []Item     `port:"shown,optional"`
-	Lists       int        `port:"lists,optional"` // how many were shown
-	Reasons     []string   `port:"reasons,optional"`
-	Metadata    Metadata   `port:"metadata,optional"`
-	Told        int        `port:"told,optional"` // of how many writes the remarks tell
-	Confidences []float64  `port:"confidences,optional"`
+	Language  string         `port:"language,optional"`
+	Remarks   []Remark       `port:"remarks,optional"`
+	Questions []Question     `port:"questions,optional"`
+	Shown     []Item         `port:"shown,optional"`
+	Lists     int            `port:"lists,optional"` // how many were shown
+	Metadata  Metadata       `port:"metadata,optional"`
+	Told      int            `port:"told,optional"` // of how many writes the remarks tell
+	Intents   []IntentResult `port:"intents,optional"`
+	Worded    []Worded       `port:"worded,optional"`
 }
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), offerOthers(), hasTitle(), hasValue(),
-		confirmed(), askValueLeaf(), askConfirmation(), callTool(), listTasks(), say())
+	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), said(), askWhich(), lookUp(), resolveLeaf(),
+		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
 
 // mostActs bounds what one message may ask for.
@@ -49,7 +51,6 @@ func understandLeaf() bt.Leaf {
 	type out struct {
 		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
 		Language string     `port:"language"`
-		Answers  bool       `port:"answers" doc:"it answers the open question, or is nothing but a yes or a no"`
 		Remarks  []Remark   `port:"remarks"`
 		Events   []bt.Typed `port:",events"`
 	}
@@ -63,7 +64,6 @@ func understandLeaf() bt.Leaf {
 			}
 			o.Acts = append(o.Acts, actOf(one))
 		}
-		o.Answers = i.Open.answers(r.Results)
 		o.Events = intentsRead(o.Acts)
 		return nil
 	})
@@ -87,12 +87,11 @@ func nextAct() bt.Leaf {
 		Acts []Act `port:"acts"`
 	}
 	type out struct {
-		Left        []Act     `port:"left" doc:"what is left after it"`
-		Act         Act       `port:"act"`
-		Confidences []float64 `port:"confidences" doc:"of the wishes so far"`
-		Reasons     []string  `port:"reasons" doc:"for which they were read so"`
-		Metadata    Metadata  `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
-		Done        bool      `port:"done" doc:"there was none left"`
+		Left     []Act          `port:"left" doc:"what is left after it"`
+		Act      Act            `port:"act"`
+		Intents  []IntentResult `port:"intents" doc:"what was wanted so far, as it was read"`
+		Metadata Metadata       `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
+		Done     bool           `port:"done" doc:"there was none left"`
 	}
 	return bt.Func("NextAct", "Takes the first of what is wanted.", func(i in, o *out) error {
 		if len(i.Acts) == 0 {
@@ -100,12 +99,9 @@ func nextAct() bt.Leaf {
 			return nil
 		}
 		o.Act, o.Left, o.Done = i.Acts[0], i.Acts[1:], false
-		o.Reasons = append(slices.Clip(o.Reasons), IntentRead{o.Act.result()}.String())
+		o.Intents = append(slices.Clip(o.Intents), o.Act.result())
 		if o.Act.names() {
 			o.Metadata.AgentContext.LastTask = 0
-		}
-		if toolOf(o.Act.Intent) != "" {
-			o.Confidences = append(slices.Clip(o.Confidences), o.Act.Confidence)
 		}
 		return nil
 	})
@@ -131,12 +127,12 @@ func confident() bt.Leaf {
 		List     float64 `port:"list" between:"0 1" doc:"the least confidence for a list; each of these is inclusive"`
 		Create   float64 `port:"create" between:"0 1" doc:"… for a new task"`
 		Complete float64 `port:"complete" between:"0 1" doc:"… to complete one"`
-		Update   float64 `port:"update" between:"0 1" doc:"… to change one"`
+		Update   float64 `port:"update" between:"0 1" doc:"… to change one, or to undo"`
 		Delete   float64 `port:"delete" between:"0 1" doc:"… to delete one"`
 	}
 	return bt.Check("Confident", "Whether it is sure enough that this is meant. What the person chose when asked, is.", func(i in) (bool, string) {
 		least := map[understand.Intent]float64{understand.List: i.List, understand.Create: i.Create, understand.Complete: i.Complete,
-			understand.Update: i.Update, understand.Delete: i.Delete}[i.Act.Intent]
+			understand.Update: i.Update, understand.Undo: i.Update, understand.Delete: i.Delete}[i.Act.Intent]
 		if i.Act.Chosen {
 			return true, "the person said so"
 		}
@@ -144,21 +140,19 @@ func confident() bt.Leaf {
 	})
 }
 
-func hasTitle() bt.Leaf {
-	return bt.Check("HasTitle", "Whether it is known what the task is to be called.", func(i actIn) (bool, string) {
-		return i.Act.Entities.Title != "", "a title"
-	})
-}
-
-func hasValue() bt.Leaf {
-	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i actIn) (bool, string) {
-		return i.Act.hasValue(), "a new title, description or status"
-	})
-}
-
-func confirmed() bt.Leaf {
-	return bt.Check("Confirmed", "Whether the person said yes to exactly this.", func(i actIn) (bool, string) {
-		return i.Act.Row != "", "by the pending row " + i.Act.Row
+func has() bt.Leaf {
+	type in struct {
+		Act  Act    `port:"act"`
+		What string `port:"what" doc:"title: what a new task is called; value: what an update changes; yes: the person's, to exactly this"`
+	}
+	return bt.Check("Has", "Whether what an act needs is known.", func(i in) (bool, string) {
+		switch i.What {
+		case "title":
+			return i.Act.Entities.Title != "", "a title"
+		case "value":
+			return i.Act.hasValue(), "a new title, description or status"
+		}
+		return i.Act.Row != "", "a yes, by the pending row " + i.Act.Row
 	})
 }
 
@@ -209,10 +203,11 @@ func askWhich() bt.Leaf {
 		Act      Act    `port:"act"`
 		Language string `port:"language"`
 	}
-	return bt.Func("AskWhich", "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a deletion alone, which is asked about later.", func(i in, o *asked) error {
+	const doc = "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a deletion alone, which is asked about later."
+	return bt.Func("AskWhich", doc, func(i in, o *asked) error {
 		q := Question{Kind: askChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
-			a.Chosen, a.Alternatives = true, nil
+			a.Chosen, a.Agreed, a.Alternatives = true, true, nil
 			label := describe(i.Language, a)
 			if label != "" && !slices.Contains(q.labels(), label) {
 				q.Options = append(q.Options, Option{label, a})
@@ -220,7 +215,12 @@ func askWhich() bt.Leaf {
 		}
 		add(i.Act)
 		for _, other := range i.Act.Alternatives {
-			add(Act{Intent: other.Intent, Confidence: other.Confidence, Entities: other.Entities, Reasoning: i.Act.Reasoning, By: i.Act.By})
+			a := i.Act
+			a.Intent, a.Confidence, a.Entities = other.Intent, other.Confidence, other.Entities
+			if r := a.Entities.Reference; r != nil && i.Act.Entities.Reference != nil && r.Words != i.Act.Entities.Reference.Words {
+				a.Targets = nil // it is about another task, that nobody has looked for
+			}
+			add(a)
 		}
 		switch {
 		case len(q.Options) == 0:
@@ -228,9 +228,29 @@ func askWhich() bt.Leaf {
 		case len(q.Options) == 1 && i.Act.Intent == understand.Delete:
 			return errors.New("it is asked before a deletion anyway, with the task's title")
 		case len(q.Options) == 1:
-			q = Question{Kind: askConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label}, Act: q.Options[0].Act}
+			q = Question{Kind: askConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label, Items: i.Act.Targets, Title: i.Act.Entities.Title}, Act: q.Options[0].Act}
 		}
 		o.ask(q)
+		return nil
+	})
+}
+
+func lastChange() bt.Leaf {
+	type in struct {
+		Metadata Metadata `port:"metadata"`
+	}
+	type out struct {
+		Act     Act      `port:"act" doc:"with the changes that it takes back"`
+		Remarks []Remark `port:"remarks"`
+	}
+	return bt.Func("LastChange", "Finds what was changed last in this conversation. FAILURE if that is nothing, which is told.", func(i in, o *out) error {
+		all := i.Metadata.AgentContext.Changes
+		if len(all) == 0 {
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNothingToUndo})
+			return errors.New("nothing was changed in this conversation")
+		}
+		o.Act.Takes = slices.Clone(all[len(all)-1])
+		slices.Reverse(o.Act.Takes)
 		return nil
 	})
 }
@@ -240,12 +260,18 @@ func say() bt.Leaf {
 		Remarks []Remark `port:"remarks"`
 	}
 	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.", func(i actIn, o *out) error {
-		what := map[understand.Intent]string{understand.Confirm: sayNothingOpen, understand.Choose: sayNothingOpen, understand.Value: sayNothingOpen, understand.Decline: sayFine,
-			understand.Undo: sayUndo, understand.Help: sayHelp}[i.Act.Intent]
-		if what == "" {
-			what = sayHello
+		r := Remark{What: sayHello}
+		switch {
+		case i.Act.Reply != "":
+			r = Remark{What: sayReply, Text: i.Act.Reply}
+		case i.Act.Intent == understand.Decline:
+			r.What = sayFine
+		case i.Act.Intent == understand.Help:
+			r.What = sayHelp
+		case answers(i.Act.Intent):
+			r.What = sayNothingOpen
 		}
-		o.Remarks = append(slices.Clip(o.Remarks), Remark{What: what})
+		o.Remarks = append(slices.Clip(o.Remarks), r)
 		return nil
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -27,12 +29,32 @@ type Metadata struct {
 
 // AgentContext is the agent's own part of Metadata.
 type AgentContext struct {
-	ApplicationDomain  string    `json:"application_domain"`
-	ConfidenceHistory  []float64 `json:"confidence_history"` // of the last three intents
-	ClarificationCount int       `json:"clarification_count"`
-	LastTask           int64     `json:"last_task,omitempty"` // that “it” means
-	Language           string    `json:"language,omitempty"`  // of the last message
-	Unlisted           bool      `json:"unlisted,omitempty"`  // the last list had more tasks than were shown
+	ApplicationDomain  string      `json:"application_domain"`
+	ConfidenceHistory  []float64   `json:"confidence_history"` // of the last three intents
+	ClarificationCount int         `json:"clarification_count"`
+	LastTask           int64       `json:"last_task,omitempty"` // that “it” means
+	Language           string      `json:"language,omitempty"`  // of the last message
+	Unlisted           bool        `json:"unlisted,omitempty"`  // the last list had more tasks than were shown
+	Shown              []string    `json:"shown,omitempty"`     // its titles, as they were shown
+	Changes            [][]Changed `json:"changes,omitempty"`   // what was done last in this conversation, the oldest first: each entry can be undone, once
+}
+
+// Changed is a task that was changed, and its version since; of a deleted one, the version that was deleted.
+type Changed struct {
+	ID      int64 `json:"id"`
+	Version int64 `json:"version"`
+}
+
+// keptChanges is how many of its changes a conversation can undo.
+const keptChanges = 5
+
+// changed remembers what was done together.
+func (m *Metadata) changed(tasks []Changed) {
+	if len(tasks) == 0 {
+		return
+	}
+	all := append(slices.Clip(m.AgentContext.Changes), tasks)
+	m.AgentContext.Changes = all[max(len(all)-keptChanges, 0):]
 }
 
 // Validate checks the rules of the requirement (Conversation Metadata Validation).
@@ -63,6 +85,7 @@ func newMetadata() Metadata {
 // show remembers a list as the one that positions refer to. It replaces the one before, also if it is empty.
 func (m *Metadata) show(tasks []Item, unlisted bool, at time.Time) {
 	m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = positions(tasks), &at, unlisted
+	m.AgentContext.Shown = labels(tasks)
 }
 
 // showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have seen before: where the two
@@ -78,7 +101,10 @@ func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
 // unseen forgets what the last message has changed in what positions and “it” mean: who spoke before it was answered can't have meant that.
 func (m *Metadata) unseen(before Metadata) {
 	if !maps.Equal(m.TaskReferences, before.TaskReferences) {
-		m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = nil, nil, false
+		m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted, m.AgentContext.Shown = nil, nil, false, nil
+	}
+	if !reflect.DeepEqual(m.AgentContext.Changes, before.AgentContext.Changes) {
+		m.AgentContext.Changes = nil
 	}
 	if m.AgentContext.LastTask != before.AgentContext.LastTask {
 		m.AgentContext.LastTask = 0

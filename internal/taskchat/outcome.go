@@ -29,18 +29,18 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	e.Tree.Read(e.State, &w)
 	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
-	var env Env         // likewise
-	_ = json.Unmarshal(v.Start().Env, &env)
-	c := composer{view: v, language: w.Language, zone: zoneOf(env.Zone)}
+	c := composer{view: v, language: w.Language, zone: zoneOf(given.Zone), worded: w.Worded}
 	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess, ToolCalls: []ToolCall{}}
 	m := given.Metadata
 	made := c.made(e.Under)
 	at := c.calls(&r, &m, w, made)
-	for _, one := range w.Confidences {
-		m.sure(one)
+	for _, one := range w.Intents {
+		if toolOf(understand.Intent(one.IntentType)) != "" {
+			m.sure(one.Confidence)
+		}
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
-	m.AgentContext.LastTask = w.Metadata.AgentContext.LastTask
+	m.AgentContext.LastTask, m.AgentContext.Changes = w.Metadata.AgentContext.LastTask, w.Metadata.AgentContext.Changes
 	out := run.Outcome{Status: journal.Done}
 	remarks := w.Remarks
 	switch {
@@ -60,18 +60,22 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case failed(remarks):
 		out.Status, r.Status = journal.Failed, StatusError
 	}
-	r.Response = c.compose(remarks)
+	asks := out.Status == journal.NeedsUser
+	if !asks {
+		w.Questions = nil
+	}
+	r.Response = c.answer(remarks, w.Questions)
 	var next leaving
-	if len(w.Questions) > 0 && out.Status == journal.NeedsUser {
+	if asks {
 		q := w.Questions[0]
 		for _, other := range w.Questions[1:] {
 			q.Rest = append(q.Rest, other.Act)
 		}
 		r.Clarification = c.clarify(q)
-		r.Response = join(r.Response, c.question(q))
 		next = leaving{Question: &q, Until: at.Add(openFor)}
 	}
 	out.Pending = []journal.Pending{next.row(v.ID)}
+	r.Intents, r.Metadata = w.Intents, m
 	r.ReasoningTrace = c.trace(w, e.Fault)
 	out.Reason, out.Result = string(r.Status), r
 	if e.Cancelled {
@@ -104,10 +108,13 @@ func (l leaving) row(id string) journal.Pending {
 func failed(remarks []Remark) bool {
 	wrong := false
 	for _, r := range remarks {
-		if !r.wrong() {
+		switch {
+		case r.aside():
+		case !r.wrong():
 			return false
+		default:
+			wrong = true
 		}
-		wrong = true
 	}
 	return wrong
 }
@@ -127,6 +134,8 @@ type composer struct {
 	view     *run.View
 	language string
 	zone     *time.Location
+	worded   []Worded
+	heard    func(text string, keep []string) // takes in each sentence; nil: nobody does
 }
 
 // made is a call with its receipt, and when that was recorded.
@@ -233,7 +242,10 @@ func (c *ToolCall) target() string {
 }
 
 func (c *composer) trace(w wanted, fault *bt.Fault) string {
-	all := slices.Clone(w.Reasons)
+	var all []string
+	for _, one := range w.Intents {
+		all = append(all, IntentRead{one}.String())
+	}
 	for _, one := range w.Remarks {
 		all = append(all, one.What)
 	}
@@ -270,11 +282,4 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Failure = &assistant.Failure{Kind: string(tool.Failed), Message: r.Response}
 	}
 	return s, nil
-}
-
-func lines(_ *run.StartRecord, event bt.Typed) []string {
-	if e, ok := event.(ModelUnheard); ok {
-		return []string{e.String()}
-	}
-	return nil
 }

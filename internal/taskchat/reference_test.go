@@ -25,9 +25,8 @@ func TestItMeansNoTaskThatWasSpokenOfBeforeAnotherOne(t *testing.T) {
 			c.say("delete task 2", taskchat.StatusConfirmation)
 			c.say("yes", taskchat.StatusSuccess)
 		},
-		"several tasks":     func(c *talk) { c.say("complete the second and the third", taskchat.StatusSuccess) },
-		"one not there":     func(c *talk) { c.say("complete zebra", taskchat.StatusClarification) },
-		"one that is asked": func(c *talk) { c.say("rename bread", taskchat.StatusClarification) },
+		"several tasks": func(c *talk) { c.say("complete the second and the third", taskchat.StatusSuccess) },
+		"one not there": func(c *talk) { c.say("complete zebra", taskchat.StatusClarification) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, _, c := listed(t)
@@ -61,19 +60,17 @@ func TestItAfterAWishThatIsNotDoneMeansNothing(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Apples", "Call John", "Call Anna")
 	c := h.process("p").talk(ada)
-	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 1, Task: "apples"})
+	m.proposes(wish("complete", titled("apples")))
 	c.say("complete apples", taskchat.StatusSuccess)
-	h.wants(ada, "Apples ✓", "Call John", "Call Anna")
-	it := taskchat.Wish{Intent: "update", Confidence: 1, Task: "it", Title: "Pears"}
+	it := taskchat.Wish{Intent: "update", Confidence: 1, Task: taskchat.Named{Words: "it", It: true}, Title: "this"}
 	for name, first := range map[string]taskchat.Wish{
-		"ambiguous":  {Intent: "complete", Confidence: 1, Task: "call"},
-		"not sure":   {Intent: "complete", Confidence: 0.3, Task: "Call John"},
+		"ambiguous":  wish("complete", titled("call")),
 		"no title":   {Intent: "create", Confidence: 1},
-		"not there":  {Intent: "complete", Confidence: 1, Task: "zebra"},
-		"not a task": {Intent: "create", Confidence: 1, Title: string(make([]rune, 300))},
+		"not there":  wish("complete", titled("zebra")),
+		"not a task": {Intent: "create", Confidence: 1, Title: strings.Repeat("a", 300)},
 	} {
 		m.proposes(first, it)
-		c.say("complete that and this", taskchat.StatusClarification)
+		c.say("complete that and this "+strings.Repeat("a", 300), taskchat.StatusClarification)
 		t.Log(name)
 		h.wants(ada, "Apples ✓", "Call John", "Call Anna")
 	}
@@ -150,7 +147,7 @@ func TestStatusThatIsSaidNarrowsWhatIsDeleted(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Meeting with Ada", "Meeting with Eve ✓")
 	c := h.process("p").talk(ada)
-	m.proposes(taskchat.Wish{Intent: "delete", Confidence: 1, Task: "the meeting", Status: "completed"})
+	m.proposes(taskchat.Wish{Intent: "delete", Confidence: 1, Task: titled("meeting"), Status: "completed"})
 	r := c.say("delete the meeting that is over", taskchat.StatusConfirmation)
 	contains(t, r.Response, "Delete 'Meeting with Eve'?")
 	c.say("yes", taskchat.StatusSuccess)

@@ -31,6 +31,8 @@ type AgentResponse struct {
 	ReasoningTrace string         `json:"reasoning_trace,omitempty"`
 	Message        string         `json:"message"` // the person's words
 	RunID          string         `json:"run_id"`
+	Intents        []IntentResult `json:"intents"`          // what the message was read as, with its alternatives, in the order said
+	Metadata       Metadata       `json:"metadata"`         // of the conversation, as it is after this message
 	Writes         *agent.Writes  `json:"writes,omitempty"` // what became of the changes that tools were called for; null: of none
 }
 

@@ -129,7 +129,7 @@ func TestYesThatWasSaidBeforeTheQuestionIsNone(t *testing.T) {
 	one, two := c.together("yes", "yes")
 	same(t, "status of the first", one.Status, taskchat.StatusConfirmation)
 	contains(t, one.Response, "I've deleted 'Apples'", "Delete 'Bread'?")
-	contains(t, two.Response, "nothing waiting")
+	contains(t, two.Response, "My question about 'Bread' has lapsed")
 	h.wants(ada, "Bread")
 }
 

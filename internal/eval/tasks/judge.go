@@ -44,9 +44,11 @@ func (s seen) against(e Expect) verdict {
 		v.problems = append(v.problems, fmt.Sprintf("status %q, not %s", s.response.Status, strings.Join(e.Status, " or ")))
 	}
 	p, err := planned(s.before, e.Calls)
-	if err != nil {
+	switch {
+	case s.undid() && len(e.Tasks) > 0: // the list says what an undo is to come to
+	case err != nil:
 		v.problems = append(v.problems, err.Error()+", as an earlier turn went wrong")
-	} else {
+	default:
 		v.problems = append(v.problems, unmatched(p.wishes, told(s.response, s.before), s.after)...)
 		v.problems = append(v.problems, p.differences(s.after)...)
 	}
@@ -56,6 +58,11 @@ func (s seen) against(e Expect) verdict {
 	v.answered = len(said) == 0
 	v.problems = append(v.problems, said...)
 	return v
+}
+
+// undid says that the turn took changes back.
+func (s seen) undid() bool {
+	return slices.ContainsFunc(s.response.ToolCalls, func(c ToolCall) bool { return c.Tool == undoTask })
 }
 
 // wholeList compares with the list that a label spells out, if it does.
@@ -142,6 +149,9 @@ func (s seen) harm(t Turn, v *verdict) {
 		}
 	}
 	gone, changed := differing(s.before, s.after)
+	if s.undid() && slices.ContainsFunc(t.Expect, func(e Expect) bool { return len(e.Tasks) > 0 && wholeList(e.Tasks, s.after) == nil }) {
+		gone, changed = nil, nil
+	}
 	_, others := differing(s.othersBefore, s.othersAfter)
 	v.unconfirmed = len(gone) > 0 && !deletes
 	for _, task := range changed {

@@ -85,6 +85,7 @@ const (
 	updateTask   = "update_task"
 	completeTask = "complete_task"
 	deleteTask   = "delete_task"
+	undoTask     = "undo_task" // of which labels say what list it comes to
 )
 
 // arguments are what a call of each tool may name, those it must name first.

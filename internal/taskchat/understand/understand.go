@@ -54,6 +54,7 @@ type Entities struct {
 	When           string     `json:",omitempty"` // Update: the day or time that the task is to have, in the person's words: see Rescheduled
 	Status         string     // List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
 	Newest         bool       // List: newest first
+	Reminder       bool       // Create: they ask to be reminded
 	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: a title search ("tasks about the house")
 }
 

@@ -78,7 +78,6 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["no title has all of these words", "kein Titel hat alle diese Wörter", "nenhum título tem todas estas palavras"],
   ["no task has these words", "keine Aufgabe hat diese Wörter", "nenhuma tarefa tem estas palavras"],
   ["the only title with these words", "der einzige Titel mit diesen Wörtern", "o único título com estas palavras"],
-  ["each part is in the only title with its words", "jeder Teil steht im einzigen Titel mit seinen Wörtern", "cada parte está no único título com as suas palavras"],
   ["{0} titles have these words", "{0} Titel haben diese Wörter", "{0} títulos têm estas palavras"],
 
   ["answers that seem to clash: {0}", "Antworten, die sich zu widersprechen scheinen: {0}", "respostas que parecem contradizer-se: {0}"],
