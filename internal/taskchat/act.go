@@ -67,7 +67,7 @@ func (a *Act) result() IntentResult {
 // hasValue says that an update has something to change.
 func (a *Act) hasValue() bool {
 	e := a.Entities
-	return a.Intent == understand.Update && (e.Title != "" || e.When != "" || e.HasDescription || e.Status != "")
+	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
 
 // names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.

@@ -78,9 +78,6 @@ func (o *Open) answered(a Act, words string) (meant []Act, asks, is bool) {
 	case a.Intent == understand.Value && o.Kind == askValue:
 		act := o.Act
 		act.Entities.Title, act.Chosen = a.Entities.Title, true
-		if act.Intent == understand.Update && understand.SaysWhen(act.Entities.Title) {
-			act.Entities.Title, act.Entities.When = "", act.Entities.Title
-		}
 		return []Act{act}, false, true
 	}
 	return nil, false, false

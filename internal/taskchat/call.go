@@ -49,9 +49,6 @@ func (a *Act) calls() (all []bt.Request, err error) {
 		args := changeArgs{ID: t.ID}
 		if a.Intent == understand.Create || a.Intent == understand.Update {
 			args.Title, args.Status = a.Entities.Title, a.Entities.Status
-			if a.Entities.When != "" {
-				args.Title = understand.Rescheduled(t.Title, a.Entities.When)
-			}
 			if a.Entities.HasDescription {
 				args.Description = &a.Entities.Description
 			}
@@ -191,9 +188,6 @@ func refusal(name string, e *tool.Error, was Item) *Remark {
 // listing is the call of a list that a person wants.
 func (a *Act) listing() []bt.Request {
 	args := listArgs{Status: a.Entities.Status}
-	if a.Entities.Newest {
-		args.Order = "newest"
-	}
 	if r := a.Entities.Reference; r != nil {
 		args.Query = r.Title
 	}

@@ -16,7 +16,6 @@ import (
 // listArgs are the arguments of list_tasks that the agent uses.
 type listArgs struct {
 	Status string  `json:"status,omitempty"`
-	Order  string  `json:"order,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
 	Query  string  `json:"query,omitempty"`
 	IDs    []int64 `json:"task_ids,omitempty"`
@@ -213,12 +212,11 @@ const (
 	whyNoTitle    bt.Reason = "no title has all of these words"
 	whyNoWords    bt.Reason = "no task has these words"
 	whyOnly       bt.Reason = "the only title with these words"
-	whyEach       bt.Reason = "each part is in the only title with its words"
 	whySeveral    bt.Reason = "%d titles have these words"
 )
 
 func whys() []bt.Reason {
-	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whyEach, whySeveral}
+	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.
@@ -351,9 +349,6 @@ func excepted(m *Metadata, r *understand.Reference, all []Item) (ids []int64) {
 // matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
 func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total int) resolved {
 	some := matches(r.Title, found)
-	if each := a.each(r, found); len(some) == 0 && each != nil {
-		return resolved{targets: each, why: whyEach.With()}
-	}
 	if a.Intent == understand.Complete && len(some) > 1 {
 		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
 			some = open
@@ -376,21 +371,6 @@ func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total 
 		n = total
 	}
 	return resolved{why: whySeveral.With(n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
-}
-
-// each takes the tasks of which “the dishes and the laundry” names one after the other; nil unless each part names one.
-func (a *Act) each(r *understand.Reference, found []Item) (some []Item) {
-	if a.Intent != understand.Complete && a.Intent != understand.Delete {
-		return nil
-	}
-	for _, part := range understand.Enumerated(r.Title) {
-		one := matches(part, found)
-		if len(one) != 1 || slices.Contains(some, one[0]) {
-			return nil
-		}
-		some = append(some, one[0])
-	}
-	return some
 }
 
 // which asks which of these tasks is meant.
@@ -453,9 +433,6 @@ func matching(words string, titles []string) (exact []int) {
 	}
 	if len(exact) > 0 {
 		return exact
-	}
-	if plain := understand.WithoutWhen(words); len(all) == 0 && plain != "" && plain != words { // “the present for Lena today”
-		return slices.DeleteFunc(matching(plain, titles), func(n int) bool { return understand.WithoutWhen(titles[n]) != titles[n] }) // but not what has another day
 	}
 	return all
 }

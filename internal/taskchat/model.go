@@ -185,7 +185,7 @@ func askModel() bt.Leaf {
 		doubts := doubtsOf(o.Acts)
 		var acts []Act
 		for _, w := range r.Wishes {
-			a := w.act(i.Words, i.Language, r.Model, i.Metadata.context(i.Open))
+			a := w.act(i.Words, i.Language, r.Model)
 			if slices.Contains(doubts, a.Intent) || a.names() && unsaid(a.Entities.Reference, i.Words) {
 				a.Confidence = min(a.Confidence, i.Doubted)
 			}
@@ -219,11 +219,11 @@ func doubtsOf(read []Act) []understand.Intent {
 }
 
 // act is a wish as the tree checks it.
-func (w Wish) act(words, language, by string, c understand.Context) Act {
+func (w Wish) act(words, language, by string) Act {
 	a := Act{Intent: understand.Intent(w.Intent), Confidence: w.Confidence, Reasoning: w.Reasoning, By: by}
 	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "", Status: w.Status}
 	if w.Task != "" {
-		a.Entities.Reference = referenceOf(w.Task, language, c)
+		a.Entities.Reference = understand.Refer(w.Task, language)
 	}
 	if a.Intent == understand.Update && a.Entities == (understand.Entities{Status: completed, Reference: a.Entities.Reference}) {
 		a.Intent, a.Entities.Status = understand.Complete, ""
@@ -261,17 +261,4 @@ func asSaid(title, words string) string {
 		return title
 	}
 	return words[at : at+len(title)]
-}
-
-// referenceOf reads how a model says that the person named a task.
-func referenceOf(task, language string, c understand.Context) *understand.Reference {
-	verb := map[string]string{"de": "erledige ", "pt": "conclua "}[language]
-	if verb == "" {
-		verb = "complete "
-	}
-	c.Open = nil
-	if r := understand.Read(verb+task, c).Results; len(r) == 1 && r[0].Entities.Reference != nil {
-		return r[0].Entities.Reference
-	}
-	return &understand.Reference{Words: task, Title: task}
 }

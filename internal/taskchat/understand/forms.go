@@ -1,0 +1,235 @@
+package understand
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// form is a sentence that is a command. Words in capitals stand for those of a language: see symbols; REF is how tasks are named, TITLE
+// a title and WORDS a description.
+type form struct {
+	intent Intent
+	says   string
+	how    how
+}
+
+// how says what more a form means.
+type how uint8
+
+const (
+	several  how = 1 << iota // its title holds several
+	commas                   // its title holds several if there are commas
+	reminder                 // the person wants to be reminded
+	reopens                  // it opens a task again
+	clears                   // it removes a description
+	places                   // it names tasks by position or as "it", or is no such form
+)
+
+// forms are all that is understood; the first that fits a clause reads it. A language that lacks one of its words has no such form.
+func forms() []form {
+	return []form{
+		{intent: Undo, says: `UNDO`},
+		{intent: Help, says: `HELP`},
+
+		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
+		{intent: List, says: `SHOW(?: HOLD)* (?:TASKS|OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
+		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
+		{intent: List, says: `LOOK(?: NOTE OF)? REF`, how: places},
+
+		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, how: places},
+		{intent: Chat, says: `ADD TITLE OF TASK \d+`},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, how: several},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, how: commas},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ?CALLED)? TITLE,? WITH NOTE:? WORDS`},
+		{intent: Create, says: `ADD TITLE,? WITH NOTE:? WORDS`},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
+		{intent: Create, says: `NEW TASK ?CALLED TITLE`},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ONTO)?`},
+		{intent: Create, says: `NEW TASK`},
+		{intent: Create, says: `REMIND TITLE`, how: reminder},
+		{intent: Create, says: `(?:ADD|PUT) TITLE ONTO`},
+		{intent: Create, says: `TITLE TOADD`},
+		{intent: Create, says: `ADD TITLE`},
+
+		{intent: Update, says: `RENAME REF TO TITLE OVER`},
+		{intent: Update, says: `RENAME REF OVER`},
+		{intent: Update, says: `CHANGE NOTE OF REF TO:? WORDS`},
+		{intent: Update, says: `CHANGE REF(?:'s)? NOTE TO:? WORDS`},
+		{intent: Update, says: `DELETE NOTE OF REF`, how: clears},
+		{intent: Update, says: `CHANGE NAMEOF REF TO:? TITLE`},
+		{intent: Update, says: `RENAME REF TO:? TITLE`},
+		{intent: Update, says: `REOPEN REF AGAIN`, how: reopens},
+		{intent: Update, says: `REOPEN REF`, how: reopens},
+		{intent: Update, says: `MARK REF(?: AS)? UNDONE(?: AGAIN)?`, how: reopens},
+		{intent: Update, says: `CHANGE REF ?TO:? TITLE`},
+		{intent: Update, says: `CHANGE REF`},
+		{intent: Update, says: `CHANGE`},
+
+		{intent: Complete, says: `MARK REF(?: AS)? DONE`},
+		{intent: Complete, says: `CHECK REF OFF`},
+		{intent: Complete, says: `HAVE REF DONE`},
+		{intent: Complete, says: `REF TOCOMPLETE`},
+		{intent: Complete, says: `COMPLETE:? REF`},
+		{intent: Complete, says: `COMPLETE`},
+		{intent: Delete, says: `(?:DELETE|PUT) REF FROMLIST`},
+		{intent: Delete, says: `DELETE REF`},
+		{intent: Delete, says: `DELETE`},
+		{intent: Delete, says: `REF TODELETE`},
+		{intent: Complete, says: `REF ?BE(?: NOW)* DONE`},
+	}
+}
+
+// grammar is the forms in a language.
+type grammar struct {
+	code                             string
+	forms                            []pattern
+	lead, polite, fill, tail, follow *regexp.Regexp // around a command
+	extra                            *regexp.Regexp // behind what tasks are named by
+	not                              *regexp.Regexp // with which nothing is asked for
+	open, done                       *regexp.Regexp // the status that a list is of
+}
+
+type pattern struct {
+	form
+	re *regexp.Regexp
+}
+
+// grammars are those of the languages; the first is that of a message in none of them.
+var grammars = sync.OnceValue(func() (all []*grammar) {
+	for _, code := range []string{"en", "de", "pt"} {
+		words := map[string]string{"REF": `(?P<ref>.+?)`, "TITLE": `(?P<title>.+?)`, "WORDS": `(?P<words>.+)`}
+		for _, s := range symbols() {
+			if own := map[string]string{"en": s.en, "de": s.de, "pt": s.pt}[code]; own != "" {
+				words[s.name] = `(?:` + own + `)`
+			}
+		}
+		g := &grammar{
+			code:   code,
+			lead:   lenient(`^` + words["LEAD"] + `(?:[ ,.!;:-]+|$)`),
+			polite: lenient(`^` + words["POLITE"] + ` `),
+			fill:   lenient(`^(\S+) ` + words["FILL"] + ` `),
+			tail:   lenient(`(?:^|[ ,.!]+)` + words["TAIL"] + `$`),
+			follow: lenient(`^(?:` + words["FOLLOW"] + ` )+|[ ,]+` + words["FOLLOW"] + `$`),
+			extra:  lenient(`[ ,]+` + words["EXTRA"] + `$`),
+			not:    part(words["NOT"]),
+			open:   part(words["OPENKEY"]),
+			done:   part(words["DONEKEY"]),
+		}
+		for _, f := range forms() {
+			if says, has := f.in(words); has {
+				g.forms = append(g.forms, pattern{f, whole(says)})
+			}
+		}
+		all = append(all, g)
+	}
+	return all
+})
+
+var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
+
+// in is the form with the words of a language; has is false if it lacks one.
+func (f form) in(words map[string]string) (says string, has bool) {
+	has = true
+	says = symbolNames.ReplaceAllStringFunc(f.says, func(name string) string {
+		has = has && words[name] != ""
+		return words[name]
+	})
+	return says, has
+}
+
+// bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a command.
+func (g *grammar) bare(s string) (rest string, asks bool) {
+	question := strings.HasSuffix(strings.TrimRight(s, " !"), "?")
+	polite := false
+	for next := s; ; s = next {
+		next = strings.TrimSpace(strings.TrimRight(strings.TrimSpace(next), ".!? "))
+		next = g.lead.ReplaceAllString(next, "")
+		if cut := g.polite.ReplaceAllString(next, ""); cut != next {
+			next, polite = cut, true
+		}
+		next = g.fill.ReplaceAllString(g.tail.ReplaceAllString(next, ""), "$1 ")
+		if next == s {
+			return s, polite || !question
+		}
+	}
+}
+
+// command reads a clause; nil if it is no known form.
+func (g *grammar) command(clause string) []Result {
+	s, asks := g.bare(clause)
+	for _, f := range g.forms {
+		m := f.re.FindStringSubmatch(s)
+		if m == nil || !asks && f.intent != List && f.intent != Help {
+			continue
+		}
+		said := map[string]string{}
+		for i, name := range f.re.SubexpNames() {
+			said[name] = strings.TrimSpace(m[i])
+		}
+		if f.intent == Chat {
+			return nil
+		}
+		if e := g.entities(f.form, s, said); e != nil {
+			return f.results(*e)
+		}
+	}
+	return nil
+}
+
+// entities are what was said in a form; nil if it can't be meant so.
+func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
+	e := &Entities{Title: unquoted(said["title"]), Reminder: f.how&reminder != 0}
+	if words := unquoted(said["words"]); words != "" || f.how&clears != 0 {
+		e.Description, e.HasDescription = words, true
+	}
+	named := said["ref"]
+	for cut := g.extra.ReplaceAllString(named, ""); cut != named; cut = g.extra.ReplaceAllString(named, "") {
+		named = cut
+	}
+	if named != "" {
+		if e.Reference = Refer(named, g.code); e.Reference == nil || g.not.MatchString(named) {
+			return nil
+		}
+	}
+	placed := e.Reference != nil && e.Reference.Title == ""
+	switch {
+	case f.how&places != 0 && !placed, said["title"] != "" && e.Title == "":
+		return nil
+	case f.intent == List && named == "":
+		e.Status = g.status(s)
+	case f.how&reopens != 0:
+		e.Status = "pending"
+	case f.intent != Update && placed && e.Reference.All:
+		e.Status = statusOf(named)
+	}
+	return e
+}
+
+// between stands between several titles.
+var between = regexp.MustCompile(`(?i)\s*[,;]\s+(?:(?:and|und|e)\s+)?|\s+(?:and|und|e)\s+`)
+
+// results are those of a form: one, or for several titles one each.
+func (f form) results(e Entities) (all []Result) {
+	titles := []string{e.Title}
+	if f.how&several != 0 || f.how&commas != 0 && strings.ContainsAny(e.Title, ",;") {
+		titles = between.Split(e.Title, -1)
+	}
+	for _, title := range titles {
+		if e.Title = unquoted(title); e.Title != "" || title == "" && len(titles) == 1 {
+			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command"})
+		}
+	}
+	return all
+}
+
+// status is the one that a list is wanted of: "pending", "completed" or "" for both.
+func (g *grammar) status(s string) string {
+	switch open, done := g.open.MatchString(s), g.done.MatchString(s); {
+	case done && !open:
+		return "completed"
+	case open && !done:
+		return "pending"
+	}
+	return ""
+}
