@@ -86,7 +86,7 @@ type grammar struct {
 	forms                            []pattern
 	lead, polite, fill, tail, follow *regexp.Regexp // around a command
 	extra                            *regexp.Regexp // behind what tasks are named by
-	not                              *regexp.Regexp // with which nothing is asked for
+	not, wrong                       *regexp.Regexp // with which nothing is asked for, in how tasks are named and in titles
 	open, done                       *regexp.Regexp // the status that a list is of
 }
 
@@ -112,7 +112,8 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 			tail:   lenient(`(?:^|[ ,.!]+)` + words["TAIL"] + `$`),
 			follow: lenient(`^(?:` + words["FOLLOW"] + ` )+|[ ,]+` + words["FOLLOW"] + `$`),
 			extra:  lenient(`[ ,]+` + words["EXTRA"] + `$`),
-			not:    part(words["NOT"]),
+			not:    part(denials + "|" + corrections),
+			wrong:  lenient(`[,.;–-] *(?:` + corrections + `)\b`),
 			open:   part(words["OPENKEY"]),
 			done:   part(words["DONEKEY"]),
 		}
@@ -194,7 +195,7 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	}
 	placed := e.Reference != nil && e.Reference.Title == ""
 	switch {
-	case f.how&places != 0 && !placed, said["title"] != "" && e.Title == "":
+	case f.how&places != 0 && !placed, said["title"] != "" && e.Title == "", g.wrong.MatchString(e.Title):
 		return nil
 	case f.intent == List && named == "":
 		e.Status = g.status(s)

@@ -87,7 +87,7 @@ func (g *grammar) clauses(s string) (all []string) {
 	first, from := g.command(s[:ends[0][0]]), 0
 	for i := 1; i < len(ends) && first != nil; i++ {
 		next := g.command(s[ends[i-1][1]:ends[i][0]])
-		if next != nil && (first[0].Entities.Title == "" || certain(next[0])) {
+		if next != nil && (certain(next[0]) || next[0].Entities.Reference != nil && first[0].Entities.Title == "") {
 			all, from, first = append(all, s[from:ends[i-1][0]]), ends[i-1][1], next
 		}
 	}

@@ -97,9 +97,9 @@ var referring = sync.OnceValue(func() *references {
 		r.cardinals = append(r.cardinals, whole(c))
 	}
 	nth, few := strings.Join(ordinal, "|"), strings.Join(cardinal, "|")
-	the := `(?:(?:` + articles + `|` + nouns + `) ?\b|#)*?\s*`
+	the := `(?:(?:` + articles + `|` + nouns + `)(?:\b|\s)\s*|#\s*)*?`
 	status := `(?:` + done + `|` + open + `)`
-	many := `(?:(?:of|my|the|meine[nr]?|die|der|as|os|minhas|meus|` + eachRest + `|` + nouns + `|` + done + `|` + open + `)\b ?)*`
+	many := `(?:(?:of|my|the|meine[nr]?|die|der|as|os|les|las|los|minhas|meus|` + eachRest + `|` + nouns + `|` + done + `|` + open + `)\b ?)*`
 	r.number = whole(the + `(?P<n>\d{1,3})(?:\.|st|nd|rd|th|ª|º|te[nrs]?)?(?: (?:` + nouns + `))?|(?:` + nouns + `|number|nummer|número|numéro) (?P<w>` + few + `)|(?P<o>` + few + `)`)
 	r.span = whole(the + `(?:from |von |de )?(\d{1,3})` + through + `(\d{1,3})`)
 	r.ordinal = whole(the + `(?P<o>` + nth + `)(?: (?:` + nouns + `))?(?: (?:(?:on|from|of|in|auf|von|in|da|na|de la) )(?:(?:` + articles + `) )?(?:to-?do )?(?:list|liste|lista))?`)

@@ -182,6 +182,9 @@ var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)\b,? *(?:
 
 // certain says that a command is one also where any words may be an answer: it names no task by words that may as well be a title.
 func certain(r Result) bool {
-	ref := r.Entities.Reference
-	return r.Intent != Chat && (ref == nil || ref.Title == "" || r.Intent == Update && r.Entities != Entities{Reference: ref})
+	switch ref := r.Entities.Reference; r.Intent {
+	case Update, Complete, Delete:
+		return ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
+	}
+	return true
 }

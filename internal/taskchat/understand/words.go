@@ -44,7 +44,7 @@ func symbols() []symbol {
 		{"TASK", `task|to-?do|item|reminder|entry|todo item|to-?do item`, `aufgabe|erinnerung|eintrag|punkt|todo`, `tarefa|lembrete|item`},
 		{"MANY", `(?:these |the following |two |three |some |\d+ )?(?:tasks|to-?dos|items|reminders|entries)|these|the following`,
 			`(?:diese |folgende |zwei |drei |\d+ )?(?:aufgaben|einträge|punkte)|folgendes`,
-			`(?:estas |as seguintes |duas |três |\d+ )?(?:tarefas|lembretes|itens)`},
+			`(?:as |estas |as seguintes |duas |três |\d+ )?(?:tarefas|lembretes|itens)`},
 		{"CALLED", `to|called|named|titled|saying|for me to|:|-`, `namens|mit dem (?:titel|namen)|:|-`, `chamada|com o (?:nome|título)|para|de|:|-`},
 		{"ONTO", `(?:to|on|onto) (?:my|the) (?:to-?do )?(?:list|tasks)`, `hinzu|dazu|an|auf|(?:auf|zu|in) (?:meine[rn]?|die|der) (?:aufgaben|to-?do-)?(?:liste|aufgaben)(?: hinzu)?`,
 			`(?:à|na|para a|às|nas) (?:minhas? )?(?:lista|tarefas)(?: de tarefas)?`},
@@ -88,7 +88,12 @@ func symbols() []symbol {
 		{"EXTRA", `now|too|also|again|for me|as well|instead|right away|today|please|all`, `auch|jetzt|noch|wieder|mal|heute|bitte|alle`, `também|agora|de novo|hoje|por favor`},
 		{"FOLLOW", `and|also|now|then|next|too|as well`, `und|auch|jetzt|dann|nun|noch`, `e|também|agora|depois`},
 		{"FILL", `please|just|also`, `bitte|mal|noch|auch|doch|mir|dann|jetzt`, `também|por favor|lá|agora`},
-		{"NOT", `not|no|never|nothing|none|\pL+n't|cannot|if|unless|when|whether|wait|sorry|said|says`, `nicht|kein\pL*|nie|niemals|nein|wenn|falls|ob|sagte?|gesagt|meinte`,
-			`não|nunca|nenhum\pL*|nada|se|caso|quando|jamais|espera|disse`},
 	}
 }
+
+// With these words in how tasks are named, nothing is asked for: negations, conditions, reports; and corrections, also in a title.
+const (
+	denials = `not|never|nothing|none|\pL+n't|cannot|if|unless|when|whether|said|says|nicht|kein\pL*|nie|niemals|nein|wenn|falls|ob|sagte?|gesagt|` +
+		`não|nunca|nenhum\pL*|nada|se|caso|quando|disse`
+	corrections = `no,? wait|wait,? no|actually,? no|sorry,? i meant?|i meant?|scratch that|nein,? warte|ich meine|ich meinte|não,? espera|quero dizer`
+)
