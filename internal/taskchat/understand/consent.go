@@ -20,33 +20,30 @@ const (
 // a no, "urging" around a yes. "assent" is a yes, unless with thanks, which makes it a mere "I see". What means yes in one language and
 // something else in another is a yes only where nobody would answer so in the other.
 const consents = `
-yes: yes, y, yep, yeah, yup, yes i do, yes i am, sure, sure thing, of course, absolutely, definitely, certainly, go ahead, go for it, do it,
-yes: please do, confirm, confirmed, i confirm, correct, right, exactly, that's right, that is right, affirmative
-yes: ja, jawohl, jep, jap, ja klar, klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt
-yes: sim, claro, claro que sim, com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo, com certeza que sim
-yes: oui, ouais, bien sûr, d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui
-yes: sí, si, claro que sí, por supuesto, de acuerdo, adelante, hazlo, correcto, exacto
-yes: sì, certo, certamente, va bene, confermo, ja zeker, zeker, jazeker, natuurlijk, ja graag, ja visst, javisst, ja tack, ja tak, ja takk, kyllä, joo
-yes: tak, oczywiście, jasne, ano, samozřejmě, áno, da, desigur, igen, persze, evet, elbette, ναι, βέβαια
-yes: да, конечно, давай, так, звичайно, はい, ええ, うん, お願いします, 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定, 네, 예, 응, 그래
-yes: نعم, أجل, بالتأكيد, ايوه, हाँ, हां, जी हाँ, जी हां, ज़रूर, 👍, 👌
+yes: yes, y, yep, yeah, yup, yes i do, yes i am, sure, sure thing, of course, absolutely, definitely, certainly, go ahead, go for it, do it
+yes: please do, confirm, confirmed, i confirm, correct, right, exactly, that's right, that is right, affirmative, ja, jawohl, jep, jap, ja klar
+yes: klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt, sim, claro, claro que sim
+yes: com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo, com certeza que sim, oui, ouais, bien sûr
+yes: d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui, sí, si, claro que sí, por supuesto, de acuerdo, adelante, hazlo
+yes: correcto, exacto, sì, certo, certamente, va bene, confermo, ja zeker, zeker, jazeker, natuurlijk, ja graag, ja visst, javisst, ja tack, ja tak
+yes: ja takk, kyllä, joo, tak, oczywiście, jasne, ano, samozřejmě, áno, da, desigur, igen, persze, evet, elbette, ναι, βέβαια, да, конечно, давай
+yes: так, звичайно, はい, ええ, うん, お願いします, 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定, 네, 예, 응, 그래, نعم, أجل, بالتأكيد, ايوه, हाँ, हां, जी हाँ, जी हां, ज़रूर, 👍, 👌
 assent: ok, okay, k, fine, alright, all right, in ordnung, está bem, tá bem, vale, tamam, oké, 알겠어요
-no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not,
-no: no way, absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them,
-no: none, none of them, no tak, rather not
-no: nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es, lass
-no: behalten, vergiss es, keine davon, keine von beiden
-no: não, nao, melhor não, cancela, cancelar, deixa, deixa estar, deixa ficar, deixa pra lá, esquece, não apagues, não apague, nenhuma, nenhuma delas
-no: non, surtout pas, annule, annuler, laisse, laisse tomber, aucune, mejor no, claro que no, déjalo, olvídalo, ninguna, annulla, lascia
-no: nej, nei, nej tack, nej tak, nei takk, ei, nie, ne, nu, nem, hayır, hayir, όχι, нет, не надо, ні, いいえ, いや, だめ, やめて
-no: 不, 不是, 不要, 不行, 不用, 否, 取消, 아니요, 아니, 아뇨, 취소, لا, كلا, नहीं, जी नहीं, 👎
-courtesy: please, pls, kindly, bitte, gern, gerne, por favor, faz favor, s'il te plaît, s'il vous plaît, per favore, graag, alsjeblieft, alstublieft,
+no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not, no way
+no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them
+no: no tak, nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es
+no: lass, behalten, vergiss es, keine davon, keine von beiden, não, nao, melhor não, cancela, cancelar, deixa, deixa ficar, deixa pra lá, esquece
+no: não apagues, não apague, nenhuma, nenhuma delas, non, surtout pas, annule, annuler, laisse, laisse tomber, aucune, mejor no, claro que no
+no: déjalo, olvídalo, ninguna, annulla, lascia, nej, nei, nej tack, nej tak, nei takk, ei, nie, ne, nu, nem, hayır, hayir, όχι, нет, не надо, ні
+no: いいえ, いや, だめ, やめて, 不, 不是, 不要, 不行, 不用, 否, 取消, 아니요, 아니, 아뇨, 취소, لا, كلا, नहीं, जी नहीं, 👎
+courtesy: please, pls, kindly, bitte, gern, gerne, por favor, faz favor, s'il te plaît, s'il vous plaît, per favore, graag, alsjeblieft, alstublieft
 courtesy: snälla, gärna, vær så snill, proszę, prosím, te rog, kérem, kérlek, lütfen, παρακαλώ, пожалуйста, будь ласка, 부탁해요, من فضلك, कृपया, 请, 請
-thanks: thanks, thank you, thx, thanks a lot, danke, danke schön, vielen dank, obrigado, obrigada, merci, gracias, grazie, dank je, bedankt, dank u, tack
-thanks: takk, kiitos, dziękuję, dzięki, děkuji, díky, mulțumesc, köszönöm, teşekkürler, ευχαριστώ, спасибо, дякую, ありがとう, 谢谢, 謝謝, 감사합니다, شكرا, धन्यवाद
-urging: delete it, delete them, delete that, remove it, remove them, i'm sure, i am sure, all of them, both, both of them
-urging: lösch sie, lösch es, lösche sie, lösche es, löschen, alles, alle, beide, ganz sicher, ich bin sicher
-urging: apaga, apague, apagar, exclui, exclua, tudo, todas, ambas, tenho a certeza, tenho certeza, supprime la, supprime le, bórrala, bórralo, bórralas
+thanks: thanks, thank you, thx, thanks a lot, danke, danke schön, vielen dank, obrigado, obrigada, merci, gracias, grazie, dank je, bedankt, dank u
+thanks: tack, takk, kiitos, dziękuję, dzięki, děkuji, díky, mulțumesc, köszönöm, teşekkürler, ευχαριστώ, спасибо, дякую, ありがとう, 谢谢, 謝謝, 감사합니다, شكرا
+thanks: धन्यवाद
+urging: delete it, delete them, delete that, remove it, remove them, i'm sure, i am sure, all of them, both, both of them, lösch sie, lösch es
+urging: lösche sie, lösche es, löschen, alles, alle, beide, ganz sicher, ich bin sicher, apaga, apague, apagar, exclui, exclua, tudo, todas, ambas
+urging: tenho a certeza, tenho certeza, supprime la, supprime le, bórrala, bórralo, bórralas
 neither: ja ja, ja ja ja`
 
 // longestConsent is how many words an entry of consents has at most, and longestAnswer how many bytes a plain answer.
@@ -97,19 +94,15 @@ func Consent(words string) Answer {
 	return Unclear
 }
 
-// consentWords are the words and emoji of a text in lower case. A joiner, a skin tone or a sign between them counts for nothing.
+// consentWords are the words and emoji of a text in lower case. A skin tone or a sign between them counts for nothing.
 func consentWords(text string) []string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
+	return strings.Fields(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\uFE0F', unicode.Is(unicode.Sk, r):
-		case unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number), r == '\'':
-			b.WriteRune(r)
-		case unicode.Is(unicode.So, r):
-			b.WriteString(" " + string(r) + " ")
-		default:
-			b.WriteByte(' ')
+			return -1
+		case unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number, unicode.So), r == '\'':
+			return unicode.ToLower(r)
 		}
-	}
-	return strings.Fields(b.String())
+		return ' '
+	}, text))
 }

@@ -12,6 +12,7 @@ type form struct {
 	intent Intent
 	says   string
 	how    how
+	re     *regexp.Regexp // what it says in a language
 }
 
 // how says what more a form means.
@@ -45,8 +46,7 @@ func forms() []form {
 		{intent: Create, says: `ADD TITLE,? WITH NOTE:? WORDS`},
 		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
 		{intent: Create, says: `NEW TASK ?CALLED TITLE`},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ONTO)?`},
-		{intent: Create, says: `NEW TASK`},
+		{intent: Create, says: `(?:(?:ADD|MAKE|PUT)(?: ONE| NEW)?|NEW) TASK(?: ONTO)?`},
 		{intent: Create, says: `REMIND TITLE`, how: reminder},
 		{intent: Create, says: `(?:ADD|PUT) TITLE ONTO`},
 		{intent: Create, says: `TITLE TOADD`},
@@ -59,41 +59,35 @@ func forms() []form {
 		{intent: Update, says: `DELETE NOTE OF REF`, how: clears},
 		{intent: Update, says: `CHANGE NAMEOF REF TO:? TITLE`},
 		{intent: Update, says: `RENAME REF TO:? TITLE`},
-		{intent: Update, says: `REOPEN REF AGAIN`, how: reopens},
-		{intent: Update, says: `REOPEN REF`, how: reopens},
+		{intent: Update, says: `REOPEN REF(?: AGAIN)?`, how: reopens},
 		{intent: Update, says: `MARK REF(?: AS)? UNDONE(?: AGAIN)?`, how: reopens},
 		{intent: Update, says: `CHANGE REF ?TO:? TITLE`},
-		{intent: Update, says: `CHANGE REF`},
-		{intent: Update, says: `CHANGE`},
+		{intent: Update, says: `CHANGE(?: REF)?`},
 
 		{intent: Complete, says: `MARK REF(?: AS)? DONE`},
 		{intent: Complete, says: `CHECK REF OFF`},
 		{intent: Complete, says: `HAVE REF DONE`},
 		{intent: Complete, says: `REF TOCOMPLETE`},
-		{intent: Complete, says: `COMPLETE:? REF`},
-		{intent: Complete, says: `COMPLETE`},
+		{intent: Complete, says: `COMPLETE(?::? REF)?`},
 		{intent: Delete, says: `(?:DELETE|PUT) REF FROMLIST`},
-		{intent: Delete, says: `DELETE REF`},
-		{intent: Delete, says: `DELETE`},
+		{intent: Delete, says: `DELETE(?: REF)?`},
 		{intent: Delete, says: `REF TODELETE`},
 		{intent: Complete, says: `REF ?BE(?: NOW)* DONE`},
+		{intent: Complete, says: `REF DONE`, how: places},
 	}
 }
 
 // grammar is the forms in a language.
 type grammar struct {
 	code                             string
-	forms                            []pattern
+	forms                            []form
 	lead, polite, fill, tail, follow *regexp.Regexp // around a command
 	extra                            *regexp.Regexp // behind what tasks are named by
 	not, wrong                       *regexp.Regexp // with which nothing is asked for, in how tasks are named and in titles
 	open, done                       *regexp.Regexp // the status that a list is of
 }
 
-type pattern struct {
-	form
-	re *regexp.Regexp
-}
+var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
 
 // grammars are those of the languages; the first is that of a message in none of them.
 var grammars = sync.OnceValue(func() (all []*grammar) {
@@ -111,33 +105,27 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 			fill:   lenient(`^(\S+) ` + words["FILL"] + ` `),
 			tail:   lenient(`(?:^|[ ,.!]+)` + words["TAIL"] + `$`),
 			follow: lenient(`^(?:` + words["FOLLOW"] + ` )+|[ ,]+` + words["FOLLOW"] + `$`),
-			extra:  lenient(`[ ,]+` + words["EXTRA"] + `$`),
+			extra:  lenient(`(?:[ ,]+` + words["EXTRA"] + `)+$`),
 			not:    part(denials + "|" + corrections),
 			wrong:  lenient(`[,.;–-] *(?:` + corrections + `)\b`),
 			open:   part(words["OPENKEY"]),
 			done:   part(words["DONEKEY"]),
 		}
 		for _, f := range forms() {
-			if says, has := f.in(words); has {
-				g.forms = append(g.forms, pattern{f, whole(says)})
+			lacks := false
+			says := symbolNames.ReplaceAllStringFunc(f.says, func(name string) string {
+				lacks = lacks || words[name] == ""
+				return words[name]
+			})
+			if !lacks {
+				f.re = whole(says)
+				g.forms = append(g.forms, f)
 			}
 		}
 		all = append(all, g)
 	}
 	return all
 })
-
-var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
-
-// in is the form with the words of a language; has is false if it lacks one.
-func (f form) in(words map[string]string) (says string, has bool) {
-	has = true
-	says = symbolNames.ReplaceAllStringFunc(f.says, func(name string) string {
-		has = has && words[name] != ""
-		return words[name]
-	})
-	return says, has
-}
 
 // bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a command.
 func (g *grammar) bare(s string) (rest string, asks bool) {
@@ -171,7 +159,7 @@ func (g *grammar) command(clause string) []Result {
 		if f.intent == Chat {
 			return nil
 		}
-		if e := g.entities(f.form, s, said); e != nil {
+		if e := g.entities(f, s, said); e != nil {
 			return f.results(*e)
 		}
 	}
@@ -184,14 +172,14 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	if words := unquoted(said["words"]); words != "" || f.how&clears != 0 {
 		e.Description, e.HasDescription = words, true
 	}
-	named := said["ref"]
-	for cut := g.extra.ReplaceAllString(named, ""); cut != named; cut = g.extra.ReplaceAllString(named, "") {
-		named = cut
-	}
+	named := g.extra.ReplaceAllString(said["ref"], "")
 	if named != "" {
 		if e.Reference = Refer(named, g.code); e.Reference == nil || g.not.MatchString(named) {
 			return nil
 		}
+	}
+	if title := Refer(said["title"], g.code); f.intent == Create && said["title"] != "" && (title == nil || title.Title == "") {
+		return nil // "add it"
 	}
 	placed := e.Reference != nil && e.Reference.Title == ""
 	switch {
@@ -202,7 +190,7 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	case f.how&reopens != 0:
 		e.Status = "pending"
 	case f.intent != Update && placed && e.Reference.All:
-		e.Status = statusOf(named)
+		e.Status = g.status(named)
 	}
 	return e
 }
@@ -226,11 +214,8 @@ func (f form) results(e Entities) (all []Result) {
 
 // status is the one that a list is wanted of: "pending", "completed" or "" for both.
 func (g *grammar) status(s string) string {
-	switch open, done := g.open.MatchString(s), g.done.MatchString(s); {
-	case done && !open:
-		return "completed"
-	case open && !done:
-		return "pending"
+	if open := g.open.MatchString(s); open != g.done.MatchString(s) {
+		return map[bool]string{true: "pending", false: "completed"}[open]
 	}
 	return ""
 }

@@ -10,16 +10,10 @@ import (
 
 // read reads a message as commands, in the first language in which all of it is some, that of the conversation first; nil if it is not.
 func read(words string, c Context) (code string, commands []Result) {
-	order := slices.Clone(grammars())
-	slices.SortStableFunc(order, func(a, b *grammar) int {
-		switch c.Language {
-		case a.code:
-			return -1
-		case b.code:
-			return 1
-		}
-		return 0
-	})
+	order := grammars()
+	if i := slices.IndexFunc(order, func(g *grammar) bool { return g.code == c.Language }); i > 0 {
+		order = slices.Concat(order[i:i+1], order)
+	}
 	for _, g := range order {
 		if commands := g.message(words, c.Previous); commands != nil {
 			return g.code, commands
@@ -33,7 +27,8 @@ func (g *grammar) message(words string, previous Intent) (all []Result) {
 	if listed := g.lines(words); listed != nil {
 		return listed
 	}
-	for _, s := range sentences(words) {
+	for _, at := range text.Sentences(veiled(words)) {
+		s := words[at.From:at.To]
 		if rest, _ := g.bare(s); rest == "" {
 			continue // politeness
 		}
@@ -52,23 +47,12 @@ func (g *grammar) message(words string, previous Intent) (all []Result) {
 	return all
 }
 
-// quotations are what stands between quotation marks, where no clause and no sentence ends.
+// quotations are what stands between quotation marks, where no sentence and no clause ends.
 var quotations = regexp.MustCompile(`"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|‘[^‘’']*[’']|(?:^|\s)'[^']*'`)
 
-// within says that a place lies in a quotation.
-func within(quoted [][]int, at int) bool {
-	return slices.ContainsFunc(quoted, func(q []int) bool { return q[0] < at && at < q[1] })
-}
-
-// sentences are those of a text.
-func sentences(words string) (all []string) {
-	quoted, from := quotations.FindAllStringIndex(words, -1), 0
-	for _, s := range text.Sentences(words) {
-		if !within(quoted, s.To) {
-			all, from = append(all, words[from:s.To]), s.To
-		}
-	}
-	return append(all, words[from:])
+// veiled is a text of the same length with letters for its quotations.
+func veiled(s string) string {
+	return quotations.ReplaceAllStringFunc(s, func(q string) string { return strings.Repeat("x", len(q)) })
 }
 
 // cuts are where another command may begin.
@@ -77,13 +61,7 @@ var cuts = regexp.MustCompile(`(?i)(?:\s*;|,?\s+(?:and then|and|then|und dann|un
 // clauses are the parts of a sentence that are commands each. What begins none belongs to the one before it; so does, behind a title, what
 // may as well be words of it.
 func (g *grammar) clauses(s string) (all []string) {
-	quoted, ends := quotations.FindAllStringIndex(s, -1), [][]int{}
-	for _, at := range cuts.FindAllStringIndex(s, -1) {
-		if !within(quoted, at[0]) {
-			ends = append(ends, at)
-		}
-	}
-	ends = append(ends, []int{len(s), len(s)})
+	ends := append(cuts.FindAllStringIndex(veiled(s), -1), []int{len(s), len(s)})
 	first, from := g.command(s[:ends[0][0]]), 0
 	for i := 1; i < len(ends) && first != nil; i++ {
 		next := g.command(s[ends[i-1][1]:ends[i][0]])
@@ -125,12 +103,4 @@ func (g *grammar) lines(words string) (all []Result) {
 		}
 	}
 	return all
-}
-
-// plain are words without politeness around them in any language.
-func plain(words string) string {
-	for _, g := range grammars() {
-		words, _ = g.bare(words)
-	}
-	return words
 }

@@ -9,6 +9,7 @@
 package understand
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,49 +93,35 @@ type Reading struct {
 	Results  []Result // in the order said; at least one
 }
 
-// maxBytes bounds what is read of a message.
-const maxBytes = 8 << 10
-
-// sure is the confidence of what a form or a closed list reads, unread that of Chat.
 const (
-	sure   = 0.92
-	unread = 0.6
+	maxBytes = 8 << 10 // that are read of a message
+	sure     = 0.92    // the confidence of what a form or a closed list reads
+	unread   = 0.6     // that of Chat
 )
 
 // Read says what words are for, and what they name.
 func Read(words string, c Context) Reading {
 	if len(words) > maxBytes {
-		return Reading{spoken("", c.Language), one(Chat, Entities{}, "longer than what is read")}
+		return Reading{cmp.Or(c.Language, "en"), one(Chat, Entities{}, "longer than what is read")}
 	}
 	words = clean(words)
 	code, commands := read(words, c)
-	if answer := c.answer(words, commands); answer != nil {
-		return Reading{spoken(words, c.Language), answer}
-	}
-	if commands != nil {
+	known := cmp.Or(c.Language, language.Of(words), "en")
+	switch answer := c.answer(words, commands); {
+	case answer != nil:
+		return Reading{known, answer}
+	case commands != nil:
 		return Reading{code, commands}
+	case strings.Count(words, " ") > 1: // else there are too few words to tell
+		known = cmp.Or(language.Of(words), known)
 	}
-	code = c.Language
-	if code == "" || strings.Count(words, " ") > 1 {
-		code = spoken(words, c.Language)
-	}
-	return Reading{code, one(Chat, Entities{}, "no known form")}
+	return Reading{known, one(Chat, Entities{}, "no known form")}
 }
 
 // clean is a text in composed characters, with plain apostrophes and without space around it.
 func clean(words string) string {
 	words = norm.NFC.String(strings.ToValidUTF8(words, "\uFFFD"))
 	return strings.TrimSpace(strings.NewReplacer("’", "'", "\u200d", "", "\r", "").Replace(words))
-}
-
-// spoken is the language of a text, or else that of the conversation.
-func spoken(words, before string) string {
-	for _, code := range []string{language.Of(words), before} {
-		if code != "" {
-			return code
-		}
-	}
-	return grammars()[0].code
 }
 
 func one(i Intent, e Entities, why string) []Result {
@@ -157,7 +144,11 @@ func (c *Context) answer(words string, commands []Result) []Result {
 		return nil
 	}
 	refused := denial.FindString(words)
-	ref := Refer(plain(words[len(refused):]), c.Language)
+	rest := words[len(refused):]
+	for _, g := range grammars() {
+		rest, _ = g.bare(rest)
+	}
+	ref := Refer(rest, c.Language)
 	place := ref != nil && ref.Title == ""
 	switch c.Open.Kind {
 	case KindValue:
@@ -166,7 +157,7 @@ func (c *Context) answer(words string, commands []Result) []Result {
 		}
 		return one(Value, Entities{Title: unquoted(words)}, "what was asked for")
 	case KindChoose:
-		if place || commands == nil && ref != nil && slices.ContainsFunc(c.Open.Options, ref.sharesWord) {
+		if place || commands == nil && ref != nil && !strings.HasSuffix(words, "?") {
 			return one(Choose, Entities{Reference: ref}, "one of the options")
 		}
 	case KindConfirm:
