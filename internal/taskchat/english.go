@@ -46,7 +46,7 @@ func english() *phrases {
 			sayNothingOpen:  {"There is nothing waiting for an answer. What would you like to do?"},
 			sayUndo:         {"I can't undo changes in this conversation. On the command line, 'sibyl task undo' undoes the last one."},
 			sayHelp:         {"I keep your to-do list. Say 'remind me to buy groceries', 'show my tasks', 'complete task 2', 'rename task 1 to …' or 'delete task 3'. I always ask before I delete."},
-			sayHello:        {"I'm here for your tasks. Say 'add buy milk', 'show my tasks', 'complete task 2', 'rename task 1 to …' or 'delete task 3'."},
+			sayHello:        {"I'm here for your tasks: I can add, show, change, complete and delete them."},
 			sayStopped:      {"I've stopped."},
 		}}
 }

@@ -46,7 +46,7 @@ func german() *phrases {
 			sayNothingOpen:  {"Es wartet nichts auf eine Antwort. Was möchtest du tun?"},
 			sayUndo:         {"In diesem Gespräch kann ich nichts zurücknehmen. Auf der Kommandozeile nimmt ‚sibyl task undo‘ die letzte Änderung zurück."},
 			sayHelp:         {"Ich führe deine Aufgabenliste. Sag zum Beispiel ‚erinnere mich an den Einkauf‘, ‚zeig meine Aufgaben‘, ‚erledige Aufgabe 2‘, ‚benenne Aufgabe 1 in … um‘ oder ‚lösche Aufgabe 3‘. Vor dem Löschen frage ich immer."},
-			sayHello:        {"Ich kümmere mich um deine Aufgaben. Sag ‚neue Aufgabe: Milch kaufen‘, ‚zeig meine Aufgaben‘, ‚erledige Aufgabe 2‘, ‚benenne Aufgabe 1 in … um‘ oder ‚lösche Aufgabe 3‘."},
+			sayHello:        {"Ich kümmere mich um deine Aufgaben: Ich kann sie anlegen, zeigen, ändern, erledigen und löschen."},
 			sayStopped:      {"Ich habe aufgehört."},
 		}}
 }

@@ -46,7 +46,7 @@ func portuguese() *phrases {
 			sayNothingOpen:  {"Não há nada esperando resposta. O que você gostaria de fazer?"},
 			sayUndo:         {"Não posso desfazer mudanças nesta conversa. No terminal, 'sibyl task undo' desfaz a última mudança."},
 			sayHelp:         {"Eu cuido da sua lista de tarefas. Diga 'lembre-me de comprar pão', 'mostre minhas tarefas', 'conclua a tarefa 2', 'renomeie a tarefa 1 para …' ou 'exclua a tarefa 3'. Sempre pergunto antes de excluir."},
-			sayHello:        {"Estou aqui para as suas tarefas. Diga 'adicione comprar leite', 'mostre minhas tarefas', 'conclua a tarefa 2', 'renomeie a tarefa 1 para …' ou 'exclua a tarefa 3'."},
+			sayHello:        {"Estou aqui para as suas tarefas: posso adicionar, mostrar, alterar, concluir e excluir."},
 			sayStopped:      {"Parei."},
 		}}
 }

@@ -32,39 +32,36 @@ func forms() []form {
 	return []form{
 		{intent: Undo, says: `UNDO`},
 		{intent: Help, says: `HELP`},
-
 		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
 		{intent: List, says: `SHOW(?: HOLD)* (?:TASKS|OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
 		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
-		{intent: List, says: `LOOK(?: NOTE OF)? REF`, how: places},
-
+		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places},
+		{intent: List, says: `LOOK REF`, how: places},
 		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, how: places},
 		{intent: Chat, says: `ADD TITLE OF TASK \d+`},
 		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, how: several},
 		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, how: commas},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ?CALLED)? TITLE,? WITH NOTE:? WORDS`},
-		{intent: Create, says: `ADD TITLE,? WITH NOTE:? WORDS`},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
-		{intent: Create, says: `NEW TASK ?CALLED TITLE`},
+		{intent: Create, says: `ADD(?:(?: ONE| NEW)? TASK(?: ?CALLED)?)? TITLE,? WITH NOTE:? WORDS`},
+		{intent: Create, says: `(?:ADD|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
+		{intent: Create, says: `(?:MAKE(?: ONE| NEW)?|NEW) TASK ?CALLED TITLE`},
+		{intent: Create, says: `(?:ONE |NEW )?TASK TOADD:? TITLE`},
 		{intent: Create, says: `(?:(?:ADD|MAKE|PUT)(?: ONE| NEW)?|NEW) TASK(?: ONTO)?`},
 		{intent: Create, says: `REMIND TITLE`, how: reminder},
 		{intent: Create, says: `(?:ADD|PUT) TITLE ONTO`},
 		{intent: Create, says: `TITLE TOADD`},
 		{intent: Create, says: `ADD TITLE`},
-
 		{intent: Update, says: `RENAME REF TO TITLE OVER`},
 		{intent: Update, says: `RENAME REF OVER`},
-		{intent: Update, says: `CHANGE NOTE OF REF TO:? WORDS`},
-		{intent: Update, says: `CHANGE REF(?:'s)? NOTE TO:? WORDS`},
+		{intent: Update, says: `(?:CHANGE|SET) NOTE OF REF TO:? WORDS`},
+		{intent: Update, says: `(?:CHANGE|SET) REF(?:'s)? NOTE TO:? WORDS`},
 		{intent: Update, says: `DELETE NOTE OF REF`, how: clears},
 		{intent: Update, says: `CHANGE NAMEOF REF TO:? TITLE`},
 		{intent: Update, says: `RENAME REF TO:? TITLE`},
-		{intent: Update, says: `REOPEN REF(?: AGAIN)?`, how: reopens},
-		{intent: Update, says: `MARK REF(?: AS)? UNDONE(?: AGAIN)?`, how: reopens},
-		{intent: Update, says: `CHANGE REF ?TO:? TITLE`},
-		{intent: Update, says: `CHANGE(?: REF)?`},
-
-		{intent: Complete, says: `MARK REF(?: AS)? DONE`},
+		{intent: Update, says: `REOPEN REF`, how: reopens},
+		{intent: Update, says: `(?:MARK|CHANGE) REF(?: AS| TO)? UNDONE`, how: reopens},
+		{intent: Complete, says: `(?:MARK|CHANGE) REF(?: AS| TO)? DONE`},
+		{intent: Update, says: `(?:CHANGE|SET) REF ?TO:? TITLE`},
+		{intent: Update, says: `(?:CHANGE|RENAME)(?: REF)?`},
 		{intent: Complete, says: `CHECK REF OFF`},
 		{intent: Complete, says: `HAVE REF DONE`},
 		{intent: Complete, says: `REF TOCOMPLETE`},
@@ -72,7 +69,7 @@ func forms() []form {
 		{intent: Delete, says: `(?:DELETE|PUT) REF FROMLIST`},
 		{intent: Delete, says: `DELETE(?: REF)?`},
 		{intent: Delete, says: `REF TODELETE`},
-		{intent: Complete, says: `REF ?BE(?: NOW)* DONE`},
+		{intent: Complete, says: `REF ?BE DONE`},
 		{intent: Complete, says: `REF DONE`, how: places},
 	}
 }
@@ -84,7 +81,7 @@ type grammar struct {
 	lead, polite, fill, tail, follow *regexp.Regexp // around a command
 	extra                            *regexp.Regexp // behind what tasks are named by
 	not, wrong                       *regexp.Regexp // with which nothing is asked for, in how tasks are named and in titles
-	open, done                       *regexp.Regexp // the status that a list is of
+	open, done, to                   *regexp.Regexp // the status that a list is of; what stands before a new title
 }
 
 var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
@@ -110,6 +107,7 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 			wrong:  lenient(`[,.;–-] *(?:` + corrections + `)\b`),
 			open:   part(words["OPENKEY"]),
 			done:   part(words["DONEKEY"]),
+			to:     part(words["TO"]),
 		}
 		for _, f := range forms() {
 			lacks := false
@@ -178,13 +176,14 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 			return nil
 		}
 	}
-	if title := Refer(said["title"], g.code); f.intent == Create && said["title"] != "" && (title == nil || title.Title == "") {
-		return nil // "add it"
-	}
-	placed := e.Reference != nil && e.Reference.Title == ""
+	placed, title := e.Reference != nil && e.Reference.Title == "", Refer(said["title"], g.code)
 	switch {
-	case f.how&places != 0 && !placed, said["title"] != "" && e.Title == "", g.wrong.MatchString(e.Title):
+	case f.how&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""), g.wrong.MatchString(e.Title):
 		return nil
+	case f.intent == Create && title != nil && title.Title == "":
+		return nil // "add it"
+	case f.intent == Update && !placed && quotes.FindString(said["title"]) == "" && g.to.MatchString(e.Title):
+		return nil // "rename call to Bob to …": which "to" is it?
 	case f.intent == List && named == "":
 		e.Status = g.status(s)
 	case f.how&reopens != 0:

@@ -80,10 +80,10 @@ func TestPlainFormsInEnglish(t *testing.T) {
 		{"show task 2", "list #2"}, {"what is the description of task 2?", "list #2"},
 		{"complete task 2", "complete #2"}, {"mark the first one as done", "complete #1"}, {"tick off numbers 2 and 5 too", "complete #2 #5"}, {"#3 is done", "complete #3"}, {"done 2", "complete #2"},
 		{"I've finished the report", "complete [report]"}, {"mark tasks 2 to 4 as done", "complete #2 #3 #4"}, {"the first two are finished", "complete #1 #2"}, {"check the dishes off", "complete [dishes]"},
-		{"complete all but the first", "complete all but #1"}, {"mark everything as done", "complete all"}, {"complete", "complete"},
+		{"complete all but the first", "complete all but #1"}, {"mark everything as done", "complete all"}, {"complete", "complete"}, {"set task 2 to done", "complete #2"}, {"make task 2 done", "complete #2"},
 		{"could you delete the third one for me?", "delete #3"}, {"delete all completed tasks", "delete all (completed)"}, {"delete the last two", "delete #-2 #-1"}, {"remove it", "delete it"},
 		{"delete everything except the rent", "delete all but [rent]"}, {"delete both", "delete both"}, {"remove the garage one from my list", "delete [garage]"},
-		{"rename task 2 to Call Bob at 3", `update #2 "Call Bob at 3"`}, {`change "Buy milk" to "Buy oat milk"`, `update [Buy milk] "Buy oat milk"`}, {"update the meeting task", "update [meeting]"},
+		{"rename task 2 to Call Bob at 3", `update #2 "Call Bob at 3"`}, {`change "Buy milk" to "Buy oat milk"`, `update [Buy milk] "Buy oat milk"`}, {"update the meeting task", "update [meeting]"}, {"rename call to Bob to call Al", "update [call to Bob to call Al]"},
 		{"set the description of task 1 to: bring photos", `update #1 note "bring photos"`}, {`set its description to "x"`, `update it note "x"`}, {"add a note to task 2: bring photos", `update #2 note "bring photos"`},
 		{"delete the note of task 2", `update #2 note ""`}, {"reopen task 1", "update #1 (pending)"}, {"mark pay rent as not done", "update [pay rent] (pending)"},
 		{"undo that", "undo"}, {"help", "help"}, {"what can you do?", "help"},
@@ -138,7 +138,7 @@ func TestSeveralCommandsInAMessage(t *testing.T) {
 func TestNothingIsGuessedIntoATaskOrAChange(t *testing.T) {
 	for what, all := range map[string][]string{
 		"no command": {"milk", "buy milk", "I need to renew my passport", "marque la tâche 2 comme terminée", "supprime la tâche deux", "yesterday was long", "I just called John", "the new task is done wrong", "die neue Aufgabe ist blöd",
-			"add", "thanks!", "👋", "", " ", "add wine to task 2", "Januar war ein harter Monat", "remind me", "complte task 2"},
+			"add", "thanks!", "👋", "", " ", "add wine to task 2", "Januar war ein harter Monat", "remind me", "complte task 2", "add it", "add 2", "I want to finish task 2"},
 		"a question": {"should I delete task 2?", "delete task 2?", "complete 1, right?", "is the plumber still open?", "how do I complete a task?", "what happens if I delete task 2?", "Soll ich Aufgabe 2 löschen?", "Hast du die zweite erledigt?",
 			"devo apagar a 2?", "já paguei a renda?"},
 		"a negation": {"don't delete task 2", "please do not mark anything as done", "never delete task 2", "I haven't finished task 2", "task 2 is not done", "complete nothing", "Lösch Aufgabe 2 nicht!", "Aufgabe 2 ist nicht erledigt", "Bitte keine Aufgaben löschen",
@@ -164,7 +164,7 @@ func TestAnswersToWhatWasAsked(t *testing.T) {
 	}
 	check(t, ask(KindConfirm), [][2]string{
 		{"Yes, please!", "confirm"}, {"nein danke", "decline"}, {"no, the third", "delete #3"}, {"Nein, die dritte", "delete #3"}, {"não, a terceira", "delete #3"}, {"yes but not that one", "chat"},
-		{"yes, the second", "chat"}, {"no, it", "chat"}, {"the second", "chat"}, {"add milk", `create "milk"`}, {"yes, complete task 2", "complete #2"},
+		{"yes, the second", "chat"}, {"no, it", "decline"}, {"não, deixa estar", "decline"}, {"nein! das brauche ich noch", "decline"}, {"no wait yes", "chat"}, {"the second", "chat"}, {"add milk", `create "milk"`}, {"yes, complete task 2", "complete #2"},
 	})
 	check(t, ask(KindChoose), [][2]string{
 		{"2", "choose #2"}, {"the first one, please", "choose #1"}, {"die zweite", "choose #2"}, {"both", "choose both"}, {"the one about the lease", "choose [lease]"}, {"Call Ben", "choose [Call Ben]"}, {"no", "decline"}, {"neither of them", "decline"},
@@ -179,7 +179,7 @@ func TestAnswersToWhatWasAsked(t *testing.T) {
 func TestTheLanguageIsOfTheFormElseOfTheWordsElseOfTheConversation(t *testing.T) {
 	for _, c := range []struct{ words, before, want string }{
 		{"remove the second one", "de", "en"}, {"lösche Aufgabe 2", "en", "de"}, {"apaga a tarefa 2", "en", "pt"}, {"conclui 2", "de", "pt"}, {"2", "de", "de"}, {"ok", "pt", "pt"}, {"42", "", "en"},
-		{"wie ist das Wetter heute bei dir?", "en", "de"}, {"marque la tâche 2 comme terminée", "en", "fr"}, {"preciso de renovar o passaporte", "", "pt"},
+		{"wie ist das Wetter heute bei dir?", "en", "de"}, {"marque la tâche 2 comme terminée", "en", "fr"}, {"preciso de renovar o passaporte", "", "pt"}, {"hello", "", "en"}, {"Hallo", "", "de"}, {"bom dia", "", "pt"},
 	} {
 		if got := Read(c.words, Context{Language: c.before}).Language; got != c.want {
 			t.Errorf("%q after %q: got %s, want %s", c.words, c.before, got, c.want)

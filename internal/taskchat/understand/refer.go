@@ -26,16 +26,14 @@ type Reference struct {
 const (
 	articles = `the|my|this|that|no\.|number|numbers|die|der|das|den|dem|des|diese[mnrs]?|jene[mnrs]?|meine[mnrs]?|nr\.|nummer|nummern|` +
 		`o|a|os|as|à|ao|às|aos|minhas?|meus?|ess[ea]s?|est[ea]s?|número|n[oº°]\.?|le|la|les|cette|numéro|mes|el|los|las|mis?|#`
-	nouns = `tasks?|to-?dos?|items?|entry|entries|reminders?|ones?|aufgaben?|einträge?|eintrag|punkte?|erinnerung(?:en)?|` +
-		`tarefas?|lembretes?|tâches?|tareas?`
+	nouns         = `tasks?|to-?dos?|items?|entry|entries|reminders?|ones?|aufgaben?|einträge?|eintrag|punkte?|erinnerung(?:en)?|tarefas?|lembretes?|tâches?|tareas?`
 	links         = `about|called|named|titled|with|for|on|mit|zu|zum|zur|über|namens|beim|bei|von|vom|für|sobre|chamada|com|da|do|das|dos|de|d'|del`
 	mostPositions = 100 // that a reference names
 	eachWord      = `all|both|everything|every|each|alle[mnrs]?|beide[nrs]?|sämtliche|todas|todos|tudo|ambas|ambos|as duas|os dois|tout|toutes|tous|` +
 		`(?:toutes |tous )?les deux|todo|las dos|los dos`
 	eachRest = `of|my|the|meine[nr]?|die|as|os|les|las|los|minhas|meus|them|it|on|whole|list|von|ihnen|davon|auf|der|liste|elas|eles|da|lista|d'elles|ellas`
 	pronoun  = `it|its|that|this|them|these|that one|this one|es|sie|ihn|das|die|den|der|dies|diese[nrs]?|isso|isto|ess[ea]|est[ea]|el[ea]|` +
-		`ça|cela|celle-ci|celle-là|celui-ci|eso|esto|és[ea]|ést[ea]|lo|` +
-		`(?:the|this|that|diese|die|essa|esta|a|cette|la|esa|esta) (?:task|one|aufgabe|tarefa|tâche|tarea)`
+		`ça|cela|celle-ci|celle-là|celui-ci|eso|esto|és[ea]|ést[ea]|lo|(?:the|this|that|diese|die|essa|esta|a|cette|la|esa|esta) (?:task|one|aufgabe|tarefa|tâche|tarea)`
 	done = `completed|complete|done|finished|erledigte[nrs]?|fertige[nrs]?|abgehakte[nrs]?|concluíd[ao]s?|feit[ao]s?|terminad[ao]s?|completad[ao]s?`
 	open = `open|pending|remaining|unfinished|offene[nrs]?|unerledigte[nrs]?|pendentes?|abert[ao]s?|pendientes?`
 )
@@ -118,28 +116,22 @@ func Refer(words, _ string) *Reference {
 	if s == "" || len(s) > maxBytes {
 		return nil
 	}
-	r, is := &Reference{Words: s}, referring()
-	if m := is.quoted.FindStringSubmatch(s); m != nil {
-		r.Title = m[1]
-		return r
-	}
-	if is.it.MatchString(s) {
-		r.It = true
-		return r
-	}
-	if r.Positions = positions(s); r.Positions != nil {
-		return r
-	}
-	if m := is.all.FindStringSubmatch(s); m != nil || is.every.MatchString(s) {
+	is := referring()
+	r := &Reference{Words: s, Positions: positions(s), It: is.it.MatchString(s)}
+	quoted, all, label := is.quoted.FindStringSubmatch(s), is.all.FindStringSubmatch(s), is.label.FindStringSubmatch(s)
+	switch {
+	case quoted != nil:
+		r.Title = quoted[1]
+	case r.It, r.Positions != nil:
+	case all != nil || is.every.MatchString(s):
 		r.All, r.Both = true, is.both.MatchString(s)
-		if m != nil && m[1] != "" {
-			r.Except = Refer(m[1], "")
+		if all != nil && all[1] != "" {
+			r.Except = Refer(all[1], "")
 		}
-		return r
-	}
-	r.Title = unquoted(s)
-	if m := is.label.FindStringSubmatch(s); m != nil && len(search.Words(m[1])) > 0 {
-		r.Title = unquoted(m[1])
+	case label != nil && len(search.Words(label[1])) > 0:
+		r.Title = unquoted(label[1])
+	default:
+		r.Title = unquoted(s)
 	}
 	return r
 }

@@ -106,16 +106,26 @@ func Read(words string, c Context) Reading {
 	}
 	words = clean(words)
 	code, commands := read(words, c)
-	known := cmp.Or(c.Language, language.Of(words), "en")
-	switch answer := c.answer(words, commands); {
-	case answer != nil:
-		return Reading{known, answer}
-	case commands != nil:
+	if answer := c.answer(words, commands); answer != nil {
+		return Reading{cmp.Or(c.Language, spoken(words, "")), answer}
+	} else if commands != nil {
 		return Reading{code, commands}
-	case strings.Count(words, " ") > 1: // else there are too few words to tell
-		known = cmp.Or(language.Of(words), known)
 	}
-	return Reading{known, one(Chat, Entities{}, "no known form")}
+	return Reading{spoken(words, c.Language), one(Chat, Entities{}, "no known form")}
+}
+
+// spoken is the language of a text. Fewer than three words tell little: then that of the conversation is meant, or one of the forms.
+func spoken(words, before string) string {
+	code := language.Of(words)
+	if strings.Count(words, " ") > 1 {
+		return cmp.Or(code, before, "en")
+	}
+	for _, g := range grammars() {
+		if rest, _ := g.bare(words); before == "" && (rest == "" || g.code == code) {
+			return g.code
+		}
+	}
+	return cmp.Or(before, "en")
 }
 
 // clean is a text in composed characters, with plain apostrophes and without space around it.
@@ -163,19 +173,18 @@ func (c *Context) answer(words string, commands []Result) []Result {
 	case KindConfirm:
 		if place && refused != "" && c.Open.Intent != "" && !ref.It {
 			return one(c.Open.Intent, Entities{Reference: ref}, "another one than was asked about")
+		} else if strings.ContainsAny(refused, ",.!") && commands == nil {
+			return one(Decline, Entities{}, "a no, and more behind it")
 		}
 	}
 	return nil
 }
 
 // denial is a no before what is meant instead.
-var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)\b,? *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
+var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]|$)[,.!]* *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
 
 // certain says that a command is one also where any words may be an answer: it names no task by words that may as well be a title.
 func certain(r Result) bool {
-	switch ref := r.Entities.Reference; r.Intent {
-	case Update, Complete, Delete:
-		return ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
-	}
-	return true
+	ref, changes := r.Entities.Reference, []Intent{Update, Complete, Delete}
+	return !slices.Contains(changes, r.Intent) || ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
 }
