@@ -97,10 +97,10 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 		}
 		g := &grammar{
 			code:   code,
-			lead:   lenient(`^` + words["LEAD"] + `(?:[ ,.!;:-]+|$)`),
-			polite: lenient(`^` + words["POLITE"] + ` `),
-			fill:   lenient(`^(\S+) ` + words["FILL"] + ` `),
-			tail:   lenient(`(?:^|[ ,.!]+)` + words["TAIL"] + `$`),
+			lead:   lenient(`^(?:(?:` + words["LEAD"] + `|` + words["POLITE"] + `)(?:[ ,.!;:-]+|$))+`),
+			polite: part(words["POLITE"]),
+			fill:   lenient(`^(\S+) (?:` + words["FILL"] + ` )+`),
+			tail:   lenient(`(?:(?:^|[ ,.!]+)` + words["TAIL"] + `)+$`),
 			follow: lenient(`^(?:` + words["FOLLOW"] + ` )+|[ ,]+` + words["FOLLOW"] + `$`),
 			extra:  lenient(`(?:[ ,]+` + words["EXTRA"] + `)+$`),
 			not:    part(denials + "|" + corrections),
@@ -127,17 +127,14 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 
 // bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a command.
 func (g *grammar) bare(s string) (rest string, asks bool) {
-	question := strings.HasSuffix(strings.TrimRight(s, " !"), "?")
-	polite := false
+	asks = !strings.HasSuffix(strings.TrimRight(s, " !"), "?")
 	for next := s; ; s = next {
-		next = strings.TrimSpace(strings.TrimRight(strings.TrimSpace(next), ".!? "))
-		next = g.lead.ReplaceAllString(next, "")
-		if cut := g.polite.ReplaceAllString(next, ""); cut != next {
-			next, polite = cut, true
-		}
-		next = g.fill.ReplaceAllString(g.tail.ReplaceAllString(next, ""), "$1 ")
+		next = strings.TrimRight(strings.TrimSpace(next), ".!? ")
+		lead := g.lead.FindString(next)
+		asks = asks || g.polite.MatchString(lead)
+		next = g.fill.ReplaceAllString(g.tail.ReplaceAllString(next[len(lead):], ""), "$1 ")
 		if next == s {
-			return s, polite || !question
+			return s, asks
 		}
 	}
 }

@@ -64,7 +64,8 @@ type references struct {
 }
 
 var referring = sync.OnceValue(func() *references {
-	r := &references{it: whole(pronoun), joint: lenient(`(?:,? (?:and then|and|und dann|und|sowie|e depois|e|et|y|as well as) |\s*[,&+]\s*)`), both: part(`both|beide[nrs]?|ambas|ambos|as duas|os dois|les deux|las dos|los dos`)}
+	r := &references{it: whole(pronoun), both: part(`both|beide[nrs]?|ambas|ambos|as duas|os dois|les deux|las dos|los dos`),
+		joint: lenient(`(?:,? (?:and then|and|und dann|und|sowie|e depois|e|et|y|as well as) |\s*[,&+]\s*)`)}
 	var ordinals, numbers []string
 	for _, n := range numerals {
 		ordinals, numbers = append(ordinals, n.nth), append(numbers, n.few)
@@ -110,7 +111,8 @@ func lenient(pattern string) *regexp.Regexp {
 }
 
 // Refer reads how tasks are named, in any of five languages: a position ("task 2", "die letzte", "la tâche 2"), "it", all of them, or else by
-// content words, so that a number in a title, a date or a time is no position. nil if there are no words.
+// content words, so that a number in a title, a date or a time is no position; nil if there are no words. All languages are tried, whichever is
+// said to be that of the words.
 func Refer(words, _ string) *Reference {
 	s := strings.Trim(text.OneLine(clean(words)), ".,!? ")
 	if s == "" || len(s) > maxBytes {
