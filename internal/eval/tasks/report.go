@@ -10,7 +10,7 @@ import (
 )
 
 // LeastRight is the share of turns that must be right.
-const LeastRight = 0.95
+const LeastRight = 0.90
 
 // Report is how an assistant did on a set.
 type Report struct {

@@ -1,19 +1,22 @@
-// Package understand reads what a person says to an assistant that keeps tasks: offline, by rules, in English, German and Portuguese.
-//
-// Closed classes of words are data, one file a language: imperatives, pronouns, ordinals, number words, yes and no, articles, connectors. The
-// structure of a message decides the rest, by the same rules in each language. No rule knows a topic or a whole sentence.
+// Package understand reads what a person says to the task list, by a table of plain forms: English, and the plain forms in German and
+// Portuguese. It is what there is without a model. Consent and Refer are used with one too.
 //
 // Guarantees:
-//   - Pure and deterministic; any words, valid text or not, give a Reading with at least one Result. Cost is bounded: of more than 8 KB
-//     nothing is read.
-//   - A question, a negation, a condition, a quotation and what somebody else said change nothing.
-//   - Positions come only from a reference that was understood to its last word. What is left over makes it words of a title.
-//   - A title is made of the person's own words in their case.
+//   - Pure and deterministic. Any words, valid text or not, give a Reading with at least one Result. More than 8 KB is not read.
+//   - What is not wholly a sequence of known forms is Chat. So a question, a negation, a condition and a quotation change nothing.
+//   - A new task needs a verb that asks for one. Titles are the person's own words in their case.
+//   - Positions come only from a reference that was understood to its last word. Anything else is words of a title.
 package understand
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sibyl/internal/text/language"
 )
 
 // Intent says what a message, or a part of it, is for.
@@ -28,37 +31,24 @@ const (
 	Delete   Intent = "delete"
 	Confirm  Intent = "confirm"
 	Decline  Intent = "decline"
-	Choose   Intent = "choose" // one or some of the options asked about; with none asked about, tasks that were named without a verb
+	Choose   Intent = "choose" // some of the options asked about
 	Value    Intent = "value"  // the title or value that was asked for
 	Undo     Intent = "undo"
 	Help     Intent = "help" // what can be done, and how
-	Chat     Intent = "chat" // nothing to be done
+	Chat     Intent = "chat" // nothing that is known here
 )
-
-// Reference says which tasks are meant.
-type Reference struct {
-	Words     string     // as they were said: "task 2", "the meeting task"
-	Positions []int      // in the last list shown (or the options asked about), from 1; negative ones count from the end: -1 is the last
-	It        bool       // "it", "that one", "this task": what was spoken of last
-	All       bool       // all of them ("both", "all", "everything"), but for Except
-	Both      bool       // with All: two were said, "both"
-	Except    *Reference // with All
-	Title     string     // content words by which a task is named; "" if it is named otherwise
-}
 
 // Entities is what was said beside the intent.
 type Entities struct {
 	Title          string     // Create, Value: the title; Update: the new title; dates, amounts and priorities stay in it
 	Description    string     // with HasDescription: the (new) description; "" removes it
 	HasDescription bool       // a description was spoken of
-	When           string     `json:",omitempty"` // Update: the day or time that the task is to have, in the person's words: see Rescheduled
 	Status         string     // List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
-	Newest         bool       // List: newest first
-	Reminder       bool       // Create: they ask to be reminded
-	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: a title search ("tasks about the house")
+	Reminder       bool       `json:",omitempty"` // Create: the person asked to be reminded
+	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: tasks by title, or one to be shown
 }
 
-// Alternative is another way to read the same words.
+// Alternative is another way to read the same words. The forms give none; a model does.
 type Alternative struct {
 	Intent     Intent
 	Confidence float64 // 0 to 1
@@ -99,36 +89,102 @@ type Context struct {
 
 // Reading is what a message was understood to say.
 type Reading struct {
-	Language string   // of this message: "en", "de" or "pt"
+	Language string   // of this message: a code like "en"
 	Results  []Result // in the order said; at least one
 }
 
-// maxBytes bounds what is read of a message.
-const maxBytes = 8 << 10
+const (
+	maxBytes = 8 << 10 // that are read of a message
+	sure     = 0.92    // the confidence of what a form or a closed list reads
+	unread   = 0.6     // that of Chat
+)
 
 // Read says what words are for, and what they name.
 func Read(words string, c Context) Reading {
-	words = strings.ToValidUTF8(words, "\uFFFD")
 	if len(words) > maxBytes {
-		return Reading{known(c.Language), []Result{{Intent: Chat, Confidence: sure, Reasoning: "longer than what is read"}}}
+		return Reading{cmp.Or(c.Language, "en"), one(Chat, Entities{}, "longer than what is read")}
 	}
-	tokens := enumerated(tokenize(words))
-	var best Reading
-	for i, l := range ranked(tokens, c.Language) {
-		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}
-		if r.shown = c.Shown; c.Open != nil && len(c.Open.Options) > 0 {
-			r.shown = len(c.Open.Options)
-		}
-		reading := Reading{l.code, r.read()}
-		if i == 0 {
-			best = reading
-			if !r.guessed {
-				break
-			}
-		} else if !r.guessed && slices.ContainsFunc(reading.Results, acts) {
-			best = reading
-			break
+	words = clean(words)
+	code, commands := read(words, c)
+	if answer := c.answer(words, commands); answer != nil {
+		return Reading{cmp.Or(c.Language, spoken(words, "")), answer}
+	} else if commands != nil {
+		return Reading{code, commands}
+	}
+	return Reading{spoken(words, c.Language), one(Chat, Entities{}, "no known form")}
+}
+
+// spoken is the language of a text. Fewer than three words tell little: then that of the conversation is meant, or one of the forms.
+func spoken(words, before string) string {
+	code := language.Of(words)
+	if strings.Count(words, " ") > 1 {
+		return cmp.Or(code, before, "en")
+	}
+	for _, g := range grammars() {
+		if rest, _ := g.bare(words); before == "" && (rest == "" || g.code == code) {
+			return g.code
 		}
 	}
-	return best
+	return cmp.Or(before, "en")
+}
+
+// clean is a text in composed characters, with plain apostrophes and without space around it.
+func clean(words string) string {
+	words = norm.NFC.String(strings.ToValidUTF8(words, "\uFFFD"))
+	return strings.TrimSpace(strings.NewReplacer("’", "'", "\u200d", "", "\r", "").Replace(words))
+}
+
+func one(i Intent, e Entities, why string) []Result {
+	confidence := sure
+	if i == Chat {
+		confidence = unread
+	}
+	return []Result{{Intent: i, Confidence: confidence, Entities: e, Reasoning: why}}
+}
+
+// answer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what the words are else.
+func (c *Context) answer(words string, commands []Result) []Result {
+	switch Consent(words) {
+	case Yes:
+		return one(Confirm, Entities{}, "nothing but a yes")
+	case No:
+		return one(Decline, Entities{}, "nothing but a no")
+	}
+	if c.Open == nil || slices.ContainsFunc(commands, certain) {
+		return nil
+	}
+	refused := denial.FindString(words)
+	rest := words[len(refused):]
+	for _, g := range grammars() {
+		rest, _ = g.bare(rest)
+	}
+	ref := Refer(rest, c.Language)
+	place := ref != nil && ref.Title == ""
+	switch c.Open.Kind {
+	case KindValue:
+		if words == "" {
+			return nil
+		}
+		return one(Value, Entities{Title: unquoted(words)}, "what was asked for")
+	case KindChoose:
+		if place || commands == nil && ref != nil && !strings.HasSuffix(words, "?") {
+			return one(Choose, Entities{Reference: ref}, "one of the options")
+		}
+	case KindConfirm:
+		if place && refused != "" && c.Open.Intent != "" && !ref.It {
+			return one(c.Open.Intent, Entities{Reference: ref}, "another one than was asked about")
+		} else if strings.ContainsAny(refused, ",.!") && commands == nil {
+			return one(Decline, Entities{}, "a no, and more behind it")
+		}
+	}
+	return nil
+}
+
+// denial is a no before what is meant instead.
+var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]|$)[,.!]* *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
+
+// certain says that a command is one also where any words may be an answer: it names no task by words that may as well be a title.
+func certain(r Result) bool {
+	ref, changes := r.Entities.Reference, []Intent{Update, Complete, Delete}
+	return !slices.Contains(changes, r.Intent) || ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
 }

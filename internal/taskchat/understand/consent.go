@@ -1,0 +1,108 @@
+package understand
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Answer is what words say to a question of yes or no.
+type Answer int
+
+// Unclear is whatever is not nothing but a plain yes or no.
+const (
+	Unclear Answer = iota
+	Yes
+	No
+)
+
+// consents are all words that make a plain yes or no, with commas between them. Any of "courtesy" and "thanks" may stand around a yes or
+// a no, "urging" around a yes. "assent" is a yes, unless with thanks, which makes it a mere "I see". What means yes in one language and
+// something else in another is a yes only where nobody would answer so in the other.
+const consents = `
+yes: yes, y, yep, yeah, yup, yes i do, yes i am, sure, sure thing, of course, absolutely, definitely, certainly, go ahead, go for it, do it
+yes: please do, confirm, confirmed, i confirm, correct, right, exactly, that's right, that is right, affirmative, ja, jawohl, jep, jap, ja klar
+yes: klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt, sim, claro, claro que sim
+yes: com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo, com certeza que sim, oui, ouais, bien sûr
+yes: d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui, sí, si, claro que sí, por supuesto, de acuerdo, adelante, hazlo
+yes: correcto, exacto, sì, certo, certamente, va bene, confermo, ja zeker, zeker, jazeker, natuurlijk, ja graag, ja visst, javisst, ja tack, ja tak
+yes: ja takk, kyllä, joo, tak, oczywiście, jasne, ano, samozřejmě, áno, da, desigur, igen, persze, evet, elbette, ναι, βέβαια, да, конечно, давай
+yes: так, звичайно, はい, ええ, うん, お願いします, 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定, 네, 예, 응, 그래, نعم, أجل, بالتأكيد, ايوه, हाँ, हां, जी हाँ, जी हां, ज़रूर, 👍, 👌
+assent: ok, okay, k, fine, alright, all right, in ordnung, está bem, tá bem, vale, tamam, oké, 알겠어요
+no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not, no way
+no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them
+no: no tak, nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es
+no: lass, behalten, vergiss es, keine davon, keine von beiden, não, nao, melhor não, cancela, cancelar, deixa, deixa ficar, deixa pra lá, esquece
+no: não apagues, não apague, nenhuma, nenhuma delas, non, surtout pas, annule, annuler, laisse, laisse tomber, aucune, mejor no, claro que no
+no: déjalo, olvídalo, ninguna, annulla, lascia, nej, nei, nej tack, nej tak, nei takk, ei, nie, ne, nu, nem, hayır, hayir, όχι, нет, не надо, ні
+no: いいえ, いや, だめ, やめて, 不, 不是, 不要, 不行, 不用, 否, 取消, 아니요, 아니, 아뇨, 취소, لا, كلا, नहीं, जी नहीं, 👎
+courtesy: please, pls, kindly, bitte, gern, gerne, por favor, faz favor, s'il te plaît, s'il vous plaît, per favore, graag, alsjeblieft, alstublieft
+courtesy: snälla, gärna, vær så snill, proszę, prosím, te rog, kérem, kérlek, lütfen, παρακαλώ, пожалуйста, будь ласка, 부탁해요, من فضلك, कृपया, 请, 請
+thanks: thanks, thank you, thx, thanks a lot, danke, danke schön, vielen dank, obrigado, obrigada, merci, gracias, grazie, dank je, bedankt, dank u
+thanks: tack, takk, kiitos, dziękuję, dzięki, děkuji, díky, mulțumesc, köszönöm, teşekkürler, ευχαριστώ, спасибо, дякую, ありがとう, 谢谢, 謝謝, 감사합니다, شكرا
+thanks: धन्यवाद
+urging: delete it, delete them, delete that, remove it, remove them, i'm sure, i am sure, all of them, both, both of them, lösch sie, lösch es
+urging: lösche sie, lösche es, löschen, alles, alle, beide, ganz sicher, ich bin sicher, apaga, apague, apagar, exclui, exclua, tudo, todas, ambas
+urging: tenho a certeza, tenho certeza, supprime la, supprime le, bórrala, bórralo, bórralas
+neither: ja ja, ja ja ja`
+
+// longestConsent is how many words an entry of consents has at most, and longestAnswer how many bytes a plain answer.
+const (
+	longestConsent = 4
+	longestAnswer  = 120
+)
+
+var consentKinds = sync.OnceValue(func() map[string]string {
+	kinds := map[string]string{}
+	for line := range strings.Lines(consents) {
+		kind, phrases, _ := strings.Cut(line, ": ")
+		for phrase := range strings.SplitSeq(phrases, ",") {
+			if words := consentWords(phrase); len(words) > 0 {
+				kinds[strings.Join(words, " ")] = kind
+			}
+		}
+	}
+	return kinds
+})
+
+// Consent says whether words are nothing but a plain yes or no, in any of some twenty-five languages, with or without a courtesy. It looks
+// them up in a closed list; all else, a yes with more behind it, and a yes that is asked or quoted, is Unclear.
+func Consent(words string) Answer {
+	if len(words) > longestAnswer || strings.ContainsAny(words, "?？؟;;\"“”„«»‘") {
+		return Unclear
+	}
+	said := map[string]bool{}
+	for left := consentWords(clean(words)); len(left) > 0; {
+		n := min(longestConsent, len(left))
+		for n > 0 && consentKinds()[strings.Join(left[:n], " ")] == "" {
+			n--
+		}
+		if n == 0 {
+			return Unclear
+		}
+		said[consentKinds()[strings.Join(left[:n], " ")]] = true
+		left = left[n:]
+	}
+	switch yes := said["yes"] || said["assent"]; {
+	case said["neither"], yes && said["no"], !said["yes"] && said["assent"] && said["thanks"], said["no"] && said["urging"]:
+		return Unclear
+	case yes:
+		return Yes
+	case said["no"]:
+		return No
+	}
+	return Unclear
+}
+
+// consentWords are the words and emoji of a text in lower case. A skin tone or a sign between them counts for nothing.
+func consentWords(text string) []string {
+	return strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\uFE0F', unicode.Is(unicode.Sk, r):
+			return -1
+		case unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number, unicode.So), r == '\'':
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, text))
+}
