@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -130,9 +131,31 @@ var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault
 
 // opened says whether places that a search named were asked for.
 func (o offline) opened() bool {
-	return slices.ContainsFunc(o.sit.Steps, func(s Step) bool {
-		return slices.Contains([]string{readerOf[tool.Code], readerOf[tool.Vault], readerOf[tool.Web]}, s.Call.Name)
-	})
+	searched := false
+	for _, s := range o.sit.Steps {
+		switch s.Call.Name {
+		case readerOf[tool.Code], readerOf[tool.Vault], readerOf[tool.Web]:
+			if searched {
+				return true
+			}
+		default:
+			searched = true
+		}
+	}
+	return false
+}
+
+// named is the file that a question names with its folder; "" for none, or where code can't be read.
+func (o offline) named() string {
+	if !slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == readerOf[tool.Code] }) {
+		return ""
+	}
+	for _, t := range o.terms {
+		if strings.Contains(t, "/") && path.Ext(t) != "" && !strings.Contains(t, "://") {
+			return t
+		}
+	}
+	return ""
 }
 
 // searchable says whether anything that is offered can be searched with words.
@@ -145,8 +168,13 @@ func searchesWords(t tool.Spec) bool {
 	return t.Search && json.Unmarshal(t.Schema, &schema) == nil && schema.Properties["query"] != nil
 }
 
-// searches proposes every search tool that is offered and was not tried; those of sources that come later only where no other is left.
+// searches proposes to open the file that the question names, and every search tool that is offered and was not tried; those of sources that come later only where no other is left.
 func (o offline) searches() (calls []model.ToolCall) {
+	if file := o.named(); file != "" && len(o.sit.Steps) == 0 {
+		calls = append(calls, o.call(0, readerOf[tool.Code], struct {
+			Path string `json:"path"`
+		}{file}))
+	}
 	for _, later := range []bool{false, true} {
 		for _, spec := range o.sit.Tools {
 			if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) ||

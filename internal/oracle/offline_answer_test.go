@@ -163,3 +163,21 @@ func TestOfflineADoubtfulWishForAChangeIsSearchedFor(t *testing.T) {
 	holds(t, "the answer", a.Answer, "nothing changed", "folds quetzals into boxes")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 }
+
+func TestOfflineShowsTheFileThatAQuestionNames(t *testing.T) {
+	dir := folder(t, map[string]string{"README.md": "# Frobber\n\nFrobber folds quetzals into boxes.\n", "other.go": "package frob\n\n// explain the fold of fold.go.\nfunc explain() {}\n"})
+	if err := os.Mkdir(filepath.Join(dir, "fold"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fold", "fold.go"), []byte("// Package fold folds birds.\npackage fold\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]string{
+		"explain fold/fold.go":          "1. `fold/fold.go:1-2` `package fold` Package fold folds birds.",
+		"explain fold/gone.go, Frobber": "1. `README.md:1-3`",
+	} {
+		h := offlineOver(t, dir, "")
+		h.named = []tool.Source{tool.Code}
+		holds(t, "the answer to "+question, h.ask(question).Answer, want)
+	}
+}
