@@ -47,6 +47,8 @@ type Assistant struct {
 	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Places are what was read and what the answer cites, in the order in which it was read. Nil: there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
+	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
+	Passages func(v *run.View) []Passage
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
@@ -198,4 +200,10 @@ func ReadOptions[O any](raw json.RawMessage, hint string) (o O, err error) {
 		return o, &RequestError{Public: "these options can't be read", Hint: hint, Err: err}
 	}
 	return o, nil
+}
+
+// Passage is the text of a place as a run read it.
+type Passage struct {
+	Cite string // as answers name it
+	Text string // in Markdown, within a fence
 }

@@ -38,6 +38,7 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 	}
 	for _, c := range []struct{ line, holds, lacks string }{
 		{"explain", "last", ""},
+		{"sources --run", "last", ""},
 		{"ask -s", "last", "new"},
 		{"chat --conversation", "new", ""},
 		{"ask -m", "work:big", "anthropic:"},

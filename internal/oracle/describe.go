@@ -58,7 +58,7 @@ type Options struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Reasons: whys(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
+		Events: Events(), Reasons: whys(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
@@ -141,7 +141,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.StopReason, a.Turns, a.MaxTurns,
+	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.came(), a.Turns, a.MaxTurns,
 		agent.Counted(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
 	switch {
 	case a.Error == nil:
@@ -174,7 +174,7 @@ func Remedy(k model.Kind) string {
 
 // ending says why the run ended, after what, and on which sources.
 func (a *Answer) ending() []string {
-	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.StopReason, agent.Counted(a.Turns, "turn"), a.MaxTurns, agent.Counted(len(a.ToolCalls), "tool call"), a.Model)
+	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), agent.Counted(a.Turns, "turn"), a.MaxTurns, agent.Counted(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
@@ -244,7 +244,7 @@ func (a *Answer) reasons() (all []string) {
 // footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.StopReason, agent.Counted(a.Turns, "turn"), a.Model)
+	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), agent.Counted(a.Turns, "turn"), a.Model)
 	if a.Error != nil {
 		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
 	}

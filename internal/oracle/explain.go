@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
@@ -50,7 +51,7 @@ func (a *Answer) points() []assistant.Point {
 	if a.Labels != "" {
 		tell("labels", a.Labels.String())
 	}
-	why := fmt.Sprintf("%s after %s of %d, %s", a.StopReason, agent.Counted(a.Turns, "turn"), a.MaxTurns, a.Model)
+	why := fmt.Sprintf("%s after %s of %d, %s", a.came(), agent.Counted(a.Turns, "turn"), a.MaxTurns, a.Model)
 	if a.Budget != nil {
 		why += "; the budget: " + a.Budget.String()
 	}
@@ -59,6 +60,23 @@ func (a *Answer) points() []assistant.Point {
 	}
 	tell("ended", strings.Join(append([]string{why}, a.reasons()...), "; "))
 	return all
+}
+
+// came says how the run ended. Without a language model nothing was judged: it is told what was found.
+func (a *Answer) came() string {
+	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck}, a.StopReason) {
+		return a.StopReason
+	}
+	found := 0
+	for _, s := range a.Sources {
+		if s.Cited {
+			found++
+		}
+	}
+	if found == 0 {
+		return "nothing found"
+	}
+	return "found " + agent.Counted(found, "place")
 }
 
 // few are the first of some texts, and how many more there are.
@@ -102,6 +120,20 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	}
 	for _, u := range a.Unsupported {
 		all = append(all, assistant.Place{Cite: u, Cited: true})
+	}
+	return all
+}
+
+// passages are the texts that a run opened, in the order of its receipts.
+func passages(v *run.View) (all []assistant.Passage) {
+	for _, c := range v.Receipts() {
+		r, ok := c.Value.(agent.CallReceipt)
+		if !ok || r.Result == nil || len(r.Result.Refs) == 0 || !r.Result.Refs[0].Opened {
+			continue
+		}
+		if p, ok := passageOf(*r.Result); ok {
+			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,11 +107,29 @@ func (e Env) handed() (all []agent.Source) {
 // chunkLines are the lines of a part that are scored and shown together.
 const chunkLines = 20
 
-// ofMaterial answers from what was handed over: with the passages that hold words of the question, or with what it is.
+// ofMaterial answers from what was handed over: with the passages that hold most words of the question, or with what it is.
 func (o offline) ofMaterial() model.Response {
-	quotes := o.best(o.handedOver())
-	if len(quotes) > 0 {
-		return o.answer(quotes)
+	passages, held := o.handedOver(), map[int]int{} // by the first line
+	for i, p := range passages {
+		for _, t := range o.terms {
+			if p.holds(t) {
+				held[i]++
+			}
+		}
+	}
+	var order []int
+	for i := range passages {
+		if held[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return held[b] - held[a] })
+	var places []passage
+	for _, i := range order[:min(len(order), mostPlaces)] {
+		places = append(places, passages[i])
+	}
+	if len(places) > 0 {
+		return o.answer(places)
 	}
 	b := &strings.Builder{}
 	for _, p := range splitMaterial(o.material) {
@@ -120,7 +139,7 @@ func (o offline) ofMaterial() model.Response {
 }
 
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
-func (o offline) handedOver() (all []quote) {
+func (o offline) handedOver() (all []passage) {
 	for _, p := range splitMaterial(o.material) {
 		lines := textLines(p.Text)
 		for at := 0; at < len(lines); {
@@ -128,7 +147,7 @@ func (o offline) handedOver() (all []quote) {
 			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
 				end++
 			}
-			all = append(all, quote{source: Handed, path: p.Name, from: at + 1, to: end, lines: lines[at:end]})
+			all = append(all, passage{source: Handed, path: p.Name, from: at + 1, to: end, lines: lines[at:end]})
 			at = end
 		}
 	}
@@ -168,6 +187,6 @@ func (p Part) describe(b *strings.Builder) {
 	if shown == 0 {
 		return
 	}
-	q := quote{path: p.Name, from: 1, to: shown, lines: lines[:shown]}
+	q := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}
 	fmt.Fprintf(b, "\n**%s** has %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", p.Name, agent.Counted(len(lines), "line"), q.cite(), q.fenced())
 }

@@ -16,7 +16,7 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 		"What waits for the zanzibar?":  "`stdin:4-8`:",
 		"Why does build.log fail here?": "`build.log:1-2`:",
 	} {
-		h := offlineOver(t, project(t), "")
+		h := offlineOver(t, t.TempDir(), "")
 		q := h.question(question)
 		q.Material = oracle.JoinParts([]oracle.Part{{Name: "stdin", Text: diff}, {Name: "build.log", Text: "make: all\nthe build fails\n"}})
 		a := h.finish(h.startQuestion(q))

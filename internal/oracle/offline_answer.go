@@ -2,303 +2,275 @@ package oracle
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/text"
+	"sibyl/internal/text/markdown"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 
-// answer quotes passages, each with its place; where the first is a definition that says what it does, that comes first of all.
-func (o offline) answer(quotes []quote) model.Response {
-	quotes = quotes[:min(len(quotes), mostQuotes)]
+// An answer stands on a terminal of 24 rows and 80 columns, with the rows that are printed around it.
+const (
+	answerRows   = 20
+	leastRows    = 6  // of the best passage
+	listColumns  = 71 // beside its number, and the marks of code
+	leastColumns = 12 // of a sentence
+)
+
+// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or the date that was asked for.
+func (o offline) answer(places []passage) model.Response {
 	b := &strings.Builder{}
-	clear := o.sentences(quotes)
-	lacking := o.lacking(quotes, len(clear) > 0)
+	lacking := o.lacking(places)
 	if o.sit.Class == string(classify.Action) {
 		b.WriteString(noWriting + "\n\n")
 	}
-	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {
+	if line := o.value(places); line != "" && lacking == "" {
 		b.WriteString(line + "\n\n")
-	} else if lacking == "" {
-		for _, line := range clear {
-			b.WriteString(line + "\n\n")
-		}
 	}
-	fmt.Fprintf(b, "%s that may answer it; no language model is in use:\n", agent.Counted(len(quotes), "passage"))
-	for _, q := range quotes {
-		b.WriteString("\n")
-		if title := o.titleOf(q); title != "" {
-			b.WriteString("**" + title + "**, ")
-		}
-		if q.head != nil {
-			b.WriteString("`" + q.head.cite() + "`:\n\n" + q.head.fenced() + "\n\n…\n\n")
-		}
-		b.WriteString("`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
+	for i, p := range places {
+		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())
 	}
-	if lacking != "" && strings.Contains(lacking, "“") {
-		b.WriteString("\n" + lacking + ".\n")
+	end := noModel + " This is the best match. `sibyl init` sets one up."
+	if len(places) > 1 {
+		end = noModel[:len(noModel)-1] + "; these are the best matches. `sibyl sources 2` shows another; `sibyl init` sets one up."
 	}
-	for _, m := range o.mended() {
-		fmt.Fprintf(b, "\nI read “%s”, which is in no file, as “%s”.\n", m.Word, m.As)
+	end += o.failures()
+	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage
+	for line := range strings.Lines(b.String() + end) {
+		rows -= rowsOf(strings.TrimSpace(line))
 	}
-	b.WriteString(strings.TrimPrefix(o.failures(), " "))
-	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes), string(tool.Web)) {
-		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
-	}
-	if o.sit.Class == string(classify.Action) {
-		return say(b.String(), sig("partial_answer", 0.5, field("missing", writer)))
-	}
-	if lacking != "" {
-		return say(b.String(), sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking)))
-	}
-	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(len(quotes))), list("source_types", o.types(quotes))))
+	best := places[0].within(max(rows, leastRows), append(o.terms, classify.Terms(o.earlier)...))
+	fmt.Fprintf(b, "\n`%s`:\n\n%s\n\n%s\n", best.cite(), best.fenced(), end)
+	return say(b.String(), o.reported(places, lacking))
 }
 
-// definitionLine is a definition in one line: its place, and what its comment says first.
-func (o offline) definitionLine(q quote) string {
-	h, ok := o.hitOf(q)
-	if !ok || h.Symbol == "" || q.source != tool.Code {
-		return ""
+// reported is the signal of an answer.
+func (o offline) reported(places []passage, lacking string) string {
+	var types []string
+	for _, p := range places {
+		if !slices.Contains(types, string(p.source)) {
+			types = append(types, string(p.source))
+		}
 	}
-	top := q
-	if q.head != nil {
-		top = *q.head
+	switch {
+	case slices.Contains(o.called(), "web_search") && !slices.Contains(types, string(tool.Web)):
+		return sig("partial_answer", 0.6, field("missing", "an answer from the web"))
+	case o.sit.Class == string(classify.Action):
+		return sig("partial_answer", 0.5, field("missing", writer))
+	case lacking != "":
+		return sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking))
 	}
-	above := max(0, min(cmp.Or(h.Own, h.Start)-top.from, len(top.lines)))
-	var comment []string
-	tagged := false // what follows tells of parameters and the like: “@param {string} name”
-	for i, l := range top.lines[above:] {
-		if isComment(l) {
-			said := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\""))
-			if tagged = tagged || strings.HasPrefix(said, "@"); !tagged {
-				comment = append(comment, said)
+	return sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(len(places))), list("source_types", types))
+}
+
+// listed is a passage in one line: its place, its signature or heading, and the first sentence of its comment or text.
+func (p passage) listed() string {
+	line, left := "`"+p.cite()+"`", listColumns-utf8.RuneCountInString(p.cite())
+	head, rest := p.headed()
+	if head = text.Brief(head, max(left-1, leastColumns)); head != "" {
+		left -= utf8.RuneCountInString(head) + 1
+		if p.isCode() {
+			head = spanCode(head)
+		}
+		line += " " + head
+		if !p.isCode() {
+			line += ":"
+		}
+	}
+	name := p.found.Symbol[strings.LastIndexByte(p.found.Symbol, '.')+1:]
+	if said := strings.TrimPrefix(firstSentence(rest), name+" "); left > leastColumns && isPlain(said) {
+		line += " " + text.Brief(said, left-2)
+	}
+	return strings.TrimSuffix(line, ":")
+}
+
+func (p passage) isCode() bool { return p.source == tool.Code && !document.IsText(p.path) }
+
+// headed takes a passage apart: what names it, as code its signature and else its heading, and the lines that say something of it.
+func (p passage) headed() (head string, rest []string) {
+	lines := p.lines
+	if own := p.found.Own - p.from; own > 0 && own < len(lines) {
+		lines = lines[own:]
+	}
+	if p.isCode() {
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !isAside(line) })
+		for i, line := range lines[:max(at, 0)] {
+			if isComment(line) {
+				rest = append(rest, strings.Trim(lines[i], " \t/*#-;\"!"))
 			}
+		}
+		head = strings.Trim(lines[max(at, 0)], " \t{}")
+		if strings.HasSuffix(head, "(") { // it goes on
+			head = cmp.Or(p.found.Symbol, head)
+		}
+		if !isHarmless(head) {
+			head = ""
+		}
+		return head, rest
+	}
+	head = cmp.Or(p.found.Heading, p.found.Title)
+	if _, title, is := markdown.Heading(lines[0]); is {
+		head, lines = title, lines[1:]
+	}
+	if head = markdown.Text(head); !isPlain(head) {
+		head = ""
+	}
+	return head, lines
+}
+
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return slices.ContainsFunc([]string{"//", "#", "/*", "*", "--", `"""`, ";"}, func(mark string) bool { return strings.HasPrefix(line, mark) })
+}
+
+// isAside says of a line of code that it is a comment or an annotation, and no signature.
+func isAside(line string) bool {
+	return isComment(line) || strings.HasPrefix(strings.TrimSpace(line), "@")
+}
+
+// firstSentence is the first sentence of lines of prose. What tells of parameters and the like ends it: “@param {string} name”.
+func firstSentence(lines []string) string {
+	var prose []string
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		_, _, isHeading := markdown.Heading(line)
+		if line == "" && prose == nil || line == "---" && i == 0 {
 			continue
 		}
-		if len(comment) == 0 {
-			return ""
-		}
-		return fmt.Sprintf("`%s:%d` %s", top.path, top.from+above+i, firstSentence(comment, h.Kind, h.Symbol))
-	}
-	return ""
-}
-
-// mostSentence bounds the sentence in which a definition is told, in bytes.
-const mostSentence = 240
-
-// namedWithin is in how many of its first words a comment says what it is about.
-const namedWithin = 3
-
-// firstSentence is the first sentence of a comment, behind the kind of what it is about, and behind its name where the sentence does not begin with it.
-func firstSentence(comment []string, kind, symbol string) string {
-	text := strings.Join(comment, " ")
-	for at := range text {
-		rest := text[at:]
-		if (strings.HasPrefix(rest, ". ") || rest == ".") && at > 0 || strings.HasPrefix(rest, "  ") && at > 0 {
-			text = text[:at]
+		if line == "" || isHeading || strings.HasPrefix(line, "@") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "```") {
 			break
 		}
+		prose = append(prose, line)
 	}
-	text = strings.TrimSuffix(tool.Clip(strings.TrimSpace(text), mostSentence), ".")
-	words, name := strings.Fields(text), symbol[strings.LastIndexByte(symbol, '.')+1:]
-	switch {
-	case !slices.ContainsFunc(words[:min(len(words), namedWithin)], func(w string) bool { return strings.Trim(w, "`*():,'\"") == name }):
-		return strings.TrimSpace(kind+" "+symbol) + ": " + text
-	case strings.EqualFold(words[0], kind):
-		return text
-	}
-	return strings.TrimSpace(kind + " " + text)
-}
-
-// lacking says what the passages lack to be claimed as an answer; "" where they lack nothing. No name may be missing from all of them, nor several
-// words that are in no file. Beyond that it is enough that sentences clearly answer, or that the first defines what the question names, and no telling word is unseen; else one must
-// hold enough of what the question says, the first must fit well by its search, and fewer than half of the telling words may be unseen.
-func (o offline) lacking(quotes []quote, clear bool) string {
-	if gone := o.nowhere(quotes); len(gone) > 0 {
-		for i, w := range gone {
-			gone[i] = "“" + w + "”"
-		}
-		return "No passage mentions " + agent.Listed(gone, "or")
-	}
-	first := quotes[0]
-	said := 0.0
-	for _, q := range quotes {
-		said = max(said, o.said(q))
-	}
-	telling, gone := o.telling(), o.unseen(quotes)
-	switch {
-	case clear, first.named && len(gone) == 0:
-		return ""
-	case said < enoughWords || o.fitOf(first) < enoughFit || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
-		return "No passage holds most of what the question says"
+	said := markdown.Text(strings.TrimLeft(strings.Join(prose, " "), "-*+> "))
+	if spans := text.Sentences(said); len(spans) > 0 {
+		return said[spans[0].From:spans[0].To]
 	}
 	return ""
 }
 
-// enoughWords is the part of what a question says, by the rarity of its words, that one passage must hold to be an answer.
-const enoughWords = 0.27
-
-// enoughFit is how well the first passage of an answer must fit, by its search.
-const enoughFit = 0.35
-
-// fitOf is how well a search says that its best hit fits, where the passage is one of its hits; enough where it does not say.
-func (o offline) fitOf(q quote) float64 {
-	if h, ok := o.hitOf(q); ok && h.fit > 0 {
-		return h.fit
-	}
-	return enoughFit
+// isPlain says whether a sentence can stand outside a fence: it holds no markup, and nothing that would be read there as a signal or a citation.
+func isPlain(said string) bool {
+	return said != "" && !strings.ContainsAny(said, "<`|") && isHarmless(said)
 }
 
-// manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
-var manifests = strings.Fields(`
-	go.mod go.sum package.json package-lock.json pnpm-lock.yaml yarn.lock requirements.txt pyproject.toml poetry.lock Cargo.toml
-	Cargo.lock pom.xml build.gradle build.gradle.kts Gemfile Gemfile.lock composer.json composer.lock mix.exs`)
+// isHarmless says whether a line of code can stand in a code span: it holds no signal, and nothing that would be read as a citation.
+func isHarmless(code string) bool {
+	return !strings.Contains(code, "<signal") && !strings.Contains(code, "://") && !strings.Contains(code, gitPlace) &&
+		!slices.ContainsFunc(pathCite().FindAllString(code, -1), func(c string) bool {
+			name, _, _, ok := splitCite(c)
+			return ok && isPath(name)
+		})
+}
 
-const manifestShare = 0.7
+// spanCode is a line as code in Markdown, whatever marks it holds.
+func spanCode(line string) string {
+	marks := "`"
+	for strings.Contains(line, marks) {
+		marks += "`"
+	}
+	if len(marks) > 1 {
+		line = " " + line + " "
+	}
+	return marks + line + marks
+}
 
-// said is the part of the question that a passage holds, 0 to 1.
-func (o offline) said(q quote) float64 {
-	all, held, text := 0.0, 0.0, o.wordsOf(q)
-	for _, t := range o.sought(o.read()) {
-		all += t.weight
-		if holds(text, t.term) {
-			held += t.weight
+// valueForm is how a question asks for a number, a default or a date, and dateForm for the last of them alone, in English, German, Portuguese, French
+// and Spanish.
+var (
+	valueForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(how (many|much|long|often|large|big|old)|what number|default|wie ?viele?|wie (lange|oft|gro(ß|ss)|alt|hoch)|` +
+			`standard\pL*|voreinstellung|quant[oa]s?|padrão|combien|par défaut|cuánt[oa]s?|por defecto)`)
+	})
+	dateForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(when|what (date|day|year)|wann|quando|quand|cuándo)\b`)
+	})
+)
+
+// number is one that is no part of a name.
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
+
+// value is the line with its place that holds the number, the default or the date that the question asks for, and at least two thirds of the words
+// that say what it is about; "" where it asks for none, or no line does. What code says is no date.
+func (o offline) value(places []passage) (line string) {
+	telling := o.telling()
+	least := max(1, (2*len(telling)+2)/3)
+	asks, dates := valueForm().MatchString(o.sit.Question), dateForm().MatchString(o.sit.Question)
+	for _, p := range places {
+		if p.from == 0 || !asks && (!dates || p.isCode()) {
+			continue
+		}
+		for i, said := range p.lines {
+			for _, said := range p.sayings(said) {
+				held := 0
+				for _, t := range telling {
+					if holds(strings.ToLower(said), t) {
+						held++
+					}
+				}
+				if held >= least && number().MatchString(said) {
+					line, least = "`"+tool.Ref{Path: p.path, Start: p.from + i}.String()+"` "+said, held+1
+				}
+			}
 		}
 	}
-	if slices.Contains(manifests, path.Base(q.path)) {
-		held *= manifestShare
-	}
-	return held / all
+	return line
 }
 
-// wordsOf is all that a passage is known by, in lower case.
-func (o offline) wordsOf(q quote) string {
-	text := o.titleOf(q) + "\n" + q.path + "\n" + strings.Join(q.lines, "\n")
-	if q.head != nil {
-		text += "\n" + strings.Join(q.head.lines, "\n")
+// sayings are the sentences of a line, or the line of code, as far as they can stand outside a fence.
+func (p passage) sayings(line string) (all []string) {
+	if p.isCode() {
+		if line = text.Brief(line, listColumns); isHarmless(line) {
+			all = append(all, spanCode(line))
+		}
+		return all
 	}
-	return strings.ToLower(text)
+	line = markdown.Text(strings.TrimLeft(line, "-*+> \t"))
+	for _, s := range text.Sentences(line) {
+		if said := line[s.From:s.To]; isPlain(said) {
+			all = append(all, text.Brief(said, 2*listColumns))
+		}
+	}
+	return all
 }
 
-// unseen lists the telling words of the question that no passage holds.
-func (o offline) unseen(quotes []quote) []string {
-	var missing []string
+// telling are the words that say what the question is about.
+func (o offline) telling() (words []string) {
 	for _, t := range o.terms {
-		if !search.IsGeneric(strings.ToLower(t)) && !slices.ContainsFunc(quotes, func(q quote) bool { return holds(o.wordsOf(q), t) }) {
-			missing = append(missing, t)
-		}
-	}
-	return missing
-}
-
-// beside says whether the passages miss the question: they hold no word that says what it is about, and most of these stand in no file at all.
-func (o offline) beside(quotes []quote) bool {
-	telling, gone := o.telling(), 0
-	for _, t := range telling {
-		if o.inNoFile(t) {
-			gone++
-		}
-	}
-	return gone > 0 && 2*gone >= len(telling) && len(o.unseen(quotes)) >= len(telling)
-}
-
-// mostGone bounds the words that an answer says are in no passage.
-const mostGone = 3
-
-// nowhere lists the words that no passage holds and that an answer could hardly do without: names, and, where they are several, what a search
-// found in no file. Another word may stand for any single one.
-func (o offline) nowhere(quotes []quote) (gone []string) {
-	var plain []string
-	for _, t := range o.unseen(quotes) {
-		switch name := o.written(t); {
-		case name != strings.ToLower(name):
-			gone = append(gone, name)
-		case o.inNoFile(t):
-			plain = append(plain, name)
-		}
-	}
-	if len(gone) > 0 || len(plain) > 1 {
-		gone = append(gone, plain...)
-	}
-	return gone[:min(len(gone), mostGone)]
-}
-
-// written is a word as the question writes it within a sentence: a name keeps its capitals, a first word has none.
-func (o offline) written(term string) string {
-	at := strings.Index(strings.ToLower(o.sit.Question), strings.ToLower(term))
-	if at < 0 || at+len(term) > len(o.sit.Question) {
-		return term
-	}
-	as := o.sit.Question[at : at+len(term)]
-	if before := strings.TrimRight(o.sit.Question[:at], " \t\n\"'“‘(¿"); before == "" || strings.ContainsAny(before[len(before)-1:], ".?!:") {
-		if !isIdentifier(as) {
-			return term
-		}
-	}
-	return as
-}
-
-// inNoFile says whether a search told that it found a word nowhere.
-func (o offline) inNoFile(term string) bool {
-	for _, s := range o.sit.Steps {
-		var data struct {
-			Missing []string `json:"missing"`
-		}
-		if s.Receipt.Result != nil && json.Unmarshal(s.Receipt.Result.Data, &data) == nil &&
-			slices.ContainsFunc(data.Missing, func(m string) bool { return strings.EqualFold(m, strings.TrimSuffix(term, "()")) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// hitOf finds what a search said of a place.
-func (o offline) hitOf(q quote) (hit, bool) {
-	first := q.from
-	if q.head != nil {
-		first = q.head.from
-	}
-	for _, h := range o.hits() {
-		if h.Path == q.path && h.URL == q.url && (h.Start <= q.to && first <= h.End || h.Start == 0) {
-			return h, true
-		}
-	}
-	return hit{}, false
-}
-
-// titleOf is what a search called the place.
-func (o offline) titleOf(q quote) string {
-	h, _ := o.hitOf(q)
-	if h.Symbol != "" {
-		return h.Symbol
-	}
-	return h.Title
-}
-
-func (o offline) types(quotes []quote) []string {
-	var types []string
-	for _, q := range quotes {
-		if !slices.Contains(types, string(q.source)) {
-			types = append(types, string(q.source))
-		}
-	}
-	return types
-}
-
-// telling are the words that say what the question is about, without those in a class.
-func (o offline) telling(class ...map[string]bool) (words []string) {
-	for _, t := range classify.Terms(o.sit.Question) {
-		low := strings.ToLower(t)
-		if !search.IsGeneric(low) && !slices.ContainsFunc(class, func(c map[string]bool) bool { return c[low] }) {
+		if low := strings.ToLower(t); !search.IsGeneric(low) && !search.IsAsking(low) {
 			words = append(words, t)
 		}
 	}
 	return words
+}
+
+// lacking says which names of the question are in no place; "" where there are none. A name has capitals, though it does not begin the question, or
+// marks of an identifier within; it is no noun of German that the search has translated.
+func (o offline) lacking(places []passage) string {
+	var gone []string
+	for i, word := range strings.Fields(o.sit.Question) {
+		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' })
+		low := strings.ToLower(word)
+		if named < 0 || named == 0 && (i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
+			slices.ContainsFunc(places, func(p passage) bool { return p.holds(word) }) {
+			continue
+		}
+		gone = append(gone, "“"+word+"”")
+	}
+	if gone == nil {
+		return ""
+	}
+	return "None of the places mentions " + agent.Listed(gone[:min(len(gone), 3)], "or")
 }

@@ -130,12 +130,9 @@ func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing
 			holds(t, "the answer", a.Answer, noModel)
 			same(t, "query type", a.QueryType, "code")
 			same(t, "unsupported", a.Unsupported, []string(nil))
-			files := checkQuotes(t, root, a.Answer)
-			if len(files) == 0 || len(cites(a)) == 0 {
-				t.Errorf("the answer quotes %v and cites %v", files, cites(a))
-			}
-			if !slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, file) }) {
-				t.Errorf("none of %v is %s:\n%s", files, file, a.Answer)
+			same(t, "passages", len(checkQuotes(t, root, a.Answer)), 1)
+			if !slices.ContainsFunc(cites(a), func(f string) bool { return strings.HasPrefix(f, file) }) {
+				t.Errorf("none of %v is %s:\n%s", cites(a), file, a.Answer)
 			}
 		})
 	}
@@ -163,13 +160,12 @@ func TestOfflineSaysWhatItDidNotFind(t *testing.T) {
 	same(t, "signals", kinds, []signal.Type{signal.NeedTurn, signal.Stuck, signal.PartialAnswer})
 }
 
-func TestOfflineDoesNotClaimAnAnswerWherePassagesLackMostOfTheWords(t *testing.T) {
+func TestOfflineIsPartialWherePlacesLackTheNamesOfTheQuestion(t *testing.T) {
 	t.Parallel()
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	same(t, "caveat", a.Caveat, "No passage mentions “quetzalcoatlWombat” or “zanzibarQuokka”")
-	holds(t, "the answer", a.Answer, "No passage mentions “quetzalcoatlWombat” or “zanzibarQuokka”.")
+	same(t, "caveat", a.Caveat, "None of the places mentions “quetzalcoatlWombat” or “zanzibarQuokka”")
 }
 
 func notes(t *testing.T) string {
@@ -259,7 +255,7 @@ func TestOfflineQuotesPoisonedTextAsTextOnly(t *testing.T) {
 	h := offlineOver(t, root, "")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "the rule's own signal counts", a.Signal.Text("sources_found"), strconv.Itoa(len(checkQuotes(t, root, a.Answer))))
+	same(t, "passages", len(checkQuotes(t, root, a.Answer)), 1)
 	same(t, "signals", len(a.Signals), 2+1) // two turns of looking, one of answering
 	holds(t, "the answer", a.Answer, "The auth middleware checks a token.", "````")
 }

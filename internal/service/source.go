@@ -1,12 +1,14 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/files"
+	"sibyl/internal/journal"
 	"sibyl/internal/render"
 )
 
@@ -87,4 +89,21 @@ func linesAround(content string, start, end int) (shown []Line) {
 		shown = append(shown, Line{n, strings.TrimSuffix(lines[n-1], "\r"), start <= n && n <= max(start, end)})
 	}
 	return shown
+}
+
+// Passages are the texts that a run opened, in the order of its receipts, which keep them redacted.
+func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) ([]assistant.Passage, error) {
+	row, a, err := s.run(ctx, owner, id)
+	if err != nil || a.Passages == nil {
+		return nil, err
+	}
+	recs, err := s.config.Store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Recorded(s.config.Store, row, recs)
+	if err != nil {
+		return nil, err
+	}
+	return a.Passages(v), nil
 }
