@@ -18,13 +18,34 @@ func on[T any](d *Desk, owner journal.Owner, do func(*session.Store) (T, error))
 	return do(folder)
 }
 
-// List gives the sessions, the latest first, and those that can't be read.
+// List gives the sessions, the latest first, and those that can't be read. A session whose transcription has died is INTERRUPTED in it.
 func (d *Desk) List(ctx context.Context, owner journal.Owner) (all []session.Session, skipped []session.Skipped, err error) {
 	all, err = on(d, owner, func(s *session.Store) (all []session.Session, err error) {
 		all, skipped, err = s.List(ctx)
+		for i := range all {
+			if all[i].State == session.Transcribing && err == nil {
+				err = d.relist(ctx, s, owner, &all[i])
+			}
+		}
 		return all, err
 	})
 	return all, skipped, err
+}
+
+// relist brings the state of a session in a list up to date. A folder that takes nothing leaves it as it is.
+func (d *Desk) relist(ctx context.Context, folder *session.Store, owner journal.Owner, s *session.Session) error {
+	runs, err := d.journalSession(ctx, owner, s.ID)
+	if err != nil {
+		return err
+	}
+	if died, _ := d.settleDead(ctx, folder, owner, *s, runs); !died {
+		return nil
+	}
+	now, err := folder.Get(ctx, s.ID)
+	if err == nil {
+		*s = now
+	}
+	return err
 }
 
 // Find gives the sessions of this id, or whose ids begin so, or whose names have this part, the best first; none is no error.

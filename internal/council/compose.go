@@ -15,10 +15,9 @@ type composer struct {
 	answers map[int64]*Answer               // by the records of their replies
 	kept    map[int64]*run.CompletionRecord // by the same: how they were written
 	members map[string]*memberOf            // by the ids of oracles
-	round   int                             // the last one of a sitting
 }
 
-// memberOf is how an oracle stands in a sitting: its latest answer, and why its latest run gave none.
+// memberOf is how an oracle stands in a sitting: its answer, or why there is none.
 type memberOf struct {
 	answer *Answer
 	silent *Silent
@@ -36,15 +35,8 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 		c.place(o, a, c.kept[seq])
 	}
 	c.seats(o)
-	if len(o.Reviews) > 0 {
-		var names []string
-		for _, a := range o.Answers {
-			names = append(names, a.Oracle.Name)
-		}
-		o.Ranks, o.Seed = tally(names, o.Reviews), c.given.Seed
-	}
-	if whole := !e.Cancelled && !e.Suspended && len(o.Answers) > 0; whole && c.round < c.given.Rounds && c.given.Kind == KindSitting {
-		o.Skipped = append([]Skipped{{partRound.With(c.round + 1), tooFew.With()}}, o.Skipped...)
+	if whole := !e.Cancelled && !e.Suspended; whole && c.given.Chaired && len(o.Answers) == 1 {
+		o.Skipped = append(o.Skipped, Skipped{partChair.With(), tooFew.With()})
 	}
 }
 
@@ -56,17 +48,15 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	switch r := done.Value.(type) {
 	case ReplyReceipt:
 		if done.Err == nil || r.Text != "" {
-			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Round: c.given.Round, Text: r.Text, Model: r.Model, Usage: r.Usage,
+			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Text: r.Text, Model: r.Model, Usage: r.Usage,
 				CutOff: r.Finish == string(model.FinishLength) || done.Err != nil})
 		}
 	case ChairReceipt:
 		if done.Err == nil {
-			o.Chair, o.Sentences = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), r.Sentences
+			o.Chair, o.Merged = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), &r.Merged
 		}
-	case CompareReceipt:
-		if done.Err == nil {
-			o.Comparison = &r.Comparison
-		}
+	case NextReceipt:
+		o.Before = r.Failed
 	case NameReceipt:
 		if done.Err == nil {
 			o.Name = r.Name
@@ -81,30 +71,11 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		c.kept[asked.Reply] = done
 	case MemberPayload:
 		c.member(seq, asked, done)
-	case ReviewPayload:
-		if r, ok := done.Value.(ReviewReceipt); ok && done.Err == nil {
-			if o.Reviews == nil {
-				o.Reviews = map[string][]Review{}
-			}
-			o.Reviews[asked.Reviewer.Name] = r.Reviews
+	case ChairPayload:
+		if done.Err != nil {
+			o.Skipped = append(o.Skipped, Skipped{partChair.With(), done.Err.Reason})
 		}
 	}
-	if what := addition(done.Asked); what != "" && done.Err != nil {
-		o.Skipped = append(o.Skipped, Skipped{what, done.Err.Reason})
-	}
-}
-
-// addition names what an effect adds to a sitting; "" for an effect that a sitting can't do without.
-func addition(asked any) string {
-	switch p := asked.(type) {
-	case ComparePayload:
-		return partComparison.With(p.By)
-	case ReviewPayload:
-		return partReviewOf.With(p.Reviewer.Name)
-	case ChairPayload:
-		return partChair.With()
-	}
-	return ""
 }
 
 // answer is one of this very run.
@@ -125,7 +96,6 @@ func (c *composer) member(seq int64, asked MemberPayload, done *run.CompletionRe
 		m = &memberOf{}
 		c.members[asked.Oracle.ID] = m
 	}
-	c.round = max(c.round, asked.Round)
 	r, _ := done.Value.(MemberReceipt)
 	switch {
 	case done.Err == nil && r.Answer != nil:

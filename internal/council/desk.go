@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -116,17 +117,12 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 	if err != nil {
 		return o, err
 	}
-	if s.State == session.Transcribing {
-		going, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: 1})
-		if err != nil {
-			return o, err
-		}
-		if len(going) == 0 {
-			if _, err := settle(ctx, folder, s.ID); err != nil {
-				return o, err
-			}
-			o.Mended = append(o.Mended, "its transcription had ended short")
-		}
+	died, err := d.settleDead(ctx, folder, owner, s, runs)
+	if err != nil {
+		return o, err
+	}
+	if died {
+		o.Mended = append(o.Mended, "its transcription was interrupted")
 	}
 	lines, err := d.saveAll(ctx, folder, owner, runs)
 	if err != nil {
@@ -137,6 +133,19 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 		o.Session, err = folder.Get(ctx, s.ID)
 	}
 	return o, err
+}
+
+// settleDead ends the transcribing of a session whose run nobody drives any more. died says that it did.
+func (d *Desk) settleDead(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session, runs string) (died bool, err error) {
+	if s.State != session.Transcribing {
+		return false, nil
+	}
+	open, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: mostRuns})
+	if err != nil || slices.ContainsFunc(open, d.Driven) {
+		return false, err
+	}
+	_, err = settle(ctx, folder, s.ID)
+	return err == nil, err
 }
 
 // mostRuns is how many rows of runs are read at once.
