@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/text"
@@ -139,7 +140,7 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(said.Agree, m.answers), attributed(said.Differ, m.answers)
 	for _, one := range said.Overlooked {
-		r.Overlooked = append(r.Overlooked, Sentence{Text: plainLine(one)})
+		r.Overlooked = append(r.Overlooked, attributed([]credited{{Text: one}}, nil)...)
 	}
 	r.Unused = unused(m.answers, r.Sentences)
 	r.Text = r.markdown(wordsOf(p.env.Language), r.Unused)
@@ -161,6 +162,9 @@ func unused(answers []Answer, all []Sentence) (names []string) {
 func attributed(given []credited, answers []Answer) (all []Sentence) {
 	for _, one := range given {
 		s := Sentence{Text: plainLine(one.Text)}
+		if session.Blank(s.Text) {
+			continue
+		}
 		for _, a := range answers {
 			named, proven := false, false
 			for _, by := range one.By {
