@@ -117,7 +117,10 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 	if err != nil {
 		return o, err
 	}
-	died, err := d.settleDead(ctx, folder, owner, s, runs)
+	died, err := d.died(ctx, owner, s, runs)
+	if died && err == nil {
+		_, err = settle(ctx, folder, s.ID)
+	}
 	if err != nil {
 		return o, err
 	}
@@ -135,17 +138,13 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 	return o, err
 }
 
-// settleDead ends the transcribing of a session whose run nobody drives any more. died says that it did.
-func (d *Desk) settleDead(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session, runs string) (died bool, err error) {
+// died tells whether a session is said to be transcribed, and nobody drives a run that does it any more.
+func (d *Desk) died(ctx context.Context, owner journal.Owner, s session.Session, runs string) (bool, error) {
 	if s.State != session.Transcribing {
 		return false, nil
 	}
 	open, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: mostRuns})
-	if err != nil || slices.ContainsFunc(open, d.Driven) {
-		return false, err
-	}
-	_, err = settle(ctx, folder, s.ID)
-	return err == nil, err
+	return err == nil && !slices.ContainsFunc(open, d.Driven), err
 }
 
 // mostRuns is how many rows of runs are read at once.

@@ -313,15 +313,6 @@ func settle(ctx context.Context, s *session.Store, id string) (session.State, er
 	if err != nil || now.State != session.Transcribing && now.State != session.Interrupted {
 		return now.State, err
 	}
-	act := session.TranscriptionEnds
-	for _, e := range now.Audio {
-		switch {
-		case e.Status == session.Pending:
-			act = session.TranscriptionStops
-		case e.Status == session.Failure && act == session.TranscriptionEnds:
-			act = session.TranscriptionFails
-		}
-	}
-	now, err = s.Move(ctx, id, act)
+	now, err = s.Move(ctx, id, now.Ending())
 	return now.State, err
 }

@@ -235,7 +235,9 @@ func TestSessionWhoseTranscriptionDiedIsInterruptedAndGoesOn(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].State != session.Interrupted {
 		t.Errorf("the list is %+v, %v", all, err)
 	}
-	same(t, "state", h.session().State, session.Interrupted)
+	same(t, "state after only a look at it", h.session().State, session.Transcribing)
+	same(t, "state", must(p.desk.Open(t.Context(), ada, h.id))(t).State, session.Interrupted)
+	same(t, "state in the folder", h.session().State, session.Interrupted)
 	meanwhile := session.State("")
 	h.hears = func(file string) (session.Transcript, error) {
 		meanwhile = h.session().State

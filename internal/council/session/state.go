@@ -106,6 +106,23 @@ func (e *Illegal) Error() string {
 	return fmt.Sprintf("“%s” is not possible while the session is %s", e.Act, e.State)
 }
 
+// Ending is how the transcribing of a session ends, by what its recordings say.
+func (s *Session) Ending() Act {
+	act := TranscriptionEnds
+	for _, e := range s.Audio {
+		switch {
+		case e.Status == Pending:
+			return TranscriptionStops
+		case e.Status == Failure:
+			act = TranscriptionFails
+		}
+	}
+	return act
+}
+
+// Ended is the state that its transcribing ends in.
+func (s *Session) Ended() (State, error) { return s.State.Next(s.Ending(), s.pending()) }
+
 // follow moves s by an act that has happened. A state that is not known stays: what was said must not be lost for it.
 func (s *Session) follow(act Act) {
 	if next, err := s.State.Next(act, s.pending()); err == nil {
