@@ -137,7 +137,7 @@ func (b *board) heard(ctx context.Context, asked council.OracleAsked) {
 		b.p.screen.answer(sat.Answers[0].Markdown())
 		b.shown[asked.Run] = true
 	}
-	b.p.say("%s has answered: %d of %d have answered", printable(asked.Oracle), b.answered, b.of)
+	b.p.say("%d of %d have answered", b.answered, b.of)
 }
 
 // update changes the board, and draws it anew.
