@@ -124,7 +124,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 }
 
 // take takes in what came of a sitting.
-func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
+func (f *CouncilSitting) take(sat council.Outcome, tell func(string) string) {
 	seat := func(s council.Seat) CouncilSeat { return CouncilSeat{s.ID, s.Name} }
 	for _, one := range sat.Oracles {
 		f.Oracles = append(f.Oracles, seat(one))
@@ -135,11 +135,13 @@ func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 	for _, one := range sat.Silent {
 		f.Silent = append(f.Silent, CouncilSilent{seat(one.Oracle), tell(one.Reason)})
 	}
-	if c := sat.Chair; c != nil {
-		f.Chair = &CouncilChair{Oracle: seat(c.Oracle), Sequence: c.Sequence, Unused: f.seats(c.Unused),
-			Sentences: f.sentences(c.Sentences), Agree: f.sentences(c.Agree), Differ: f.sentences(c.Differ), Overlooked: f.sentences(c.Overlooked)}
+	if m := sat.Merged; sat.Chair != nil && m != nil {
+		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
+			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
-	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
+	for _, one := range sat.Skipped {
+		f.Skipped = append(f.Skipped, tell(one.String()))
+	}
 }
 
 func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {

@@ -113,9 +113,7 @@ func keepAnswer() bt.Leaf {
 		Kind     string                  `port:"kind" default:"" doc:"‘chair’ for what a chair has merged"`
 	}
 	type out struct {
-		Unsaved bool       `port:"unsaved"`
-		Reason  string     `port:"unsaved_reason"`
-		Events  []bt.Typed `port:",events"`
+		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		seat := i.Oracle
@@ -126,24 +124,11 @@ func keepAnswer() bt.Leaf {
 		return bt.Request{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}, nil
 	}
 	collect := func(_ in, r KeepReceipt, _ int64, o *out) error {
-		o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
+		o.Events = []bt.Typed{AnswerKept{r.File}}
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Unsaved, o.Reason = true, why.Reason }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
 	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
-}
-
-func leaveForLater() bt.Leaf {
-	type in struct {
-		Reason string `port:"unsaved_reason"`
-	}
-	type out struct {
-		Events []bt.Typed `port:",events"`
-	}
-	return bt.Func("LeaveForLater", "Notes that the answer could not be written; it stays in the journal, and is written when the session is next opened.", func(i in, o *out) error {
-		o.Events = []bt.Typed{AnswerUnsaved(i)}
-		return nil
-	})
 }
 
 // keep writes an answer into the folder.

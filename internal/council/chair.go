@@ -29,6 +29,7 @@ type Merged struct {
 	Agree      []Sentence `json:"agree,omitempty"`
 	Differ     []Sentence `json:"differ,omitempty"`
 	Overlooked []Sentence `json:"overlooked,omitempty"`
+	Unused     []string   `json:"unused,omitempty"` // oracles who are named for none of the sentences
 }
 
 // Sentence is one of a chair, in one line. By and Unproven are names of oracles, in the order of their answers; where there are none, the sentence
@@ -44,9 +45,8 @@ type Sentence struct {
 type ChairReceipt struct {
 	Text string `json:"text"`
 	Merged
-	Unused []string    `json:"unused,omitempty"` // oracles who are named for none of the sentences
-	Model  string      `json:"model"`
-	Usage  model.Usage `json:"usage"`
+	Model string      `json:"model"`
+	Usage model.Usage `json:"usage"`
 	Composed
 }
 
@@ -143,7 +143,7 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 		r.Overlooked = append(r.Overlooked, attributed([]credited{{Text: one}}, nil)...)
 	}
 	r.Unused = unused(m.answers, r.Sentences)
-	r.Text = r.markdown(wordsOf(p.env.Language), r.Unused)
+	r.Text = r.markdown(wordsOf(p.env.Language))
 	return r, nil
 }
 
@@ -230,7 +230,7 @@ func wordsOf(language string) words {
 }
 
 // markdown is what a chair has made of answers, each sentence with whose it is.
-func (m *Merged) markdown(w words, unused []string) string {
+func (m *Merged) markdown(w words) string {
 	b := &strings.Builder{}
 	doubt := false
 	list := func(title string, own bool, all []Sentence) {
@@ -261,8 +261,8 @@ func (m *Merged) markdown(w words, unused []string) string {
 	list(w.agree, false, m.Agree)
 	list(w.differ, false, m.Differ)
 	list(w.overlooked, false, m.Overlooked)
-	if len(unused) > 0 {
-		fmt.Fprintf(b, "\n*%s: %s*\n", w.unused, strings.Join(unused, ", "))
+	if len(m.Unused) > 0 {
+		fmt.Fprintf(b, "\n*%s: %s*\n", w.unused, strings.Join(m.Unused, ", "))
 	}
 	if doubt {
 		fmt.Fprintf(b, "\n*?: %s*\n", w.unproven)

@@ -2,6 +2,7 @@ package council
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"sibyl/internal/council/session"
@@ -14,13 +15,6 @@ type composer struct {
 	performing
 	answers map[int64]*Answer               // by the records of their replies
 	kept    map[int64]*run.CompletionRecord // by the same: how they were written
-	members map[string]*memberOf            // by the ids of oracles
-}
-
-// memberOf is how an oracle stands in a sitting: its answer, or why there is none.
-type memberOf struct {
-	answer *Answer
-	silent *Silent
 }
 
 // compose reads the receipts: those that the tree has taken in, and those that came when the run was stopped.
@@ -34,7 +28,9 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 	for seq, a := range c.answers {
 		c.place(o, a, c.kept[seq])
 	}
-	c.seats(o)
+	order := func(s Seat) int { return slices.Index(c.given.Oracles, s) }
+	slices.SortStableFunc(o.Answers, func(a, b Answer) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
+	slices.SortStableFunc(o.Silent, func(a, b Silent) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
 	if whole := !e.Cancelled && !e.Suspended; whole && c.given.Chaired && len(o.Answers) == 1 {
 		o.Skipped = append(o.Skipped, Skipped{partChair.With(), tooFew.With()})
 	}
@@ -70,7 +66,7 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	case KeepPayload:
 		c.kept[asked.Reply] = done
 	case MemberPayload:
-		c.member(seq, asked, done)
+		o.member(seq, asked, done)
 	case ChairPayload:
 		if done.Err != nil {
 			o.Skipped = append(o.Skipped, Skipped{partChair.With(), done.Err.Reason})
@@ -90,23 +86,18 @@ func (c *composer) answer(seq int64, a Answer) *Answer {
 }
 
 // member takes in how an oracle of a sitting has answered.
-func (c *composer) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
-	m := c.members[asked.Oracle.ID]
-	if m == nil {
-		m = &memberOf{}
-		c.members[asked.Oracle.ID] = m
-	}
+func (o *Outcome) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
 	r, _ := done.Value.(MemberReceipt)
 	switch {
 	case done.Err == nil && r.Answer != nil:
-		m.answer, m.silent = r.Answer, nil
-	case done.Err == nil:
-		m.silent = &Silent{asked.Oracle, r.Run, r.Failed}
-	case seq == unrecorded:
-		m.silent = &Silent{asked.Oracle, r.Run, wasStopped}
-	default:
-		m.silent = &Silent{asked.Oracle, r.Run, done.Err.Reason}
+		o.Answers = append(o.Answers, *r.Answer)
+		return
+	case done.Err != nil && seq == unrecorded:
+		r.Failed = wasStopped
+	case done.Err != nil:
+		r.Failed = done.Err.Reason
 	}
+	o.Silent = append(o.Silent, Silent{asked.Oracle, r.Run, r.Failed})
 }
 
 // place says where an answer lies, or that it has to be written yet.
@@ -125,22 +116,6 @@ func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
 	if p, ok := done.Asked.(KeepPayload); ok {
 		if r, err := c.response(p); err == nil {
 			o.Unsaved = &Unsaved{p.Session, r.LlmEntry, r.Slug, r.Text}
-		}
-	}
-}
-
-// seats are the oracles of a sitting, in the order in which they were named.
-func (c *composer) seats(o *Outcome) {
-	for _, seat := range c.given.Oracles {
-		m := c.members[seat.ID]
-		if m == nil {
-			continue
-		}
-		if m.silent != nil {
-			o.Silent = append(o.Silent, *m.silent)
-		}
-		if m.answer != nil {
-			o.Answers = append(o.Answers, *m.answer)
 		}
 	}
 }

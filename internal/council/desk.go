@@ -95,21 +95,6 @@ func (d *Desk) latest(ctx context.Context, folder *session.Store) (session.Sessi
 	return all[0], nil
 }
 
-// Handy is the name of the oracle that is typed the fastest, of those in the language of a session; "" if there is none.
-func (d *Desk) Handy(ctx context.Context, owner journal.Owner, s session.Session) (name string) {
-	said, err := on(d, owner, func(folder *session.Store) (saidSoFar, error) { return d.said(ctx, folder, s) })
-	list, listErr := d.Oracles.List(ctx)
-	if err != nil || listErr != nil {
-		return ""
-	}
-	for _, p := range list.Oracles {
-		if p.Language == said.language(s) && (name == "" || len([]rune(p.Name)) < len([]rune(name))) {
-			name = p.Name
-		}
-	}
-	return name
-}
-
 // mend puts right what the runs about a session have left.
 func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session) (o Opened, err error) {
 	o.Session = s

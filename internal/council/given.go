@@ -48,10 +48,7 @@ type Env struct {
 
 // wanted is what the outcome is made of.
 type wanted struct {
-	Heard   []Heard     `port:"heard,optional"`
-	Unsaved bool        `port:"unsaved,optional"`
-	Reason  string      `port:"unsaved_reason,optional"`
-	Tried   []Recording `port:"tried,optional"`
+	Tried []Recording `port:"tried,optional"`
 }
 
 // Heard is an oracle of a sitting. Ref is the record of its answer, 0 without one; Failed says why there is none.
@@ -87,6 +84,6 @@ func (p *performing) read() error {
 
 // Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), leaveForLater(), callOracles(), hearOracles(), callChair(),
+	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), callOracles(), hearOracles(), callChair(),
 		chairLeaf(), nameLeaf(), nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
 }

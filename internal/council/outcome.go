@@ -92,7 +92,7 @@ type Unsaved struct {
 
 // outcome is what comes of an ended tree.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}, members: map[string]*memberOf{}}
+	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
 	var w wanted
 	if e.Tree != nil && e.State != nil {

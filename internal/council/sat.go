@@ -9,42 +9,14 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Sat is what came of a run in which oracles were asked, for people. Texts are Markdown.
-type Sat struct {
-	Oracles []Seat
-	Answers []Answer
-	Silent  []Silent
-	Chair   *Chair   // what the chair made of the answers; nil: nobody presided
-	Skipped []string // parts that were left out, with the reasons
-}
-
-// Chair is what the chair made of the answers. Unused are the oracles of whose answers nothing was taken up.
-type Chair struct {
-	Answer
-	Merged
-	Unused []string
-}
-
-// Sat reads the outcome of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
-func (d *Desk) Sat(outcome json.RawMessage) (s Sat, asked bool, err error) {
-	var o Outcome
-	if err := json.Unmarshal(outcome, &o); err != nil {
-		return s, false, err
-	}
-	if o.Kind != KindAnswer && o.Kind != KindSitting {
-		return s, false, nil
-	}
-	s = Sat{Oracles: o.Oracles, Answers: o.Answers, Silent: o.Silent}
+// Sat reads the outcome of a run in which oracles were asked: the answer of one stands among the Answers, too. asked is false if none was: the run gave
+// a name, or wrote down recordings.
+func (d *Desk) Sat(outcome json.RawMessage) (o Outcome, asked bool, err error) {
+	err = json.Unmarshal(outcome, &o)
 	if o.Answer != nil {
-		s.Answers = append(s.Answers, *o.Answer)
+		o.Answers = append(o.Answers, *o.Answer)
 	}
-	if o.Chair != nil && o.Merged != nil {
-		s.Chair = &Chair{*o.Chair, *o.Merged, unused(o.Answers, o.Sentences)}
-	}
-	for _, one := range o.Skipped {
-		s.Skipped = append(s.Skipped, one.String())
-	}
-	return s, true, nil
+	return o, err == nil && (o.Kind == KindAnswer || o.Kind == KindSitting), err
 }
 
 // Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.

@@ -245,7 +245,7 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 			{Text: "Both can wait."}, {Text: "Write to the tax office. (Bob)"}},
 		Agree:      []council.Sentence{{Text: "The house matters.", By: []string{"Ada", "Bob"}}},
 		Differ:     []council.Sentence{{Text: "One sells, one waits.", By: []string{"Ada"}, Unproven: []string{"Bob"}}},
-		Overlooked: []council.Sentence{{Text: "The date. ## Bob"}},
+		Overlooked: []council.Sentence{{Text: "The date. ## Bob"}}, Unused: []string{"Cleo"},
 	})
 	want := "- Sell in spring. [Ada]\n- Both can wait. [the chair's own]\n- Write to the tax office. (Bob) [the chair's own]\n\n" +
 		"**Minority views**\n\n- Renting on is safe. [Bob]\n\n**Where they agree**\n\n- The house matters. [Ada, Bob]\n\n" +

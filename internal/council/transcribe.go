@@ -20,11 +20,10 @@ type NextPayload struct {
 	Tried   []int  `json:"tried,omitempty"`
 }
 
-// NextReceipt is the recording, and how many more wait; none: Sequence is 0. Failed counts those that have failed before, and don't wait.
+// NextReceipt is the recording; none waits: Sequence is 0. Failed counts those that have failed before, and don't wait.
 type NextReceipt struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file,omitempty"`
-	More     int    `json:"more,omitempty"`
 	Failed   int    `json:"failed,omitempty"`
 }
 
@@ -74,8 +73,6 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 		case e.Status != session.Pending:
 		case r.Sequence == 0:
 			r.Sequence, r.File = e.Sequence, e.File
-		default:
-			r.More++
 		}
 	}
 	if r.Sequence != 0 {
