@@ -321,3 +321,25 @@ func TestPartThatIsTooLargeStillIsCutAnew(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPauseBeforeAPartIsSentAgainIsTold(t *testing.T) {
+	path := file(t, "ogg", 1, false)
+	synctest.Test(t, func(t *testing.T) {
+		p := &player{part: func(_ context.Context, call int) (model.Transcript, error) {
+			if call == 1 {
+				return model.Transcript{}, &model.Error{Kind: model.RateLimit, Model: "house:whisper", RetryAfter: 20 * time.Second}
+			}
+			return model.Transcript{Text: "fine"}, nil
+		}}
+		var told []model.Wait
+		begun := time.Now()
+		s := newScribe(t, scribe.Config{Transcriber: p, By: "house:whisper", Audio: &room{}})
+		got, err := s.Transcribe(t.Context(), path, "", scribe.Listener{Wait: func(w model.Wait) { told = append(told, w) }})
+		if err != nil || got.Text != "fine" {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		if len(told) != 1 || told[0].Kind != model.RateLimit || told[0].Until.Sub(begun) < 20*time.Second {
+			t.Errorf("told: %+v", told)
+		}
+	})
+}
