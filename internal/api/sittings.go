@@ -124,7 +124,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 }
 
 // take takes in what came of a sitting.
-func (f *CouncilSitting) take(sat council.Outcome, tell func(string) string) {
+func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 	seat := func(s council.Seat) CouncilSeat { return CouncilSeat{s.ID, s.Name} }
 	for _, one := range sat.Oracles {
 		f.Oracles = append(f.Oracles, seat(one))
@@ -139,9 +139,7 @@ func (f *CouncilSitting) take(sat council.Outcome, tell func(string) string) {
 		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
 			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
-	for _, one := range sat.Skipped {
-		f.Skipped = append(f.Skipped, tell(one.String()))
-	}
+	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
 }
 
 func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {

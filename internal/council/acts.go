@@ -35,7 +35,7 @@ func (d *Desk) asItStands(ctx context.Context, owner journal.Owner, s session.Se
 	if s.State != session.Transcribing {
 		return s, nil
 	}
-	runs, err := d.journalSession(ctx, owner, s.ID)
+	runs, err := d.JournalSession(ctx, owner, s.ID)
 	if err != nil {
 		return s, err
 	}

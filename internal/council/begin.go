@@ -118,7 +118,7 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		if err != nil {
 			return spec, err
 		}
-		spec.Session, err = d.journalSession(ctx, b.Owner, s.ID)
+		spec.Session, err = d.JournalSession(ctx, b.Owner, s.ID)
 		return spec, err
 	}
 }

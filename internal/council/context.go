@@ -29,8 +29,8 @@ func journalName(owner journal.Owner, id string, n int) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// journalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
-func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
+// JournalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
+func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	for n := 0; ; n++ {
 		name := journalName(owner, id, n)
 		_, err := d.Store.Session(ctx, owner, name)

@@ -98,7 +98,7 @@ func (d *Desk) latest(ctx context.Context, folder *session.Store) (session.Sessi
 // mend puts right what the runs about a session have left.
 func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session) (o Opened, err error) {
 	o.Session = s
-	runs, err := d.journalSession(ctx, owner, s.ID)
+	runs, err := d.JournalSession(ctx, owner, s.ID)
 	if err != nil {
 		return o, err
 	}

@@ -1,7 +1,6 @@
 package council
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,14 +8,30 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Sat reads the outcome of a run in which oracles were asked: the answer of one stands among the Answers, too. asked is false if none was: the run gave
-// a name, or wrote down recordings.
-func (d *Desk) Sat(outcome json.RawMessage) (o Outcome, asked bool, err error) {
-	err = json.Unmarshal(outcome, &o)
-	if o.Answer != nil {
-		o.Answers = append(o.Answers, *o.Answer)
+// Sat is what came of a run in which oracles were asked, for people. Texts are Markdown.
+type Sat struct {
+	Oracles []Seat
+	Answers []Answer
+	Silent  []Silent
+	Chair   *Answer // nil: nobody presided
+	Merged  *Merged // what the chair made of the answers
+	Skipped []string
+}
+
+// Sat reads the outcome of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
+func (d *Desk) Sat(outcome json.RawMessage) (s Sat, asked bool, err error) {
+	var o Outcome
+	if err := json.Unmarshal(outcome, &o); err != nil {
+		return s, false, err
 	}
-	return o, err == nil && (o.Kind == KindAnswer || o.Kind == KindSitting), err
+	s = Sat{Oracles: o.Oracles, Answers: o.Answers, Silent: o.Silent, Chair: o.Chair, Merged: o.Merged}
+	if o.Answer != nil {
+		s.Answers = append(s.Answers, *o.Answer)
+	}
+	for _, one := range o.Skipped {
+		s.Skipped = append(s.Skipped, one.String())
+	}
+	return s, o.Kind == KindAnswer || o.Kind == KindSitting, nil
 }
 
 // Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.
@@ -27,11 +42,6 @@ func (d *Desk) Rest(outcome json.RawMessage, shown map[string]bool) (string, err
 	}
 	o.Answers = slices.DeleteFunc(o.Answers, func(a Answer) bool { return shown[a.Run] })
 	return strings.TrimSpace(o.Markdown()), nil
-}
-
-// JournalSession is the session of the journal whose runs are about one of the Council's; there may be none yet.
-func (d *Desk) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
-	return d.journalSession(ctx, owner, id)
 }
 
 // mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are in.
