@@ -448,11 +448,17 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav}, "recording 1 could not be transcribed but is kept", "failed to read audio data")
+	if n := strings.Count(o.err, "failed to read audio data"); n != 1 {
+		t.Errorf("the failure is told %d times: %s", n, o.err)
+	}
 	m := s.sessions(t)[0]
 	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure || !strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
 		t.Errorf("the session is %s: %+v", m.State, e)
 	}
-	s.run(t, "", 0, []string{"council", "transcribe"})
+	o = s.run(t, "", 0, []string{"council", "transcribe"})
+	if want := "1 recording could not be transcribed: ‘sibyl council transcribe --again " + m.ID; !strings.Contains(o.out, want) {
+		t.Errorf("it says %q", o.out)
+	}
 	if n := len(d.uploads()); n != 1 {
 		t.Errorf("it was sent %d times without being asked for", n)
 	}

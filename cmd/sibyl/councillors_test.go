@@ -9,7 +9,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,7 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// councillors is an OpenAI-compatible server whose model plays every oracle, reviewer and chair: who it is, it knows by the request alone, so that a
+// councillors is an OpenAI-compatible server whose model plays every oracle and chair: who it is, it knows by the request alone, so that a
 // repeated request gets the same reply.
 type councillors struct {
 	*httptest.Server
@@ -99,7 +98,7 @@ func (r councilRequest) first(role string) string {
 	return ""
 }
 
-// opinions are what the oracles of the stories answer. The reviewers rank by their number.
+// opinions are what the oracles of the stories answer.
 var opinions = map[string]string{
 	"Skeptic":    "The rent of 3000 euros is not proven. Opinion 2.",
 	"Optimist":   "The new office brings light and people. Opinion 1.",
@@ -113,15 +112,8 @@ func (r councilRequest) answer() modeltest.Answer {
 	}
 	told, asked := r.first("system"), r.first("user")
 	switch {
-	case strings.Contains(told, "You compare the answers"):
-		return says(`{"agree":[{"text":"Both speak of the office.","by":["Skeptic","Optimist"],"sources":["t1"]}],`,
-			`"differ":[{"text":"One doubts, the other hopes.","by":["Skeptic","Optimist"],"sources":[]}],"overlooked":[{"text":"Nobody speaks of the commute.","by":[],"sources":["t1"]}]}`)
-	case strings.Contains(told, "You review their answers"):
-		return says(ranked(asked))
 	case strings.Contains(told, "You preside"):
-		return says(`{"sentences":[{"text":"The rent of 3000 euros is not proven.","by":["Skeptic"],"minority":false},`,
-			`{"text":"The office brings light and people.","by":["Optimist"],"minority":true},{"text":"Both can be checked in a week.","by":[],"minority":false},`,
-			`{"text":"Bananas ripen faster beside apples.","by":["Skeptic"],"minority":false}]}`)
+		return says(presided)
 	case strings.Contains(told, "Give what they said a name"):
 		return says(`{"name":"Office in Lisbon"}`)
 	}
@@ -136,41 +128,19 @@ func (r councilRequest) answer() modeltest.Answer {
 	if opinion == "" {
 		opinion = "I am " + name + ". Opinion 9."
 	}
-	if r.first("assistant") != "" {
-		opinion = "After hearing the others: " + opinion
-	}
 	begun, rest, _ := strings.Cut(opinion, " ")
 	return says(begun+" ", rest)
 }
 
-var (
-	answerHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^=== The answer of (\S+) ===$`) })
-	opinionSaid  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Opinion (\d)`) })
-)
-
-// ranked is a review: by the numbers of the opinions.
-func ranked(asked string) string {
-	type review struct {
-		Answer    string `json:"answer"`
-		Rank      int    `json:"rank"`
-		Strength  string `json:"strength"`
-		Criticism string `json:"criticism"`
-	}
-	var all []review
-	headers, numbers := answerHeader().FindAllStringSubmatch(asked, -1), opinionSaid().FindAllStringSubmatch(asked[strings.Index(asked, "==="):], -1)
-	for i, h := range headers {
-		rank, err := strconv.Atoi(numbers[i][1])
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, review{h[1], rank, "It is short.", "It is opinion " + numbers[i][1] + "."})
-	}
-	text, err := json.Marshal(map[string]any{"reviews": all})
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
+// presided is what a chair makes of the opinions of Skeptic and Optimist.
+const presided = `{"sentences":[
+	{"text":"The rent of 3000 euros is not proven.","by":[{"oracle":"Skeptic","words":"3000 euros is not proven"}],"minority":false},
+	{"text":"The office brings light and people.","by":[{"oracle":"Optimist","words":"brings light and people"}],"minority":true},
+	{"text":"Both can be checked in a week.","by":[],"minority":false},
+	{"text":"Bananas ripen faster beside apples.","by":[{"oracle":"Skeptic","words":"ripen faster beside apples"}],"minority":false}],
+	"agree":[{"text":"Both speak of the office.","by":[{"oracle":"Skeptic","words":"The rent of"},{"oracle":"Optimist","words":"The new office"}]}],
+	"differ":[{"text":"One doubts, the other hopes.","by":[{"oracle":"Skeptic","words":"is not proven"},{"oracle":"Optimist","words":"light and people"}]}],
+	"overlooked":["Nobody speaks of the commute."]}`
 
 type councillorsKey struct{}
 

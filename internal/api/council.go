@@ -301,5 +301,5 @@ func (s *Server) councilOracle(ctx context.Context, in *struct {
 		return nil, persona.ErrNotFound
 	}
 	p := all.Oracles[at]
-	return &of[CouncilPersona]{CouncilPersona{councilOracleForm(p), p.Placeholder, p.Content}}, nil
+	return &of[CouncilPersona]{CouncilPersona{councilOracleForm(p), p.Content}}, nil
 }

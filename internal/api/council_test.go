@@ -32,7 +32,7 @@ const (
 	oracles  = "/api/council/oracles"
 )
 
-// council is what the Council of the house is made of: built-in oracles, rules in place of models, and folders of the test.
+// council is what the Council of the house is made of: built-in oracles, a voice in place of models, and folders of the test.
 func (h *house) council() council.Deps {
 	h.Helper()
 	texts, err := fs.Sub(prompts.FS, "council")
@@ -64,22 +64,23 @@ func (h *house) council() council.Deps {
 		},
 		Choose: func(_ context.Context, asked string) (string, error) {
 			switch asked {
-			case "", model.OfflineRules:
-				return model.OfflineRules, nil
-			case "test:names":
+			case "", "test:voice":
+				return "test:voice", nil
+			case model.OfflineRules:
 				return asked, nil
 			}
 			return "", errors.New("there is no such model")
 		},
 		Model:    func(_ context.Context, id string) (model.Model, error) { return voice{id}, nil },
 		Describe: func(context.Context, string) model.Info { return model.Info{} },
+		Driven:   func(r journal.Run) bool { return r.Status == journal.Running },
 		Missing: func() string {
 			if h.transcribe == nil {
 				return "set transcription.command in /etc/sibyl/config.yaml"
 			}
 			return ""
 		},
-		Transcribe: func(ctx context.Context, file, _ string, _ func(done, of int)) (session.Transcript, error) {
+		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
 			text, err := h.transcribe(ctx, file)
 			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err
 		},
@@ -89,7 +90,7 @@ func (h *house) council() council.Deps {
 		}}
 }
 
-// voice answers by rules, or with a name for a session.
+// voice answers as an oracle, or with a name for a session.
 type voice struct{ id string }
 
 func (v voice) ID() string { return v.id }
@@ -98,8 +99,8 @@ func (voice) Local() bool { return true }
 
 func (v voice) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (r model.Response, err error) {
 	r.Text = `{"name":"The new office"}`
-	if v.id == model.OfflineRules {
-		r, err = council.OfflineRule(ctx, req)
+	if req.Purpose == council.Purpose {
+		r.Text = "I have **heard** it."
 	}
 	r.Model, r.Finish = v.id, model.FinishStop
 	if emit != nil && err == nil {
@@ -411,8 +412,11 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got api.CouncilSession
-	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Transcribing || got.Mended != nil {
+	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Mended != nil {
 		t.Errorf("for a reader it is %s, %q", got.State, got.Mended)
+	}
+	if now, err := folder.Get(t.Context(), s.ID); err != nil || now.State != session.Transcribing {
+		t.Errorf("in the folder it is %s, %v", now.State, err)
 	}
 	for _, path := range []string{councils, at, at + "/export", at + "/entries/1/transcript", at + "/entries/2/audio", "/api/council/search?q=office"} {
 		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {

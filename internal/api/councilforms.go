@@ -69,8 +69,7 @@ type CouncilAnswer struct {
 	File      string          `json:"response_filename"`
 	Context   CouncilSnapshot `json:"context_snapshot"`
 	Run       string          `json:"run,omitempty"`
-	Kind      string          `json:"kind,omitempty" doc:"Left out of an oracle's answer."`
-	Round     int             `json:"round,omitempty" doc:"Of a debate, from 1."`
+	Kind      string          `json:"kind,omitempty" doc:"chair for what a chair made of several answers; left out of an oracle's answer."`
 }
 
 // CouncilSnapshot says what an oracle was told.
@@ -165,12 +164,14 @@ type CouncilHit struct {
 
 // CouncilOracle is an oracle as lists have it.
 type CouncilOracle struct {
-	ID       string       `json:"id"`
-	Name     string       `json:"name"`
-	File     string       `json:"file" doc:"The name of its file."`
-	Mode     persona.Mode `json:"mode" enum:"placeholder,append"`
-	Language string       `json:"language,omitempty"`
-	Warnings []string     `json:"warnings"`
+	ID          string       `json:"id"`
+	Name        string       `json:"name"`
+	About       string       `json:"about,omitempty" doc:"The first sentence of its file."`
+	File        string       `json:"file_path" doc:"The name of its file: where the folder lies is the server's own business."`
+	Placeholder string       `json:"placeholder"`
+	Mode        persona.Mode `json:"mode" enum:"placeholder,append"`
+	Language    string       `json:"language,omitempty"`
+	Warnings    []string     `json:"warnings"`
 }
 
 // CouncilOracles are the oracles of the server, and the files that can't be used.
@@ -188,8 +189,7 @@ type CouncilSkippedOracle struct {
 // CouncilPersona is an oracle with its text.
 type CouncilPersona struct {
 	CouncilOracle
-	Placeholder string `json:"placeholder"`
-	Content     string `json:"content" doc:"Markdown."`
+	Content string `json:"content" doc:"Markdown."`
 }
 
 func councilSessionForm(o council.Opened, tell func(string) string) CouncilSession {
@@ -208,7 +208,7 @@ func councilEntryForm(e session.AudioEntry, tell func(string) string) CouncilEnt
 }
 
 func councilAnswerForm(e session.LlmEntry) CouncilAnswer {
-	return CouncilAnswer{Sequence: e.Sequence, CreatedAt: e.CreatedAt, Oracle: e.OracleName, OracleID: e.OracleID, File: e.File, Context: councilSnapshotForm(e.Context), Run: e.Run, Kind: e.Kind, Round: e.Round}
+	return CouncilAnswer{Sequence: e.Sequence, CreatedAt: e.CreatedAt, Oracle: e.OracleName, OracleID: e.OracleID, File: e.File, Context: councilSnapshotForm(e.Context), Run: e.Run, Kind: e.Kind}
 }
 
 func councilSnapshotForm(c session.ContextSnapshot) CouncilSnapshot {
@@ -241,7 +241,7 @@ func councilRepairedForm(r council.Repaired, tell func(string) string) CouncilRe
 
 // councilOracleForm tells of an oracle, with the name of its file: where that lies is the server's own business.
 func councilOracleForm(p persona.Persona) CouncilOracle {
-	return CouncilOracle{ID: p.ID, Name: p.Name, File: filepath.Base(p.File), Mode: p.Mode, Language: p.Language, Warnings: told(list(p.Warnings), withoutFolder(filepath.Dir(p.File)))}
+	return CouncilOracle{ID: p.ID, Name: p.Name, About: council.About(p), File: filepath.Base(p.File), Placeholder: p.Placeholder, Mode: p.Mode, Language: p.Language, Warnings: told(list(p.Warnings), withoutFolder(filepath.Dir(p.File)))}
 }
 
 // told are remarks as they are told to somebody elsewhere.

@@ -18,10 +18,8 @@ import (
 type CouncilQuestion struct {
 	Oracles []string `json:"oracles" minItems:"1" maxItems:"12" doc:"Ids, names, or beginnings of them. Several answer side by side over the same context."`
 	History *bool    `json:"history,omitempty" doc:"Whether earlier answers are in the context. Left out: as the session is set."`
-	Rounds  int      `json:"rounds,omitempty" minimum:"1" maximum:"5" doc:"From the second on, each oracle reads the answers of the others. Left out: 1."`
-	Review  bool     `json:"review,omitempty" doc:"They rank each other's answers, without knowing whose they are."`
-	Chair   string   `json:"chair,omitempty" maxLength:"200" doc:"The oracle who edits what all have said."`
-	Model   string   `json:"model,omitempty" maxLength:"200" doc:"provider:model; offline:rules for none. Left out: as the server is set to."`
+	Chair   string   `json:"chair,omitempty" maxLength:"200" doc:"The oracle who merges the answers of several, and says where they agree, differ, and what they overlook."`
+	Model   string   `json:"model,omitempty" maxLength:"200" doc:"provider:model. Left out: as the server is set to."`
 }
 
 // CouncilTranscribe says which recordings are written down: those that wait.
@@ -45,7 +43,7 @@ type CouncilPrompts struct {
 type CouncilPrompt struct {
 	OracleID string          `json:"oracle_id"`
 	Oracle   string          `json:"oracle_name"`
-	Model    string          `json:"model"`
+	Model    string          `json:"model,omitempty" doc:"Left out where there is none."`
 	Prompt   string          `json:"prompt"`
 	Context  CouncilSnapshot `json:"context_snapshot"`
 	Cut      string          `json:"cut,omitempty" doc:"What did not fit into the model's window."`
@@ -75,7 +73,7 @@ func (s *Server) councilRunRoutes(tag string) {
 
 // question is what a person wants of oracles, as the Council knows it: oracles by their ids, so that what is wrong with a name is said here.
 func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (council.Options, error) {
-	o := council.Options{Session: session, History: q.History, Rounds: q.Rounds, Review: q.Review, Model: q.Model}
+	o := council.Options{Session: session, History: q.History, Model: q.Model}
 	for _, name := range q.Oracles {
 		p, err := s.config.Council.Oracles.Find(ctx, name)
 		if err != nil {

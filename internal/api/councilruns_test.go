@@ -128,7 +128,7 @@ func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 	s := h.sitting("", offer)
 	var p api.CouncilPrompts
 	h.get(question{method: "POST", path: councils + "/" + s.ID + "/preview", body: map[string]any{"oracles": []string{"skeptic", "optimist"}, "history": false}}, &p)
-	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Context.IncludeHistory || p.Prompts[0].Model != model.OfflineRules {
+	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Context.IncludeHistory || p.Prompts[0].Model != "test:voice" {
 		t.Errorf("%+v", p)
 	}
 	var runs api.Runs
@@ -153,12 +153,13 @@ func TestQuestionToOraclesThatCannotBeAnsweredIsRefused(t *testing.T) {
 		"an oracle twice":         {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "Skeptic"}}), 400, "invalid_request"},
 		"an unknown chair":        {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}, "chair": "hunter2"}), 404, "no_oracle"},
 		"thirteen":                {answersOf(s.ID, map[string]any{"oracles": strings.Split("a b c d e f g h i j k l m", " ")}), 400, "invalid_request"},
-		"six rounds":              {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}, "rounds": 6}), 400, "invalid_request"},
-		"a review without model":  {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}, "review": true}), 400, "invalid_request"},
+		"rounds":                  {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}, "rounds": 2}), 400, "invalid_request"},
+		"a chair of one":          {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic"}, "chair": "optimist"}), 400, "invalid_request"},
+		"no model":                {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic"}, "model": model.OfflineRules}), 400, "invalid_request"},
 		"an unknown model":        {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic"}, "model": "hunter2"}), 400, "invalid_request"},
 		"another session":         {answersOf(s.ID, map[string]any{"oracles": []string{"skeptic"}, "session": "hunter2"}), 400, "invalid_request"},
 		"a session without words": {answersOf(silent.ID, map[string]any{"oracles": []string{"skeptic"}}), 400, "invalid_request"},
-		"a name by rules":         {question{method: "POST", path: councils + "/" + s.ID + "/name", body: map[string]any{}}, 400, "invalid_request"},
+		"a name by rules":         {question{method: "POST", path: councils + "/" + s.ID + "/name", body: map[string]any{"model": model.OfflineRules}}, 400, "invalid_request"},
 		"no transcriber":          {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{}}, 409, "no_transcriber"},
 		"a transcription of what": {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{"again": 7}}, 400, "invalid_request"},
 	} {
@@ -176,12 +177,12 @@ func TestModelNamesASessionThatNoPersonHasNamed(t *testing.T) {
 	h := withCouncil(t).open()
 	s := h.sitting("", offer)
 	at := councils + "/" + s.ID
-	naming := question{method: "POST", path: at + "/name", body: map[string]any{"model": "test:names"}, header: map[string]string{"Accept": "application/json"}}
+	naming := question{method: "POST", path: at + "/name", body: map[string]any{"model": "test:voice"}, header: map[string]string{"Accept": "application/json"}}
 	var r api.RunWithResult
 	if h.get(naming, &r); r.Status != journal.Done {
 		t.Fatalf("%+v", r)
 	}
-	if h.get(question{path: at}, &s); s.Name != "The new office" || s.NamedBy != "test:names" {
+	if h.get(question{path: at}, &s); s.Name != "The new office" || s.NamedBy != "test:voice" {
 		t.Errorf("%+v", s)
 	}
 	h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "Mine"}}, nil)

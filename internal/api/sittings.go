@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"sibyl/internal/council"
-	"sibyl/internal/council/digest"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 )
@@ -21,15 +20,13 @@ type CouncilSittings struct {
 // CouncilSitting is one time that oracles were asked, or one was. While it goes on there is only its run: events of the type oracle.asked name the runs of
 // its oracles.
 type CouncilSitting struct {
-	Run        Run                `json:"run"`
-	Oracles    []CouncilSeat      `json:"oracles" doc:"Who were asked."`
-	Answers    []CouncilSatAnswer `json:"answers"`
-	Silent     []CouncilSilent    `json:"without_answer"`
-	Comparison *CouncilComparison `json:"comparison,omitempty" doc:"Where the answers agree and differ. Left out where they were not compared."`
-	Review     *CouncilReview     `json:"review,omitempty" doc:"How the oracles ranked each other. Left out where they did not."`
-	Chair      *CouncilChair      `json:"chair,omitempty" doc:"What the chair made of the answers. Left out where nobody presided."`
-	Skipped    []string           `json:"skipped" doc:"What was left out, and why."`
-	Failure    *Failure           `json:"failure,omitempty"`
+	Run     Run                `json:"run"`
+	Oracles []CouncilSeat      `json:"oracles" doc:"Who were asked."`
+	Answers []CouncilSatAnswer `json:"answers"`
+	Silent  []CouncilSilent    `json:"without_answer"`
+	Chair   *CouncilChair      `json:"chair,omitempty" doc:"What the chair made of the answers. Left out where nobody presided."`
+	Skipped []string           `json:"skipped" doc:"What was left out, and why."`
+	Failure *Failure           `json:"failure,omitempty"`
 }
 
 // CouncilSeat is an oracle that was asked.
@@ -38,74 +35,34 @@ type CouncilSeat struct {
 	Name string `json:"name"`
 }
 
-// CouncilSatAnswer is the last answer of an oracle.
+// CouncilSatAnswer is the answer of an oracle.
 type CouncilSatAnswer struct {
 	Oracle   CouncilSeat `json:"oracle"`
 	Run      string      `json:"run"`
 	Sequence int         `json:"sequence,omitempty" doc:"Of the answer in the session's folder. Left out until it is there."`
-	Round    int         `json:"round,omitempty"`
 	HTML     string      `json:"html" doc:"In which nothing runs."`
 	Model    string      `json:"model"`
 	CutOff   bool        `json:"cut_off,omitempty" doc:"The model's limit of output was reached."`
 	Unsaved  bool        `json:"unsaved,omitempty" doc:"It is not in the folder of the session yet."`
 }
 
-// CouncilComparison is what several answers have in common, and what not.
-type CouncilComparison struct {
-	By         string         `json:"by" doc:"Who compared: a model, or offline:rules."`
-	Agree      []CouncilPoint `json:"agree"`
-	Differ     []CouncilPoint `json:"differ"`
-	Overlooked []CouncilPoint `json:"overlooked" doc:"What all answers leave out."`
-}
-
-// CouncilPoint is one of its points.
-type CouncilPoint struct {
-	HTML    string        `json:"html" doc:"In which nothing runs."`
-	By      []CouncilSeat `json:"by" doc:"Whose answers it is from."`
-	Sources []string      `json:"sources" doc:"What it is about: t1 is transcript 1, r2 answer 2."`
-}
-
-// CouncilReview is how oracles ranked each other's answers, without knowing whose they were.
-type CouncilReview struct {
-	Ranks   []CouncilRank     `json:"ranks" doc:"The best first."`
-	Remarks []CouncilReviewed `json:"remarks"`
-}
-
-// CouncilRank is how an answer was ranked by the others.
-type CouncilRank struct {
-	Oracle CouncilSeat        `json:"oracle"`
-	Mean   float64            `json:"mean" doc:"From 1, the best."`
-	By     []CouncilGivenRank `json:"by"`
-}
-
-// CouncilGivenRank is the rank that one of them gave.
-type CouncilGivenRank struct {
-	Reviewer CouncilSeat `json:"reviewer"`
-	Rank     int         `json:"rank"`
-}
-
-// CouncilReviewed is what an oracle says of the answer of another.
-type CouncilReviewed struct {
-	Reviewer  CouncilSeat `json:"reviewer"`
-	Oracle    CouncilSeat `json:"oracle"`
-	Strength  string      `json:"strength"`
-	Criticism string      `json:"criticism"`
-}
-
 // CouncilChair is what a chair made of all answers.
 type CouncilChair struct {
-	Oracle    CouncilSeat       `json:"oracle"`
-	Sequence  int               `json:"sequence,omitempty" doc:"Of the answer that it is in the session's folder."`
-	Sentences []CouncilSentence `json:"sentences"`
-	Unused    []CouncilSeat     `json:"unused" doc:"Of whose answers nothing was taken up."`
+	Oracle     CouncilSeat       `json:"oracle"`
+	Sequence   int               `json:"sequence,omitempty" doc:"Of the answer that it is in the session's folder."`
+	Sentences  []CouncilSentence `json:"sentences" doc:"The merged answer."`
+	Agree      []CouncilSentence `json:"agree" doc:"Where the answers agree."`
+	Differ     []CouncilSentence `json:"differ" doc:"Where they differ."`
+	Overlooked []CouncilSentence `json:"overlooked" doc:"What the person said that no answer takes up."`
+	Unused     []CouncilSeat     `json:"unused" doc:"Of whose answers nothing was taken up."`
 }
 
 // CouncilSentence is one of its sentences.
 type CouncilSentence struct {
 	HTML     string        `json:"html" doc:"In which nothing runs."`
-	By       []CouncilSeat `json:"by" doc:"Whose answers say it. Nobody: it is the chair's own."`
+	By       []CouncilSeat `json:"by" doc:"Whose answers hold the words that the chair quotes for it."`
+	Unproven []CouncilSeat `json:"unproven" doc:"Whom the chair names as well, though their answers do not hold what it quotes. Nobody here or in by: it is the chair's own."`
 	Minority bool          `json:"minority,omitempty"`
-	Doubted  []CouncilSeat `json:"doubted" doc:"Whom the chair named for it, though their answers do not say it."`
 }
 
 // CouncilSilent is an oracle that gave no answer.
@@ -173,23 +130,22 @@ func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 		f.Oracles = append(f.Oracles, seat(one))
 	}
 	for _, a := range sat.Answers {
-		f.Answers = append(f.Answers, CouncilSatAnswer{Oracle: seat(a.Oracle), Run: a.Run, Sequence: a.Sequence, Round: a.Round, HTML: render.HTML(a.Text), Model: a.Model, CutOff: a.CutOff, Unsaved: a.Unsaved != ""})
+		f.Answers = append(f.Answers, CouncilSatAnswer{Oracle: seat(a.Oracle), Run: a.Run, Sequence: a.Sequence, HTML: render.HTML(a.Text), Model: a.Model, CutOff: a.CutOff, Unsaved: a.Unsaved != ""})
 	}
 	for _, one := range sat.Silent {
 		f.Silent = append(f.Silent, CouncilSilent{seat(one.Oracle), tell(one.Reason)})
 	}
-	if c := sat.Comparison; c != nil {
-		f.Comparison = &CouncilComparison{c.By, f.points(c.Agree), f.points(c.Differ), f.points(c.Overlooked)}
-	}
-	if len(sat.Ranks) > 0 {
-		f.Review = f.reviewed(sat)
-	}
-	if c := sat.Chair; c != nil {
-		f.Chair = &CouncilChair{Oracle: seat(c.Oracle), Sequence: c.Sequence, Unused: f.seats(c.Unused), Sentences: forms(c.Sentences, func(one council.Sentence) CouncilSentence {
-			return CouncilSentence{render.HTML(one.Text), f.seats(one.By), one.Minority, f.seats(one.Doubted)}
-		})}
+	if m := sat.Merged; sat.Chair != nil && m != nil {
+		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
+			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
 	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
+}
+
+func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {
+	return forms(all, func(s council.Sentence) CouncilSentence {
+		return CouncilSentence{render.HTML(s.Text), f.seats(s.By), f.seats(s.Unproven), s.Minority}
+	})
 }
 
 // seats are those of oracles of the sitting, by their names.
@@ -202,29 +158,4 @@ func (f *CouncilSitting) seat(name string) CouncilSeat {
 		return f.Oracles[i]
 	}
 	return CouncilSeat{Name: name}
-}
-
-func (f *CouncilSitting) points(all []digest.Point) []CouncilPoint {
-	return forms(all, func(p digest.Point) CouncilPoint {
-		return CouncilPoint{render.HTML(p.Text), f.seats(p.By), list(p.Sources)}
-	})
-}
-
-func (f *CouncilSitting) reviewed(sat council.Sat) *CouncilReview {
-	r := &CouncilReview{Ranks: []CouncilRank{}, Remarks: []CouncilReviewed{}}
-	for _, one := range sat.Ranks {
-		rank := CouncilRank{f.seat(one.Oracle), one.Mean, []CouncilGivenRank{}}
-		for _, by := range sat.Reviews {
-			if given, gave := one.By[by.By]; gave {
-				rank.By = append(rank.By, CouncilGivenRank{f.seat(by.By), given})
-			}
-		}
-		r.Ranks = append(r.Ranks, rank)
-	}
-	for _, by := range sat.Reviews {
-		for _, one := range by.Reviews {
-			r.Remarks = append(r.Remarks, CouncilReviewed{f.seat(by.By), f.seat(one.Oracle), one.Strength, one.Criticism})
-		}
-	}
-	return r
 }

@@ -27,7 +27,7 @@ func TestSittingsAreToldWithTheirAnswersSideBySide(t *testing.T) {
 		both.Answers[0].Run == both.Run.ID || both.Run.Session != all.Journal {
 		t.Errorf("the sitting of two is %+v", both)
 	}
-	if len(one.Answers) != 1 || one.Answers[0].Run != one.Run.ID || one.Comparison != nil || one.Answers[0].Sequence != 1 {
+	if len(one.Answers) != 1 || one.Answers[0].Run != one.Run.ID || one.Chair != nil || one.Answers[0].Sequence != 1 {
 		t.Errorf("that of one is %+v", one)
 	}
 	h.refused("another's", question{path: councils + "/" + s.ID + "/sittings", token: evesToken}, 404, "not_found")

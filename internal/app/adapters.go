@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"sibyl/internal/config"
-	"sibyl/internal/council"
 	"sibyl/internal/model"
 	"sibyl/internal/model/anthropic"
 	"sibyl/internal/model/gemini"
@@ -54,8 +53,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
 		New: func(string) (model.Model, error) {
-			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule, oracle.PurposeNotes: oracle.OfflineNotes,
-				council.Purpose: council.OfflineRule}), nil
+			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule, oracle.PurposeNotes: oracle.OfflineNotes}), nil
 		}})
 }
 

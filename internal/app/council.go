@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -42,6 +44,7 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
 		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
+		Driven: func(r journal.Run) bool { return a.Engine.Driven(r) },
 		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {
 			return a.Service.Withdraw(ctx, owner, id)
 		}}
@@ -54,10 +57,22 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
 }
 
+// OraclesDir is the folder of the oracles: the one that is set, or prompts/oracles in the working folder where that exists; "": the built-in ones serve.
+func (a *App) OraclesDir() string {
+	if set := a.Config.Council.Oracles; set != "" {
+		return set
+	}
+	usual := filepath.Join("prompts", "oracles")
+	if info, err := os.Stat(usual); err != nil || !info.IsDir() {
+		return ""
+	}
+	return usual
+}
+
 // Oracles are those of the settings, which are listed anew.
 func (a *App) Oracles() *persona.Shelf {
 	cfg := a.Config.Council
-	return persona.New(persona.Config{Dir: cfg.Oracles, Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second})
+	return persona.New(persona.Config{Dir: a.OraclesDir(), Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second})
 }
 
 // withinSitting has one oracle of a sitting answer by a run of its own.
@@ -67,9 +82,9 @@ func (a *App) withinSitting(ctx context.Context, owner journal.Owner, id string,
 }
 
 // transcribing writes down recordings.
-func transcribing(by func() *scribe.Scribe) func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
-	return func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
-		t, err := by().Transcribe(ctx, file, language, progress)
+func transcribing(by func() *scribe.Scribe) func(context.Context, string, string, council.Transcribing) (session.Transcript, error) {
+	return func(ctx context.Context, file, language string, tell council.Transcribing) (session.Transcript, error) {
+		t, err := by().Transcribe(ctx, file, language, scribe.Listener(tell))
 		if err != nil {
 			return session.Transcript{}, err
 		}

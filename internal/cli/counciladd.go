@@ -99,9 +99,7 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 	}
 	fmt.Fprintln(s.Out, sessionLine(now))
 	if first := len(now.Audio) == 1 && len(now.Answers) == 0; first && all[0].Entry.Status == session.Success {
-		if name := s.desk.Handy(ctx, s.owner(), now); name != "" {
-			s.note("‘sibyl council ask %s’ asks an oracle about it; ‘sibyl council oracles’ lists them", strings.ToLower(name))
-		}
+		s.note("‘sibyl council ask ORACLE’ asks an oracle about it; ‘sibyl council oracles’ lists them")
 	}
 	return nil
 }

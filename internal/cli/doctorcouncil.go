@@ -49,7 +49,7 @@ func answers(ctx context.Context, address string) error {
 
 // checkOracles says how many oracles there are, and which files can't be used as their author may think.
 func checkOracles(ctx context.Context, a *app.App) finding {
-	from := a.Config.Council.Oracles
+	from := a.OraclesDir()
 	list, err := a.Oracles().List(ctx)
 	if err != nil {
 		return finding{What: "oracles", Says: err.Error()}

@@ -24,6 +24,7 @@ type progress struct {
 	step   *service.Step // whose trace is to be shown behind its lines
 	work   []work        // that is under way, the oldest first
 	apart  bool          // another has the line that lives
+	told   []string      // lines that were printed: what is said again at the end is left out
 }
 
 // work is an effect that is under way.
@@ -183,6 +184,7 @@ func (p *progress) say(format string, args ...any) {
 		return
 	}
 	line := "· " + fmt.Sprintf(format, args...)
+	p.told = append(p.told, line)
 	if p.ErrTTY {
 		line = clipLine(line, p.screen.width())
 	}
@@ -194,9 +196,9 @@ func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
 		p.screen.answer(r.Answer)
 	}
-	notes := r.Warnings
+	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool { return slices.Contains(p.told, "· "+line) })
 	if !p.quiet {
-		notes = append(notes[:len(notes):len(notes)], r.Notes...)
+		notes = append(notes, r.Notes...)
 		if costs := costsOf(p.prices, r.Usage); costs != "" {
 			notes = append(notes, costs)
 		}

@@ -18,13 +18,32 @@ func on[T any](d *Desk, owner journal.Owner, do func(*session.Store) (T, error))
 	return do(folder)
 }
 
-// List gives the sessions, the latest first, and those that can't be read.
+// List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is written.
 func (d *Desk) List(ctx context.Context, owner journal.Owner) (all []session.Session, skipped []session.Skipped, err error) {
 	all, err = on(d, owner, func(s *session.Store) (all []session.Session, err error) {
 		all, skipped, err = s.List(ctx)
+		for i := 0; i < len(all) && err == nil; i++ {
+			all[i], err = d.asItStands(ctx, owner, all[i])
+		}
 		return all, err
 	})
 	return all, skipped, err
+}
+
+// asItStands is a session whose transcription, if it has died, has ended as Open would end it.
+func (d *Desk) asItStands(ctx context.Context, owner journal.Owner, s session.Session) (session.Session, error) {
+	if s.State != session.Transcribing {
+		return s, nil
+	}
+	runs, err := d.JournalSession(ctx, owner, s.ID)
+	if err != nil {
+		return s, err
+	}
+	died, err := d.died(ctx, owner, s, runs)
+	if died {
+		s.State, err = s.Ended()
+	}
+	return s, err
 }
 
 // Find gives the sessions of this id, or whose ids begin so, or whose names have this part, the best first; none is no error.
@@ -42,9 +61,15 @@ func (d *Desk) New(ctx context.Context, owner journal.Owner, name, language stri
 	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.New(ctx, name, language) })
 }
 
-// Get gives the session of an id, which is whole.
+// Get gives the session of an id, which is whole, in the state in which it stands; nothing is written.
 func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (session.Session, error) {
-	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.Get(ctx, id) })
+	return on(d, owner, func(s *session.Store) (session.Session, error) {
+		found, err := s.Get(ctx, id)
+		if err != nil {
+			return found, err
+		}
+		return d.asItStands(ctx, owner, found)
+	})
 }
 
 // Say adds words, as if they had been said.

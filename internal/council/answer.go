@@ -6,21 +6,17 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
-	"sibyl/internal/council/digest"
-	"sibyl/internal/council/persona"
-	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
-// Purpose is that of an oracle's answer, for the offline model.
+// Purpose is that of an oracle's answer.
 const Purpose = "council.answer"
 
 // ReplyPayload asks for the answer of an oracle. Its prompt is a text of the run.
 type ReplyPayload struct {
-	Oracle string `json:"oracle"`          // its id
-	Round  int    `json:"round,omitempty"` // of a sitting
+	Oracle string `json:"oracle"` // its id
 }
 
 // ReplyReceipt is what an oracle has answered.
@@ -34,35 +30,9 @@ type ReplyReceipt struct {
 	model.Sent
 }
 
-// Facts is what the rules know that stand for an oracle where no model is there.
-type Facts struct {
-	Oracle   persona.Persona
-	Entries  []prompt.Entry
-	Language string
-}
-
-// OfflineRule answers for an oracle by a digest of what was said.
-func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
-	f, ok := req.Facts.(Facts)
-	if !ok {
-		return model.Response{}, fmt.Errorf("the facts of %s are %T", Purpose, req.Facts)
-	}
-	return model.Response{Text: digest.Write(digest.Frame{Name: f.Oracle.Name, Content: f.Oracle.Content}, said(f.Entries), f.Language)}, nil
-}
-
-// said are entries as the digest knows them.
-func said(entries []prompt.Entry) []digest.Entry {
-	all := make([]digest.Entry, len(entries))
-	for i, e := range entries {
-		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, Text: e.Text}
-	}
-	return all
-}
-
 func askOracle() bt.Leaf {
 	type in struct {
 		Oracles []Seat `port:"oracles" doc:"the first is asked"`
-		Round   int    `port:"round"`
 	}
 	type out struct {
 		Reply int64 `port:"reply" doc:"the record of the answer"`
@@ -71,7 +41,7 @@ func askOracle() bt.Leaf {
 		if len(i.Oracles) != 1 {
 			return bt.Request{}, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
 		}
-		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}, nil
+		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID}}, nil
 	}
 	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
 	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
@@ -106,11 +76,16 @@ func streamed(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
 		piece := run.Piece{Text: d.Text, Retract: d.Retract}
 		if d.Wait != nil {
-			piece.Wait = &run.Wait{Until: d.Wait.Until, Why: fmt.Sprintf("%s: %s", d.Wait.Model, d.Wait.Kind)}
+			piece.Wait = waiting(*d.Wait)
 		}
 		job.Emit(piece)
 		return nil
 	}
+}
+
+// waiting is a pause as somebody who waits is told of it.
+func waiting(w model.Wait) *run.Wait {
+	return &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s", w.Model, w.Kind)}
 }
 
 // KeepPayload asks that the answer of a record is written into the session's folder.
@@ -119,7 +94,6 @@ type KeepPayload struct {
 	Reply    int64                   `json:"reply"` // the record of the answer
 	Oracle   Seat                    `json:"oracle"`
 	Snapshot session.ContextSnapshot `json:"snapshot"`
-	Round    int                     `json:"round,omitempty"`
 	Kind     string                  `json:"kind,omitempty"` // as session.LlmEntry has it
 }
 
@@ -136,41 +110,25 @@ func keepAnswer() bt.Leaf {
 		Oracle   Seat                    `port:"oracle,optional" doc:"whose it is, if not of the first of ‘oracles’"`
 		Oracles  []Seat                  `port:"oracles,optional"`
 		Snapshot session.ContextSnapshot `port:"snapshot"`
-		Round    int                     `port:"round"`
-		Kind     string                  `port:"kind" default:"" doc:"‘chair’ for what a chair has edited"`
+		Kind     string                  `port:"kind" default:"" doc:"‘chair’ for what a chair has merged"`
 	}
 	type out struct {
-		Unsaved bool       `port:"unsaved"`
-		Reason  string     `port:"unsaved_reason"`
-		Events  []bt.Typed `port:",events"`
+		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		seat := i.Oracle
 		if seat.ID == "" && len(i.Oracles) > 0 {
 			seat = i.Oracles[0]
 		}
-		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Round: i.Round, Kind: i.Kind}
+		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Kind: i.Kind}
 		return bt.Request{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}, nil
 	}
 	collect := func(_ in, r KeepReceipt, _ int64, o *out) error {
-		o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
+		o.Events = []bt.Typed{AnswerKept{r.File}}
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Unsaved, o.Reason = true, why.Reason }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
 	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
-}
-
-func leaveForLater() bt.Leaf {
-	type in struct {
-		Reason string `port:"unsaved_reason"`
-	}
-	type out struct {
-		Events []bt.Typed `port:",events"`
-	}
-	return bt.Func("LeaveForLater", "Notes that the answer could not be written; it stays in the journal, and is written when the session is next opened.", func(i in, o *out) error {
-		o.Events = []bt.Typed{AnswerUnsaved(i)}
-		return nil
-	})
 }
 
 // keep writes an answer into the folder.
@@ -219,7 +177,7 @@ func (p *performing) response(k KeepPayload) (r session.Response, err error) {
 	}
 	k.Snapshot.Model = by
 	r.LlmEntry = session.LlmEntry{CreatedAt: p.view.Records()[k.Reply].At.UTC(), OracleName: k.Oracle.Name, OracleID: k.Oracle.ID, Context: k.Snapshot, Run: p.view.ID,
-		Operation: operation(p.view, k), Kind: k.Kind, Round: k.Round}
+		Operation: operation(p.view, k), Kind: k.Kind}
 	r.Slug, r.Text = k.Oracle.Slug, text
 	return r, nil
 }

@@ -25,43 +25,18 @@ type matter struct {
 	purpose, about string // of the request, and the text that tells of it
 	schema         model.Schema
 	answers        []Answer
-	person         string // whom it is to speak for; "": for nobody
 }
 
 // matterOf is what an effect asks a model; none if it asks none in this way.
 func (p *performing) matterOf(ctx context.Context, asked any) (m matter, asks bool, err error) {
-	var spoken []Spoken
 	switch a := asked.(type) {
-	case ComparePayload:
-		m, spoken, asks = matter{purpose: EffectCompare, about: textCompare, schema: comparison}, a.Answers, a.By == byModel
-	case ReviewPayload:
-		m, spoken, asks = matter{purpose: EffectReview, about: textReview, schema: reviews}, a.Answers, true
-		m.person, err = p.reviewer(ctx, a.Reviewer)
 	case ChairPayload:
-		m, spoken, asks = matter{purpose: EffectChair, about: textChair, schema: edited}, a.Answers, true
+		m, asks = matter{purpose: EffectChair, about: textChair, schema: mergedSchema}, true
+		m.answers, err = p.answers(a.Answers)
 	case NamePayload:
 		m, asks = matter{purpose: EffectName, about: textName, schema: named}, true
 	}
-	if err == nil {
-		m.answers, err = p.answers(spoken)
-	}
-	if m.purpose == EffectReview {
-		for n := range m.answers {
-			m.answers[n].Text, m.answers[n].Oracle.Name = p.withoutNames(m.answers[n].Text), letter(n)
-		}
-	}
 	return m, asks, err
-}
-
-// reviewer is an oracle of the sitting, as a model is told whom it is to be.
-func (p *performing) reviewer(ctx context.Context, seat Seat) (string, error) {
-	who, err := p.view.Text(ctx, textOracle+"."+seat.ID)
-	if err != nil {
-		return "", err
-	}
-	var one struct{ Content, Placeholder string }
-	err = json.Unmarshal(who, &one)
-	return "You are this person:\n\n" + strings.ReplaceAll(one.Content, one.Placeholder, "") + "\n\n", err
 }
 
 // asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody said reads as the heading of an
@@ -86,7 +61,6 @@ func (p *performing) asking(ctx context.Context, m matter, room func(ctx context
 		return nil, c, err
 	}
 	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose}}
-	q.Tell("oracle", m.person)
 	q.Tell(m.about, string(told))
 	q.Tell("language", "\n\nWrite in "+inEnglish(p.env.Language)+".")
 	q.Say(model.User)
@@ -105,6 +79,10 @@ func inEnglish(language string) string {
 		return "Portuguese"
 	case "de":
 		return "German"
+	case "fr":
+		return "French"
+	case "es":
+		return "Spanish"
 	}
 	return "English"
 }
@@ -131,37 +109,26 @@ func (p *performing) structured(ctx context.Context, m matter, into any) (c Comp
 	return c, resp, err
 }
 
-// replying is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.
-func (p *performing) replying(ctx context.Context) (q *assistant.Prompt, err error) {
-	text := func(name string) string {
-		if err != nil || p.view.Blob(name) == "" {
-			return ""
-		}
-		var content []byte
-		content, err = p.view.Text(ctx, name)
-		return string(content)
+// replying is what an oracle's model is sent: its prompt.
+func (p *performing) replying(ctx context.Context) (*assistant.Prompt, error) {
+	var oracle persona.Persona
+	content, err := p.view.Text(ctx, textOracle)
+	if err == nil {
+		err = json.Unmarshal(content, &oracle)
 	}
-	facts := Facts{Language: p.env.Language}
-	for name, into := range map[string]any{textEntries: &facts.Entries, textOracle: &facts.Oracle} {
-		if content := text(name); content != "" && err == nil {
-			err = json.Unmarshal([]byte(content), into)
-		}
+	if err != nil {
+		return nil, err
 	}
-	q = &assistant.Prompt{Request: model.Request{Purpose: Purpose, Facts: facts}}
+	composed, err := p.view.Text(ctx, textPrompt)
+	if err != nil {
+		return nil, err
+	}
+	q := &assistant.Prompt{Request: model.Request{Purpose: Purpose}}
 	q.Say(model.User)
-	for _, s := range segmentsOf(facts.Oracle, text(textPrompt)) {
+	for _, s := range segmentsOf(oracle, string(composed)) {
 		q.Part(assistant.PartSegment, s.name, s.text)
 	}
-	if own := text(textOwn); own != "" {
-		q.Say(model.Assistant)
-		q.Part(assistant.PartModel, facts.Oracle.Name, own)
-	}
-	if others := text(textOthers); others != "" {
-		q.Say(model.User)
-		q.Part(assistant.PartSegment, textDebate, text(textDebate)+"\n\n")
-		q.Part(assistant.PartSegment, textOthers, others)
-	}
-	return q, err
+	return q, nil
 }
 
 type segment struct{ name, text string }

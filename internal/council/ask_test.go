@@ -68,7 +68,7 @@ func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
 	same(t, "entries", len(s.Answers), 1)
 	e := s.Answers[0]
 	oracle := must(h.shelf.Find(t.Context(), "cético"))(t)
-	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind, e.Round}, []any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, "", 0})
+	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind}, []any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, ""})
 	if e.Operation == "" || e.CreatedAt.IsZero() || time.Since(e.CreatedAt) > time.Hour {
 		t.Errorf("entry of %v with the operation %q", e.CreatedAt, e.Operation)
 	}
@@ -402,7 +402,6 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 	h := newHouse(t)
 	h.oracle("Twin", "# Ada\n\nYou are Ada.\n\n{{CONTEXT}}\n")
 	h.says("Hm.")
-	h.offline = true
 	p := h.process("one", h.journal)
 	with := func(change func(*council.Options), oracles ...string) council.Options {
 		o := h.ask(oracles...)
@@ -414,11 +413,7 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 	p.refused(council.Name, h.ask("ada"), "may be several oracles")
 	p.refused(council.Name, h.ask("bob", "b"), "Bob is named twice")
 	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...), "at most 12 oracles can be asked at once")
-	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 6 }, "bob", "cleo"), "1 to 5 rounds")
-	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob"), "a round of debate needs several oracles")
-	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob", "cleo"), "a round of debate needs a language model", "no opinion")
-	p.refused(council.Name, with(func(o *council.Options) { o.Review = true }, "bob", "cleo"), "a review needs a language model")
-	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob", "cleo"), "a chair needs a language model")
+	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob"), "a chair needs several oracles")
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "nobody" }, "bob", "cleo"), "nobody")
 	p.refused(council.Name, council.Options{Session: "2020-01-01_00-00-00", Oracles: []string{"bob"}}, "not found")
 	twins := must(h.shelf.List(t.Context()))(t).Oracles
@@ -432,28 +427,47 @@ func TestOracleIsFoundByTheBeginningOfItsName(t *testing.T) {
 	same(t, "oracle", o.Answer.Oracle.Name, "Cleo")
 }
 
-func TestOfflineOracleAnswersByADigestThatSaysSo(t *testing.T) {
+func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 	h := newHouse(t)
-	h.says("Should we move the office? The rent is 900 euros, and the offer ends on Friday.")
+	h.says("Should we move the office?")
 	h.offline = true
+	before := h.metadata()
 	p := h.process("one", h.journal)
-	_, o := p.run(h.ask("ada"))
-	contains(t, o.Answer.Text, "900")
-	contains(t, strings.ToLower(o.Answer.Text), "without a")
+	for _, o := range []council.Options{h.ask("ada"), h.ask("ada", "bob"), {Session: h.id, Oracles: []string{"ada"}, Model: model.OfflineRules}} {
+		p.refused(council.Name, o, "oracles need a language model, and none is available", "‘sibyl init’",
+			"sibyl council ask "+strings.Join(o.Oracles, " "), "--session "+h.id+" --dry-run")
+	}
+	preview := must(p.desk.Preview(t.Context(), ada, h.ask("ada")))(t)
+	contains(t, preview[0].Prompt, "You are Ada.", "Should we move the office?")
+	same(t, "model of the preview", preview[0].Model, "")
+	same(t, "metadata.json", h.metadata(), before)
+	same(t, "answers", h.files(), nil)
 	same(t, "models that were asked", len(h.asked), 0)
-	same(t, "file", h.files(), []string{"001_ada.txt"})
-	_, o = p.run(h.ask("ada", "bob"))
-	same(t, "answers", names(o.Answers), []string{"Ada", "Bob"})
-	same(t, "comparison of digests", o.Comparison, nil)
+}
+
+func TestSessionIsReadyOnlyWhenAnAnswerHeldAllThatWasSaid(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	h.hearing(func() { h.says("Said meanwhile.") })
+	p.run(h.ask("ada", "bob"))
+	same(t, "state with words that no oracle has heard", h.session().State, session.Collecting)
+	p.run(h.ask("ada"))
+	same(t, "state after an answer to all", h.session().State, session.Ready)
+
+	h.window = 100
+	h.says(strings.Repeat("A long thought. ", 60))
+	p.run(h.ask("bob"))
+	same(t, "state where the first words had no room", h.session().State, session.Collecting)
 }
 
 func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	read := must(p.service.Options(council.Name, []byte(`{"session":"s","oracles":["a","b"],"history":false,"rounds":2,"review":true,"chair":"c","model":"m:n"}`), nil))(t)
+	read := must(p.service.Options(council.Name, []byte(`{"session":"s","oracles":["a","b"],"history":false,"chair":"c","model":"m:n"}`), nil))(t)
 	o, _ := read.(council.Options)
-	same(t, "options", []any{o.Session, o.Oracles, *o.History, o.Rounds, o.Review, o.Chair, o.Model}, []any{"s", []string{"a", "b"}, false, 2, true, "c", "m:n"})
-	for _, wrong := range []string{`{"sessions":"s"}`, `{"session":`, `{"session":"s"}{}`, `[]`} {
+	same(t, "options", []any{o.Session, o.Oracles, *o.History, o.Chair, o.Model}, []any{"s", []string{"a", "b"}, false, "c", "m:n"})
+	for _, wrong := range []string{`{"sessions":"s"}`, `{"session":"s","rounds":2}`, `{"session":`, `{"session":"s"}{}`, `[]`} {
 		_, err := p.service.Options(council.Name, []byte(wrong), nil)
 		var asked *assistant.RequestError
 		if !asRequestError(err, &asked) {

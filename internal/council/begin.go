@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 )
 
 // Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
@@ -27,21 +27,16 @@ type Options struct {
 	Session string   `json:"session"` // the council's id of it
 	Oracles []string `json:"oracles,omitempty"`
 	History *bool    `json:"history,omitempty"` // nil: as the session is set
-	Rounds  int      `json:"rounds,omitempty"`
-	Review  bool     `json:"review,omitempty"`
-	Chair   string   `json:"chair,omitempty"`
-	Model   string   `json:"model,omitempty"` // provider:model; empty: what is there
-	Name    bool     `json:"name,omitempty"`  // a model is to name the session; nothing is asked
-	Again   bool     `json:"again,omitempty"` // of a transcription: also recordings that have failed
+	Chair   string   `json:"chair,omitempty"`   // the oracle who merges the answers of several
+	Model   string   `json:"model,omitempty"`   // provider:model; empty: what is there
+	Name    bool     `json:"name,omitempty"`    // a model is to name the session; nothing is asked
+	Again   bool     `json:"again,omitempty"`   // of a transcription: also recordings that have failed
 
 	member *membership // of an oracle of a sitting
 }
 
-// The bounds of a sitting.
-const (
-	MostOracles = 12
-	MostRounds  = 5
-)
+// MostOracles is how many can be asked at once.
+const MostOracles = 12
 
 // keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off by.
 const keptForAnswer = 0.25
@@ -82,7 +77,15 @@ func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 }
 
 func schema() json.RawMessage {
-	return fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["session"],"properties":{"session":{"type":"string","maxLength":64,"description":"The id of a session of the Council."},"oracles":{"type":"array","maxItems":%d,"items":{"type":"string","maxLength":200},"description":"Who is asked: ids, names, or beginnings of them."},"history":{"type":"boolean","description":"Whether earlier answers are in the context. Left out: as the session is set."},"rounds":{"type":"integer","minimum":1,"maximum":%d,"description":"From the second on, each oracle reads the answers of the others."},"review":{"type":"boolean","description":"They rank each other's answers."},"chair":{"type":"string","maxLength":200,"description":"The oracle who edits what all have said."},"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"name":{"type":"boolean","description":"A model is to name the session; nothing is asked."},"again":{"type":"boolean","description":"Of a transcription: also recordings that have failed."}}}`, MostOracles, MostRounds)
+	return fmt.Appendf(nil, `{"type": "object", "additionalProperties": false, "required": ["session"], "properties": {
+	"session": {"type": "string", "maxLength": 64, "description": "The id of a session of the Council."},
+	"oracles": {"type": "array", "maxItems": %d, "items": {"type": "string", "maxLength": 200},
+		"description": "Who is asked: ids, names, or beginnings of them."},
+	"history": {"type": "boolean", "description": "Whether earlier answers are in the context. Left out: as the session is set."},
+	"chair": {"type": "string", "maxLength": 200, "description": "The oracle who merges the answers of several."},
+	"model": {"type": "string", "maxLength": 200, "description": "provider:model; left out: as the server is set to."},
+	"name": {"type": "boolean", "description": "A model is to name the session; nothing is asked."},
+	"again": {"type": "boolean", "description": "Of a transcription: also recordings that have failed."}}}`, MostOracles)
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
@@ -115,14 +118,14 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		if err != nil {
 			return spec, err
 		}
-		spec.Session, err = d.journalSession(ctx, b.Owner, s.ID)
+		spec.Session, err = d.JournalSession(ctx, b.Owner, s.ID)
 		return spec, err
 	}
 }
 
 // titled is a title of a run about a session.
 func titled(s session.Session, what string) string {
-	return agent.Brief(what+" on "+cmp.Or(s.Name, s.ID), mostTitle)
+	return text.Brief(what+" on "+cmp.Or(s.Name, s.ID), mostTitle)
 }
 
 // mostTitle bounds what lists show of a run.
@@ -136,7 +139,6 @@ type asking struct {
 	context prompt.Context
 	env     Env
 	history bool
-	model   bool
 }
 
 func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
@@ -144,29 +146,31 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 	if err != nil {
 		return run.Spec{}, err
 	}
-	rounds := max(o.Rounds, 1)
-	given := Given{Kind: KindAnswer, Session: s.ID, Snapshot: a.snapshot(), Model: a.model, Rounds: rounds, Review: o.Review, Chaired: o.Chair != "", Chair: seatOf(a.chair)}
+	if a.env.Model == "" {
+		return run.Spec{}, a.needsModel(s)
+	}
+	given := Given{Kind: KindAnswer, Session: s.ID, Snapshot: a.snapshot(), Chaired: o.Chair != "", Chair: seatOf(a.chair)}
 	var names []string
 	for _, one := range a.oracles {
 		given.Oracles, names = append(given.Oracles, seatOf(one)), append(names, one.Name)
 	}
 	spec := run.Spec{Title: titled(s, strings.Join(names, ", "))}
 	if len(a.oracles) == 1 {
-		spec.Texts, err = a.texts(a.oracles[0])
+		spec.Texts, err = texts(a.oracles[0], a.context.Text)
 		given.Snapshot.PromptHash = promptHash(spec.Texts)
 		spec.Given, spec.Env = given, a.env
 		return spec, err
 	}
-	given.Kind, given.Seed, given.Sitting = KindSitting, rand.Int64(), run.NewID(d.Now())
+	given.Kind, given.Sitting = KindSitting, run.NewID(d.Now())
 	if spec.Texts, err = a.shared(); err != nil {
 		return spec, err
 	}
-	for _, name := range []string{textDebate, textCompare, textReview, textChair} {
-		content, err := fs.ReadFile(d.Prompts, name+".md")
+	if given.Chaired {
+		told, err := d.told(textChair)
 		if err != nil {
-			return spec, fmt.Errorf("the prompts of the Council: %w", err)
+			return spec, err
 		}
-		spec.Texts = append(spec.Texts, run.Text{Name: name, Content: content})
+		spec.Texts = append(spec.Texts, told)
 	}
 	for _, one := range a.oracles {
 		text, err := asText(textOracle+"."+one.ID, one)
@@ -189,14 +193,9 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	if a.oracles, a.chair, err = d.seated(ctx, o, spoken); err != nil {
 		return a, err
 	}
-	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	id, err := d.model(ctx, o)
 	if err != nil {
-		return a, refused("the model can't be used here", "leave it out to use the configured one", err)
-	}
-	a.model = id != model.OfflineRules
-	if wants := wantsModel(o); wants != "" && !a.model {
-		return a, refused(wants+" needs a language model", "without one there are only digests, which have no opinion: set a model, or leave it out",
-			fmt.Errorf("%s needs a language model, and none is available: see ‘sibyl models’; without one, oracles only write digests, which have no opinion", wants))
+		return a, err
 	}
 	a.history = s.Preferences.IncludeLLMHistory
 	if o.History != nil {
@@ -223,8 +222,8 @@ func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []p
 		return nil, chair, refused("no oracle is given", "‘sibyl council oracles’ lists them", nil)
 	case n > MostOracles:
 		return nil, chair, refused(fmt.Sprintf("at most %d oracles can be asked at once", MostOracles), "ask them in several sittings", nil)
-	case o.Rounds < 0 || o.Rounds > MostRounds:
-		return nil, chair, refused(fmt.Sprintf("a sitting has 1 to %d rounds", MostRounds), "", nil)
+	case n < 2 && o.Chair != "":
+		return nil, chair, refused("a chair needs several oracles", "name two or more", nil)
 	}
 	for _, name := range o.Oracles {
 		one, err := d.oracle(ctx, name, spoken)
@@ -239,9 +238,6 @@ func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []p
 				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show who says what", one.Name))
 		}
 		oracles = append(oracles, one)
-	}
-	if wants := wantsModel(o); wants != "" && len(oracles) < 2 {
-		return nil, chair, refused(wants+" needs several oracles", "name two or more", nil)
 	}
 	if o.Chair != "" {
 		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
@@ -265,23 +261,46 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 	return found, err
 }
 
-// wantsModel names what of the request only a model can do; "" for nothing.
-func wantsModel(o Options) string {
-	switch {
-	case o.Rounds > 1:
-		return "a round of debate"
-	case o.Review:
-		return "a review"
-	case o.Chair != "":
-		return "a chair"
+// model is the one that is asked; "" where there is none. What answers by rules is no oracle.
+func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
+	id, err = d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	if err != nil {
+		return "", refused("the model can't be used here", "leave it out to use the configured one", err)
 	}
-	return ""
+	if id == model.OfflineRules {
+		return "", nil
+	}
+	return id, nil
+}
+
+// needsModel says that oracles need a model, with two ways on.
+func (a *asking) needsModel(s session.Session) error {
+	const public = "oracles need a language model, and none is available"
+	var names []string
+	for _, one := range a.oracles {
+		names = append(names, one.Slug)
+	}
+	return refused(public, "whoever runs the server can set one up; the preview shows the prompts that would be sent",
+		fmt.Errorf("%s: ‘sibyl init’ sets one up;\n      ‘sibyl council ask %s --session %s --dry-run’ prints the prompt that would be sent",
+			public, strings.Join(names, " "), s.ID))
+}
+
+// told is what a model is told of a matter.
+func (d Deps) told(name string) (run.Text, error) {
+	content, err := fs.ReadFile(d.Prompts, name+".md")
+	if err != nil {
+		return run.Text{}, fmt.Errorf("the prompts of the Council: %w", err)
+	}
+	return run.Text{Name: name, Content: content}, nil
 }
 
 // budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0: any number.
 func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) int {
-	window := d.Describe(ctx, id).Window
-	if id == model.OfflineRules || window <= 0 {
+	window := 0
+	if id != "" {
+		window = d.Describe(ctx, id).Window
+	}
+	if window <= 0 {
 		return 0
 	}
 	longest := 0
@@ -311,7 +330,7 @@ func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
 		return refused(public, "transcribe its recordings first", fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
 	case said.failed > 0:
 		return refused(public, "have its recordings transcribed again", fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
-			s.ID, agent.Counted(said.failed, "recording")))
+			s.ID, text.Count(said.failed, "recording")))
 	case len(said.left) > 0:
 		return refused(public, "repair it", fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can", strings.Join(said.left, "; "), s.ID))
 	}
@@ -332,22 +351,14 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 	if m == nil {
 		return run.Spec{}, errors.New("an oracle of a sitting is asked by that sitting alone")
 	}
-	a := asking{entries: m.entries, context: prompt.Context{Text: m.context}, env: Env{Model: o.Model, Name: s.Name, Language: m.language, Sitting: m.sitting}}
-	spec := run.Spec{Title: titled(s, m.oracle.Name)}
+	spec := run.Spec{Title: titled(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language, Sitting: m.sitting}}
 	var err error
-	if spec.Texts, err = a.texts(m.oracle); err != nil {
+	if spec.Texts, err = texts(m.oracle, m.context); err != nil {
 		return spec, err
 	}
-	for name, text := range map[string]string{textOwn: m.own, textOthers: m.others, textDebate: m.debate} {
-		if text != "" {
-			spec.Texts = append(spec.Texts, run.Text{Name: name, Content: []byte(text)})
-		}
-	}
-	slices.SortFunc(spec.Texts, func(a, b run.Text) int { return cmp.Compare(a.Name, b.Name) })
 	snapshot := m.snapshot
 	snapshot.PromptHash = promptHash(spec.Texts)
-	spec.Given = Given{Kind: KindAnswer, Session: s.ID, Oracles: []Seat{seatOf(m.oracle)}, Snapshot: snapshot, Model: o.Model != model.OfflineRules, Round: m.round, Rounds: 1}
-	spec.Env = a.env
+	spec.Given = Given{Kind: KindAnswer, Session: s.ID, Oracles: []Seat{seatOf(m.oracle)}, Snapshot: snapshot}
 	return spec, nil
 }
 
@@ -368,11 +379,11 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	if s.NamedBy == session.ByPerson {
 		return run.Spec{}, refused("the session already has a name given by hand", "rename it by hand", nil)
 	}
-	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	id, err := d.model(ctx, o)
 	if err != nil {
-		return run.Spec{}, refused("the model can't be used here", "leave it out to use the configured one", err)
+		return run.Spec{}, err
 	}
-	if id == model.OfflineRules {
+	if id == "" {
 		return run.Spec{}, refused("suggesting a name needs a language model", "without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)
@@ -384,13 +395,13 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	if c.Transcripts == 0 {
 		return run.Spec{}, d.nothingSaid(s, said)
 	}
-	told, err := fs.ReadFile(d.Prompts, textName+".md")
+	told, err := d.told(textName)
 	if err != nil {
-		return run.Spec{}, fmt.Errorf("the prompts of the Council: %w", err)
+		return run.Spec{}, err
 	}
 	spec := run.Spec{Title: titled(s, "a name")}
-	spec.Texts = []run.Text{{Name: textContext, Content: []byte(c.Text)}, {Name: textName, Content: told}}
-	spec.Given, spec.Env = Given{Kind: KindNaming, Session: s.ID, Model: true}, env
+	spec.Texts = []run.Text{{Name: textContext, Content: []byte(c.Text)}, told}
+	spec.Given, spec.Env = Given{Kind: KindNaming, Session: s.ID}, env
 	return spec, nil
 }
 

@@ -1,44 +1,98 @@
 package council
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
-	"sibyl/internal/text/search"
+	"sibyl/internal/text"
 )
 
-// ChairPayload asks an oracle to edit what all have said.
+// ChairPayload asks an oracle to merge what all have said.
 type ChairPayload struct {
 	Chair   Seat     `json:"chair"`
 	Answers []Spoken `json:"answers"`
 }
 
-// ChairReceipt is what a chair has edited. Text is Markdown of the sentences.
+// Merged is what a chair makes of answers. Overlooked is by nobody.
+type Merged struct {
+	Sentences  []Sentence `json:"sentences"`
+	Agree      []Sentence `json:"agree,omitempty"`
+	Differ     []Sentence `json:"differ,omitempty"`
+	Overlooked []Sentence `json:"overlooked,omitempty"`
+	Unused     []string   `json:"unused,omitempty"` // oracles who are named for none of the sentences
+}
+
+// Sentence is one of a chair, in one line. By and Unproven are names of oracles, in the order of their answers; where there are none, the sentence
+// is the chair's own.
+type Sentence struct {
+	Text     string   `json:"text"`
+	By       []string `json:"by,omitempty"`       // whose answers hold the words that the chair quotes for it
+	Unproven []string `json:"unproven,omitempty"` // whom the chair names as well, though their answers do not hold what it quotes
+	Minority bool     `json:"minority,omitempty"`
+}
+
+// ChairReceipt is what a chair has made of the answers. Text is Markdown of it.
 type ChairReceipt struct {
-	Text      string      `json:"text"`
-	Sentences []Sentence  `json:"sentences"`
-	Unused    []string    `json:"unused,omitempty"` // oracles of whose answers nothing was taken up
-	Model     string      `json:"model"`
-	Usage     model.Usage `json:"usage"`
+	Text string `json:"text"`
+	Merged
+	Model string      `json:"model"`
+	Usage model.Usage `json:"usage"`
 	Composed
 }
 
-// Sentence is one of a chair. By are the oracles who said it; none: it is the chair's own, or nothing of what it names says it (Doubted).
-type Sentence struct {
-	Text     string   `json:"text"`
-	By       []string `json:"by,omitempty"`
-	Minority bool     `json:"minority,omitempty"`
-	Doubted  []string `json:"doubted,omitempty"` // whom the chair named, though no answer of theirs says it
+// mergedSchema is the form in which a model gives a Merged: beside each name it quotes the words that it goes by.
+var mergedSchema = model.Schema{Name: "merged", JSON: json.RawMessage(`{
+	"type": "object", "additionalProperties": false, "required": ["sentences", "agree", "differ", "overlooked"],
+	"properties": {
+		"sentences": {"type": "array", "minItems": 1, "maxItems": 60, "items": {
+			"type": "object", "additionalProperties": false, "required": ["text", "by", "minority"],
+			"properties": {"text": {"type": "string", "minLength": 1}, "by": {"$ref": "#/$defs/by"}, "minority": {"type": "boolean"}}}},
+		"agree": {"$ref": "#/$defs/points"},
+		"differ": {"$ref": "#/$defs/points"},
+		"overlooked": {"type": "array", "maxItems": 8, "items": {"type": "string", "minLength": 1}}},
+	"$defs": {
+		"points": {"type": "array", "maxItems": 8, "items": {
+			"type": "object", "additionalProperties": false, "required": ["text", "by"],
+			"properties": {"text": {"type": "string", "minLength": 1}, "by": {"$ref": "#/$defs/by"}}}},
+		"by": {"type": "array", "items": {
+			"type": "object", "additionalProperties": false, "required": ["oracle", "words"],
+			"properties": {"oracle": {"type": "string"}, "words": {"type": "string"}}}}}}`)}
+
+// credited is a sentence as a model gives it.
+type credited struct {
+	Text     string
+	Minority bool
+	By       []struct{ Oracle, Words string }
 }
 
-var edited = model.Schema{Name: "edited", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["sentences"],"properties":{"sentences":{"type":"array","minItems":1,"maxItems":60,"items":{"type":"object","additionalProperties":false,"required":["text","by","minority"],"properties":{"text":{"type":"string","minLength":1},"by":{"type":"array","items":{"type":"string"}},"minority":{"type":"boolean"}}}}}}`)}
+func callChair() bt.Leaf {
+	type in struct {
+		Heard []Heard `port:"heard"`
+		Chair Seat    `port:"chair"`
+	}
+	type out struct {
+		Events []bt.Typed `port:",events"`
+	}
+	const doc = "Says that the chair merges the answers. FAILURE where fewer than two oracles have answered."
+	return bt.Func("CallChair", doc, func(i in, o *out) error {
+		if len(spoken(i.Heard)) < 2 {
+			o.Events = []bt.Typed{Skipped{partChair.With(), tooFew.With()}}
+			return errors.New(tooFew.With())
+		}
+		o.Events = []bt.Typed{Merging{i.Chair.Name}}
+		return nil
+	})
+}
 
 func chairLeaf() bt.Leaf {
 	type in struct {
@@ -46,16 +100,16 @@ func chairLeaf() bt.Leaf {
 		Chair Seat    `port:"chair"`
 	}
 	type out struct {
-		Reply  int64      `port:"reply" doc:"the record of what was edited"`
+		Reply  int64      `port:"reply" doc:"the record of what was merged"`
 		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
-		e := Chaired{Oracle: i.Chair.Name, Sentences: len(r.Sentences)}
+		e := Chaired{i.Chair.Name, len(r.Sentences), 0, len(r.Agree), len(r.Differ), len(r.Overlooked)}
 		for _, s := range r.Sentences {
-			if len(s.By) == 0 {
+			if len(s.By)+len(s.Unproven) == 0 {
 				e.Own++
 			}
 		}
@@ -65,128 +119,153 @@ func chairLeaf() bt.Leaf {
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
 		o.Events = []bt.Typed{Skipped{partChair.With(), why.Reason}}
 	}
-	return bt.One("Preside", "Has the chair merge all answers: each sentence names its author, minority views are kept, and anything no answer says is marked as the chair's own.", plan, collect, failed)
+	const doc = "Has the chair merge all answers, and say where they agree, where they differ and what all overlook. " +
+		"Each sentence names its authors, and minority views are kept."
+	return bt.One("Preside", doc, plan, collect, failed)
 }
 
-func (p *performing) chair(ctx context.Context, job run.Job, asked ChairPayload) (any, error) {
+func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (any, error) {
 	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	answers := m.answers
-	var r ChairReceipt
-	c, resp, err := p.structured(ctx, m, &r)
+	var said struct {
+		Sentences, Agree, Differ []credited
+		Overlooked               []string
+	}
+	c, resp, err := p.structured(ctx, m, &said)
 	if err != nil {
 		return nil, err
 	}
-	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
-	for n := range r.Sentences {
-		r.Sentences[n].attribute(answers)
+	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
+	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(said.Agree, m.answers), attributed(said.Differ, m.answers)
+	for _, one := range said.Overlooked {
+		r.Overlooked = append(r.Overlooked, attributed([]credited{{Text: one}}, nil)...)
 	}
-	r.Unused = unused(answers, r.Sentences)
-	r.Text = edition(r, p.env.Language)
+	r.Unused = unused(m.answers, r.Sentences)
+	r.Text = r.markdown(wordsOf(p.env.Language))
 	return r, nil
 }
 
 // unused are the oracles who are named for no sentence.
 func unused(answers []Answer, all []Sentence) (names []string) {
 	for _, a := range answers {
-		if !slices.ContainsFunc(all, func(s Sentence) bool { return slices.Contains(s.By, a.Oracle.Name) }) {
-			names = append(names, a.Oracle.Name)
+		name := a.Oracle.Name
+		if !slices.ContainsFunc(all, func(s Sentence) bool { return slices.Contains(s.By, name) || slices.Contains(s.Unproven, name) }) {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// ownBrackets leaves brackets to those that say whose a sentence is.
-var ownBrackets = strings.NewReplacer("[", "(", "]", ")")
-
-// attribute leaves a sentence to those alone whose answers say it.
-func (s *Sentence) attribute(answers []Answer) {
-	named := s.By
-	s.By, s.Doubted, s.Text = nil, nil, ownBrackets.Replace(inLine(s.Text))
-	for _, a := range answers {
-		if !slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
+// attributed are sentences with the names of those who have answered, by whether their answers hold the words that are quoted.
+func attributed(given []credited, answers []Answer) (all []Sentence) {
+	for _, one := range given {
+		s := Sentence{Text: plainLine(one.Text)}
+		if session.Blank(s.Text) {
 			continue
 		}
-		if says(a.Text, s.Text) {
-			s.By = append(s.By, a.Oracle.Name)
-		} else {
-			s.Doubted = append(s.Doubted, a.Oracle.Name)
-		}
-	}
-	if len(s.By) == 0 {
-		s.Minority = false
-	}
-}
-
-// saidShare is how much of a sentence's telling words an answer must hold to be one that says it. A chair may put it in words of its own.
-const saidShare = 0.3
-
-// says tells whether a text may say what a sentence does: so many of the words that carry its meaning are in it, by their beginnings.
-func says(text, sentence string) bool {
-	has := map[string]bool{}
-	search.EachWord(text, func(w []byte) { has[beginning(w)] = true })
-	all, found := 0, 0
-	search.EachWord(sentence, func(w []byte) {
-		if utf8.RuneCount(w) < 3 || search.IsStop(string(w)) {
-			return
-		}
-		all++
-		if has[beginning(w)] {
-			found++
-		}
-	})
-	return all > 0 && float64(found) >= saidShare*float64(all)
-}
-
-// beginning stands for all forms of a word: endings differ, in each language in its own way.
-func beginning(w []byte) string {
-	const letters = 5
-	r := []rune(string(w))
-	return string(r[:min(len(r), letters)])
-}
-
-// ownWords are how an edition marks what is the chair's own, its heading of minority views, and what it says of those who are not in it, by language.
-func ownWords(language string) (own, minority, unused string) {
-	switch language {
-	case "pt":
-		return "da presidência", "Opiniões minoritárias", "Nada foi retomado de"
-	case "de":
-		return "vom Vorsitz", "Einzelne Stimmen", "Nichts ist aufgenommen von"
-	}
-	return "the chair's own", "Minority views", "Nothing is taken up of"
-}
-
-// edition is Markdown of a chair's sentences, each with whose it is.
-func edition(r ChairReceipt, language string) string {
-	own, minority, unused := ownWords(language)
-	b := &strings.Builder{}
-	write := func(s Sentence) {
-		by := strings.Join(s.By, ", ")
-		if by == "" {
-			by = own
-		}
-		fmt.Fprintf(b, "- %s [%s]\n", s.Text, by)
-	}
-	few := 0
-	for _, s := range r.Sentences {
-		if s.Minority {
-			few++
-			continue
-		}
-		write(s)
-	}
-	if few > 0 {
-		fmt.Fprintf(b, "\n**%s**\n\n", minority)
-		for _, s := range r.Sentences {
-			if s.Minority {
-				write(s)
+		for _, a := range answers {
+			named, proven := false, false
+			for _, by := range one.By {
+				if strings.EqualFold(strings.TrimSpace(by.Oracle), a.Oracle.Name) {
+					named = true
+					proven = proven || holds(a.Text, by.Words)
+				}
+			}
+			switch {
+			case proven:
+				s.By = append(s.By, a.Oracle.Name)
+			case named:
+				s.Unproven = append(s.Unproven, a.Oracle.Name)
 			}
 		}
+		s.Minority = one.Minority && len(s.By)+len(s.Unproven) > 0
+		all = append(all, s)
 	}
-	if len(r.Unused) > 0 {
-		fmt.Fprintf(b, "\n*%s: %s*\n", unused, strings.Join(r.Unused, ", "))
+	return all
+}
+
+// fewestQuoted is how many words prove something: fewer are in many an answer by chance.
+const fewestQuoted = 3
+
+// holds tells whether an answer has these very words, one after the other. Case, punctuation and Markdown between them don't count.
+func holds(answer, words string) bool {
+	wanted := bare(words)
+	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != bare(answer) || wanted == "" {
+		return false
+	}
+	return strings.Contains(" "+bare(answer)+" ", " "+wanted+" ")
+}
+
+// bare is a text as its words alone, in lower case with a space between them.
+func bare(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r)
+	}), " ")
+}
+
+// plainLine is a text in one line, which leaves brackets to those that say whose a sentence is.
+func plainLine(s string) string {
+	return strings.NewReplacer("[", "(", "]", ")").Replace(text.OneLine(s))
+}
+
+// words are the few that are shown in the session's language.
+type words struct {
+	chair, own, minority, unused, unproven, agree, differ, overlooked string
+}
+
+func wordsOf(language string) words {
+	switch language {
+	case "pt":
+		return words{"presidência", "da presidência", "Opiniões minoritárias", "Nada foi retomado de",
+			"a resposta não contém as palavras que a presidência cita", "Onde concordam", "Onde divergem", "O que ninguém menciona"}
+	case "de":
+		return words{"Vorsitz", "vom Vorsitz", "Einzelne Stimmen", "Nichts ist aufgenommen von",
+			"die Antwort enthält nicht die Worte, die der Vorsitz anführt", "Worin sie übereinstimmen", "Worin sie sich unterscheiden",
+			"Was niemand erwähnt"}
+	}
+	return words{"chair", "the chair's own", "Minority views", "Nothing is taken up of",
+		"the answer does not hold the words that the chair quotes", "Where they agree", "Where they differ", "What none of them mentions"}
+}
+
+// markdown is what a chair has made of answers, each sentence with whose it is.
+func (m *Merged) markdown(w words) string {
+	b := &strings.Builder{}
+	doubt := false
+	list := func(title string, own bool, all []Sentence) {
+		if len(all) > 0 && title != "" {
+			fmt.Fprintf(b, "\n**%s**\n\n", title)
+		}
+		for _, s := range all {
+			by := slices.Clone(s.By)
+			for _, name := range s.Unproven {
+				by = append(by, name+"?")
+				doubt = true
+			}
+			whose := strings.Join(by, ", ")
+			if own {
+				whose = cmp.Or(whose, w.own)
+			}
+			b.WriteString("- " + s.Text)
+			if whose != "" {
+				b.WriteString(" [" + whose + "]")
+			}
+			b.WriteString("\n")
+		}
+	}
+	few := slices.DeleteFunc(slices.Clone(m.Sentences), func(s Sentence) bool { return !s.Minority })
+	most := slices.DeleteFunc(slices.Clone(m.Sentences), func(s Sentence) bool { return s.Minority })
+	list("", true, most)
+	list(w.minority, true, few)
+	list(w.agree, false, m.Agree)
+	list(w.differ, false, m.Differ)
+	list(w.overlooked, false, m.Overlooked)
+	if len(m.Unused) > 0 {
+		fmt.Fprintf(b, "\n*%s: %s*\n", w.unused, strings.Join(m.Unused, ", "))
+	}
+	if doubt {
+		fmt.Fprintf(b, "\n*?: %s*\n", w.unproven)
 	}
 	return strings.TrimSpace(b.String())
 }

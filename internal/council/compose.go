@@ -2,6 +2,7 @@ package council
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"sibyl/internal/council/session"
@@ -14,14 +15,6 @@ type composer struct {
 	performing
 	answers map[int64]*Answer               // by the records of their replies
 	kept    map[int64]*run.CompletionRecord // by the same: how they were written
-	members map[string]*memberOf            // by the ids of oracles
-	round   int                             // the last one of a sitting
-}
-
-// memberOf is how an oracle stands in a sitting: its latest answer, and why its latest run gave none.
-type memberOf struct {
-	answer *Answer
-	silent *Silent
 }
 
 // compose reads the receipts: those that the tree has taken in, and those that came when the run was stopped.
@@ -35,16 +28,11 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 	for seq, a := range c.answers {
 		c.place(o, a, c.kept[seq])
 	}
-	c.seats(o)
-	if len(o.Reviews) > 0 {
-		var names []string
-		for _, a := range o.Answers {
-			names = append(names, a.Oracle.Name)
-		}
-		o.Ranks, o.Seed = tally(names, o.Reviews), c.given.Seed
-	}
-	if whole := !e.Cancelled && !e.Suspended && len(o.Answers) > 0; whole && c.round < c.given.Rounds && c.given.Kind == KindSitting {
-		o.Skipped = append([]Skipped{{partRound.With(c.round + 1), tooFew.With()}}, o.Skipped...)
+	order := func(s Seat) int { return slices.Index(c.given.Oracles, s) }
+	slices.SortStableFunc(o.Answers, func(a, b Answer) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
+	slices.SortStableFunc(o.Silent, func(a, b Silent) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
+	if whole := !e.Cancelled && !e.Suspended; whole && c.given.Chaired && len(o.Answers) == 1 {
+		o.Skipped = append(o.Skipped, Skipped{partChair.With(), tooFew.With()})
 	}
 }
 
@@ -56,17 +44,15 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	switch r := done.Value.(type) {
 	case ReplyReceipt:
 		if done.Err == nil || r.Text != "" {
-			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Round: c.given.Round, Text: r.Text, Model: r.Model, Usage: r.Usage,
+			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Text: r.Text, Model: r.Model, Usage: r.Usage,
 				CutOff: r.Finish == string(model.FinishLength) || done.Err != nil})
 		}
 	case ChairReceipt:
 		if done.Err == nil {
-			o.Chair, o.Sentences = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), r.Sentences
+			o.Chair, o.Merged = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), &r.Merged
 		}
-	case CompareReceipt:
-		if done.Err == nil {
-			o.Comparison = &r.Comparison
-		}
+	case NextReceipt:
+		o.Before = r.Failed
 	case NameReceipt:
 		if done.Err == nil {
 			o.Name = r.Name
@@ -80,31 +66,12 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	case KeepPayload:
 		c.kept[asked.Reply] = done
 	case MemberPayload:
-		c.member(seq, asked, done)
-	case ReviewPayload:
-		if r, ok := done.Value.(ReviewReceipt); ok && done.Err == nil {
-			if o.Reviews == nil {
-				o.Reviews = map[string][]Review{}
-			}
-			o.Reviews[asked.Reviewer.Name] = r.Reviews
+		o.member(seq, asked, done)
+	case ChairPayload:
+		if done.Err != nil {
+			o.Skipped = append(o.Skipped, Skipped{partChair.With(), done.Err.Reason})
 		}
 	}
-	if what := addition(done.Asked); what != "" && done.Err != nil {
-		o.Skipped = append(o.Skipped, Skipped{what, done.Err.Reason})
-	}
-}
-
-// addition names what an effect adds to a sitting; "" for an effect that a sitting can't do without.
-func addition(asked any) string {
-	switch p := asked.(type) {
-	case ComparePayload:
-		return partComparison.With(p.By)
-	case ReviewPayload:
-		return partReviewOf.With(p.Reviewer.Name)
-	case ChairPayload:
-		return partChair.With()
-	}
-	return ""
 }
 
 // answer is one of this very run.
@@ -119,24 +86,18 @@ func (c *composer) answer(seq int64, a Answer) *Answer {
 }
 
 // member takes in how an oracle of a sitting has answered.
-func (c *composer) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
-	m := c.members[asked.Oracle.ID]
-	if m == nil {
-		m = &memberOf{}
-		c.members[asked.Oracle.ID] = m
-	}
-	c.round = max(c.round, asked.Round)
+func (o *Outcome) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
 	r, _ := done.Value.(MemberReceipt)
 	switch {
 	case done.Err == nil && r.Answer != nil:
-		m.answer, m.silent = r.Answer, nil
-	case done.Err == nil:
-		m.silent = &Silent{asked.Oracle, r.Run, r.Failed}
-	case seq == unrecorded:
-		m.silent = &Silent{asked.Oracle, r.Run, wasStopped}
-	default:
-		m.silent = &Silent{asked.Oracle, r.Run, done.Err.Reason}
+		o.Answers = append(o.Answers, *r.Answer)
+		return
+	case done.Err != nil && seq == unrecorded:
+		r.Failed = wasStopped
+	case done.Err != nil:
+		r.Failed = done.Err.Reason
 	}
+	o.Silent = append(o.Silent, Silent{asked.Oracle, r.Run, r.Failed})
 }
 
 // place says where an answer lies, or that it has to be written yet.
@@ -155,22 +116,6 @@ func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
 	if p, ok := done.Asked.(KeepPayload); ok {
 		if r, err := c.response(p); err == nil {
 			o.Unsaved = &Unsaved{p.Session, r.LlmEntry, r.Slug, r.Text}
-		}
-	}
-}
-
-// seats are the oracles of a sitting, in the order in which they were named.
-func (c *composer) seats(o *Outcome) {
-	for _, seat := range c.given.Oracles {
-		m := c.members[seat.ID]
-		if m == nil {
-			continue
-		}
-		if m.silent != nil {
-			o.Silent = append(o.Silent, *m.silent)
-		}
-		if m.answer != nil {
-			o.Answers = append(o.Answers, *m.answer)
 		}
 	}
 }

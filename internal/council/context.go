@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 )
 
 // journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were removed: it follows from the two,
@@ -28,8 +29,8 @@ func journalName(owner journal.Owner, id string, n int) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// journalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
-func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
+// JournalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
+func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	for n := 0; ; n++ {
 		name := journalName(owner, id, n)
 		_, err := d.Store.Session(ctx, owner, name)
@@ -98,10 +99,10 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: redact.Text(text), Missing: err != nil})
 	}
 	if all.waiting > 0 {
-		all.left = append(all.left, agent.Counted(all.waiting, "recording")+" without a transcript yet")
+		all.left = append(all.left, text.Count(all.waiting, "recording")+" without a transcript yet")
 	}
 	if all.failed > 0 {
-		all.left = append(all.left, agent.Counted(all.failed, "recording")+" that could not be transcribed")
+		all.left = append(all.left, text.Count(all.failed, "recording")+" that could not be transcribed")
 	}
 	return all, nil
 }
@@ -131,21 +132,12 @@ func (said *saidSoFar) lacks(what, file string, err error) {
 func cutInWords(c prompt.Context) string {
 	var all []string
 	if c.Transcripts < c.TranscriptsOf {
-		all = append(all, fmt.Sprintf("%d of %s", c.Transcripts, agent.Counted(c.TranscriptsOf, "transcript")))
+		all = append(all, fmt.Sprintf("%d of %s", c.Transcripts, text.Count(c.TranscriptsOf, "transcript")))
 	}
 	if c.Responses < c.ResponsesOf {
-		all = append(all, fmt.Sprintf("%d of %s", c.Responses, agent.Counted(c.ResponsesOf, "answer")))
+		all = append(all, fmt.Sprintf("%d of %s", c.Responses, text.Count(c.ResponsesOf, "answer")))
 	}
 	return strings.Join(all, ", ")
-}
-
-// contextBeside is the context of the run, which stands in a request beside so many tokens.
-func (p *performing) contextBeside(ctx context.Context, tokens int) (c prompt.Context, err error) {
-	room, err := p.roomBeside(ctx, tokens)
-	if err != nil {
-		return c, err
-	}
-	return p.contextIn(ctx, room)
 }
 
 // roomBeside is how many tokens of the context have room in the model's window beside so many; 0: all of them.
@@ -184,14 +176,10 @@ func (a *asking) snapshot() session.ContextSnapshot {
 
 func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
 
-// texts are what the run of one oracle keeps: the very prompt, and what it was made of.
-func (a *asking) texts(p persona.Persona) ([]run.Text, error) {
-	entries, err := asText(textEntries, a.entries)
-	if err != nil {
-		return nil, err
-	}
+// texts are what the run of one oracle keeps: the very prompt, and whose it is.
+func texts(p persona.Persona, context string) ([]run.Text, error) {
 	oracle, err := asText(textOracle, p)
-	return []run.Text{entries, oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, a.context.Text))}}, err
+	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}}, err
 }
 
 // shared are what all oracles of a sitting have in common.

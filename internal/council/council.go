@@ -26,9 +26,7 @@ const (
 const (
 	EffectReply      = "council.reply"      // a model answers as an oracle
 	EffectMember     = "council.member"     // one oracle of a sitting answers, by a run of its own
-	EffectCompare    = "council.compare"    // where answers agree and differ, and what they overlook
-	EffectReview     = "council.review"     // an oracle ranks the answers of others
-	EffectChair      = "council.chair"      // one edits what all have said
+	EffectChair      = "council.chair"      // one oracle merges the answers of all
 	EffectKeep       = "council.keep"       // an answer is written into the session's folder
 	EffectName       = "council.name"       // a model names the session, and the name is kept
 	EffectNext       = "council.next"       // the next recording that waits
@@ -45,18 +43,26 @@ type Deps struct {
 	Choose   func(ctx context.Context, asked string) (model string, err error)
 	Model    func(ctx context.Context, id string) (model.Model, error)
 	Describe func(ctx context.Context, id string) model.Info
-	Prompts  fs.FS  // compare.md, review.md, chair.md, debate.md and name.md
+	Prompts  fs.FS  // chair.md and name.md
 	Usual    string // the model where a person names none; "": what is there
 	Now      func() time.Time
 
 	// Missing says which setting would transcribe, in words for people; "": it can.
 	Missing func() string
-	// Transcribe writes down a recording. Errors are *model.Error; progress is told of parts.
-	Transcribe func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error)
+	// Transcribe writes down a recording. Errors are *model.Error; tell hears of parts that are done, and of pauses.
+	Transcribe func(ctx context.Context, file, language string, tell Transcribing) (session.Transcript, error)
+	// Driven says whether somebody drives a run that has not ended.
+	Driven func(journal.Run) bool
 	// Within has an oracle of a sitting answer by the run of that id, and gives its outcome.
 	Within func(ctx context.Context, owner journal.Owner, id string, o Options) (outcome json.RawMessage, err error)
 	// Withdraw asks that run to stop.
 	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
+}
+
+// Transcribing hears how the transcription of a recording goes on.
+type Transcribing struct {
+	Progress func(done, of int) // parts
+	Wait     func(model.Wait)   // the transcriber is asked again after a pause
 }
 
 // New makes the assistant.
@@ -72,8 +78,6 @@ func effects() map[string]run.EffectType {
 	return map[string]run.EffectType{
 		EffectReply:      run.EffectOf[ReplyPayload, ReplyReceipt](),
 		EffectMember:     run.EffectOf[MemberPayload, MemberReceipt](),
-		EffectCompare:    run.EffectOf[ComparePayload, CompareReceipt](),
-		EffectReview:     run.EffectOf[ReviewPayload, ReviewReceipt](),
 		EffectChair:      run.EffectOf[ChairPayload, ChairReceipt](),
 		EffectKeep:       run.EffectOf[KeepPayload, KeepReceipt](),
 		EffectName:       run.EffectOf[NamePayload, NameReceipt](),
@@ -100,8 +104,6 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	return map[string]run.Performer{
 		EffectReply:      {Do: p.reply},
 		EffectMember:     {Do: agent.Asked(p.member), Withdraw: p.withdraw},
-		EffectCompare:    {Do: agent.Asked(p.compare)},
-		EffectReview:     {Do: agent.Asked(p.review)},
 		EffectChair:      {Do: agent.Asked(p.chair)},
 		EffectKeep:       {Do: agent.Asked(p.keep), Found: p.kept},
 		EffectName:       {Do: agent.Asked(p.name)},

@@ -66,7 +66,7 @@ func (h *house) timeless(o council.Outcome) string {
 		a.Snapshot.PromptHash, a.Snapshot.TokensEstimate = "", nil
 		return a
 	}
-	o.Run, o.Session, o.Seed, o.Answers, o.Failed = "", "", 0, slices.Clone(o.Answers), slices.Clone(o.Failed)
+	o.Run, o.Session, o.Answers, o.Failed = "", "", slices.Clone(o.Answers), slices.Clone(o.Failed)
 	for n := range o.Answers {
 		o.Answers[n] = answer(o.Answers[n])
 	}
@@ -121,7 +121,7 @@ func TestCrashAtEveryWriteOfASittingStoresEachAnswerOnce(t *testing.T) {
 	sit := func(h *house) council.Options {
 		h.says("Hm.")
 		o := h.ask("ada", "bob")
-		o.Review, o.Chair = true, "cleo"
+		o.Chair = "cleo"
 		return o
 	}
 	calm := newHouse(t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -94,39 +95,22 @@ func (d *Desk) latest(ctx context.Context, folder *session.Store) (session.Sessi
 	return all[0], nil
 }
 
-// Handy is the name of the oracle that is typed the fastest, of those in the language of a session; "" if there is none.
-func (d *Desk) Handy(ctx context.Context, owner journal.Owner, s session.Session) (name string) {
-	said, err := on(d, owner, func(folder *session.Store) (saidSoFar, error) { return d.said(ctx, folder, s) })
-	list, listErr := d.Oracles.List(ctx)
-	if err != nil || listErr != nil {
-		return ""
-	}
-	for _, p := range list.Oracles {
-		if p.Language == said.language(s) && (name == "" || len([]rune(p.Name)) < len([]rune(name))) {
-			name = p.Name
-		}
-	}
-	return name
-}
-
 // mend puts right what the runs about a session have left.
 func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session) (o Opened, err error) {
 	o.Session = s
-	runs, err := d.journalSession(ctx, owner, s.ID)
+	runs, err := d.JournalSession(ctx, owner, s.ID)
 	if err != nil {
 		return o, err
 	}
-	if s.State == session.Transcribing {
-		going, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: 1})
-		if err != nil {
-			return o, err
-		}
-		if len(going) == 0 {
-			if _, err := settle(ctx, folder, s.ID); err != nil {
-				return o, err
-			}
-			o.Mended = append(o.Mended, "its transcription had ended short")
-		}
+	died, err := d.died(ctx, owner, s, runs)
+	if died && err == nil {
+		_, err = settle(ctx, folder, s.ID)
+	}
+	if err != nil {
+		return o, err
+	}
+	if died {
+		o.Mended = append(o.Mended, "its transcription was interrupted")
 	}
 	lines, err := d.saveAll(ctx, folder, owner, runs)
 	if err != nil {
@@ -137,6 +121,15 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 		o.Session, err = folder.Get(ctx, s.ID)
 	}
 	return o, err
+}
+
+// died tells whether a session is said to be transcribed, and nobody drives a run that does it any more.
+func (d *Desk) died(ctx context.Context, owner journal.Owner, s session.Session, runs string) (bool, error) {
+	if s.State != session.Transcribing {
+		return false, nil
+	}
+	open, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: mostRuns})
+	return err == nil && !slices.ContainsFunc(open, d.Driven), err
 }
 
 // mostRuns is how many rows of runs are read at once.

@@ -9,33 +9,24 @@ import (
 
 // Events are one of each type of event.
 func Events() []bt.Typed {
-	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, AnswersCompared{}, AnswersRanked{}, Chaired{}, Skipped{}, Named{}, Transcribed{}, NotTranscribed{}}
+	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{}, Named{}, Transcribed{}, NotTranscribed{}}
 }
 
 // OracleAsked says that an oracle of a sitting is asked, by a run of its own, which is about to begin.
 type OracleAsked struct {
 	Oracle string `json:"oracle"`
 	ID     string `json:"oracle_id"`
-	Round  int    `json:"round"`
 	Run    string `json:"run"`
 }
 
 // EventType implements bt.Typed.
 func (OracleAsked) EventType() string { return "oracle.asked" }
 
-func (e OracleAsked) String() string { return e.Oracle + " is asked" + inRound(e.Round) }
-
-func inRound(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(", in round %d", n)
-}
+func (e OracleAsked) String() string { return e.Oracle + " is answering" }
 
 // OracleHeard says that an oracle of a sitting has answered, or why it has not.
 type OracleHeard struct {
 	Oracle string `json:"oracle"`
-	Round  int    `json:"round"`
 	Run    string `json:"run,omitempty"`
 	Failed string `json:"failed,omitempty"`
 }
@@ -45,9 +36,9 @@ func (OracleHeard) EventType() string { return "oracle.heard" }
 
 func (e OracleHeard) String() string {
 	if e.Failed != "" {
-		return e.Oracle + " gives no answer" + inRound(e.Round) + ": " + e.Failed
+		return e.Oracle + " gave no answer: " + e.Failed
 	}
-	return e.Oracle + " has answered" + inRound(e.Round)
+	return e.Oracle + " has answered"
 }
 
 // AnswerKept says that an answer is in the session's folder.
@@ -72,54 +63,31 @@ func (e AnswerUnsaved) String() string {
 	return "the answer could not be written to the session's folder and stays in the journal: " + e.Reason
 }
 
-// AnswersCompared says what a comparison found, in numbers.
-type AnswersCompared struct {
-	By         string `json:"by"`
+// Merging says that the chair is about to merge the answers.
+type Merging struct {
+	Oracle string `json:"oracle"`
+}
+
+// EventType implements bt.Typed.
+func (Merging) EventType() string { return "answers.merging" }
+
+func (e Merging) String() string { return e.Oracle + ", the chair, merges the answers" }
+
+// Chaired says that a chair has merged the answers, in numbers of its sentences.
+type Chaired struct {
+	Oracle     string `json:"oracle"`
+	Sentences  int    `json:"sentences"`
+	Own        int    `json:"own"` // that are the chair's own
 	Agree      int    `json:"agree"`
 	Differ     int    `json:"differ"`
 	Overlooked int    `json:"overlooked"`
 }
 
 // EventType implements bt.Typed.
-func (AnswersCompared) EventType() string { return "answers.compared" }
-
-func (e AnswersCompared) String() string {
-	return fmt.Sprintf("the answers are compared (%s): %d agreed, %d differing, %d overlooked", e.By, e.Agree, e.Differ, e.Overlooked)
-}
-
-// AnswersRanked says how the oracles ranked each other's answers.
-type AnswersRanked struct {
-	Ranks []Rank `json:"ranks"`
-	Left  int    `json:"without,omitempty"` // reviewers that gave none
-}
-
-// EventType implements bt.Typed.
-func (AnswersRanked) EventType() string { return "answers.ranked" }
-
-func (e AnswersRanked) String() string {
-	var all []string
-	for _, r := range e.Ranks {
-		all = append(all, fmt.Sprintf("%s %.1f", r.Oracle, r.Mean))
-	}
-	s := "they reviewed each other: mean rank " + strings.Join(all, ", ")
-	if e.Left > 0 {
-		s += fmt.Sprintf("; without a review of %d", e.Left)
-	}
-	return s
-}
-
-// Chaired says that a chair has edited the answers.
-type Chaired struct {
-	Oracle    string `json:"oracle"`
-	Sentences int    `json:"sentences"`
-	Own       int    `json:"own"` // that are the chair's own
-}
-
-// EventType implements bt.Typed.
 func (Chaired) EventType() string { return "answers.chaired" }
 
 func (e Chaired) String() string {
-	return fmt.Sprintf("%s has edited the answers: %d sentences, %d of them its own", e.Oracle, e.Sentences, e.Own)
+	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked", e.Oracle, e.Agree, e.Differ, e.Overlooked)
 }
 
 // Skipped says that a part of a sitting was left out.

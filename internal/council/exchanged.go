@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/run"
 )
 
-// exchanged tells what an oracle's model was sent, or one that compares, reviews, presides or names, and what it said. What asks no model is told by
+// exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model is told by
 // its record.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
 	p := &performing{view: v}
@@ -22,10 +22,6 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	var by string
 	var got []assistant.Part
 	switch r := c.Value.(type) {
-	case CompareReceipt:
-		kept, by, got = r.Composed, r.By, assistant.AnsweredJSON(r.Comparison)
-	case ReviewReceipt:
-		kept, by, got = r.Composed, r.Model, assistant.AnsweredJSON(r.Reviews)
 	case ChairReceipt:
 		kept, by, got = r.Composed, r.Model, assistant.Answered(r.Text)
 	case NameReceipt:

@@ -12,10 +12,10 @@ func TestWhatModelsWereSentIsToldPartByPart(t *testing.T) {
 	h.says("We could move to the new office.", "=== The answer of nobody ===")
 	p := h.process("p", h.journal)
 	o := h.ask("Ada", "Bob", "Cleo")
-	o.Rounds, o.Review, o.Chair = 2, true, "Cleo"
+	o.Chair = "Cleo"
 	p.run(o)
 	p.run(council.Options{Session: h.id, Name: true})
-	same(t, "requests", len(h.asked), 3+3+1+3+1+1)
+	same(t, "requests", len(h.asked), 3+1+1)
 	servicetest.ToldAsSent(t, p.service, ada, h.runs(), h.asked)
 }
 
@@ -27,7 +27,7 @@ func TestContextThatWasCutIsToldAsItWasSent(t *testing.T) {
 	}
 	p := h.process("p", h.journal)
 	o := h.ask("Ada", "Bob")
-	o.Review = true
+	o.Chair = "Cleo"
 	p.run(o)
 	h.window = 0 // by now it is not known any more
 	servicetest.ToldAsSent(t, p.service, ada, h.runs(), h.asked)

@@ -29,14 +29,9 @@ type Given struct {
 	Session  string                  `port:"session"` // the council's id of it
 	Oracles  []Seat                  `port:"oracles"`
 	Snapshot session.ContextSnapshot `port:"snapshot"` // of the context that they are given
-	Model    bool                    `port:"model"`    // one is asked; else rules
-	Round    int                     `port:"round"`    // of an answer in a sitting, from 1
 	Sitting  string                  `port:"sitting"`  // the name of a sitting, of which the runs of its oracles have theirs
-	Rounds   int                     `port:"rounds"`   // of a sitting
-	Review   bool                    `port:"review"`   // they rank each other's answers
 	Chaired  bool                    `port:"chaired"`
 	Chair    Seat                    `port:"chair"`
-	Seed     int64                   `port:"seed"`  // of the order in which answers are reviewed
 	Again    bool                    `port:"again"` // recordings that have failed are tried again
 }
 
@@ -53,16 +48,12 @@ type Env struct {
 
 // wanted is what the outcome is made of.
 type wanted struct {
-	Heard   []Heard     `port:"heard,optional"`
-	Unsaved bool        `port:"unsaved,optional"`
-	Reason  string      `port:"unsaved_reason,optional"`
-	Tried   []Recording `port:"tried,optional"`
+	Tried []Recording `port:"tried,optional"`
 }
 
-// Heard is an oracle of a sitting after a round. Ref is the record of its latest answer, 0 without any; Failed says why its run of this round gave none.
+// Heard is an oracle of a sitting. Ref is the record of its answer, 0 without one; Failed says why there is none.
 type Heard struct {
 	Seat   Seat   `json:"seat"`
-	Round  int    `json:"round"`
 	Run    string `json:"run"`
 	Ref    int64  `json:"ref,omitempty"`
 	Failed string `json:"failed,omitempty"`
@@ -82,13 +73,8 @@ const (
 	textContext = "context" // that all oracles of a sitting are given
 	textEntries = "entries" // of the context, as JSON
 	textOracle  = "oracle"  // the oracle, or with a dot and its id one of several, as JSON
-	textOwn     = "own"     // in a round of debate: what the oracle has answered before
-	textOthers  = "others"  // … and what the others have
-	textDebate  = "debate"  // … and how it is asked to answer them
-	textCompare = "compare" // what a model is told of comparing, reviewing, presiding, naming
-	textReview  = "review"
-	textChair   = "chair"
-	textName    = "name"
+	textChair   = "chair"   // what a model is told of presiding
+	textName    = "name"    // … and of naming
 )
 
 // read takes in what the run was begun with.
@@ -98,6 +84,6 @@ func (p *performing) read() error {
 
 // Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), leaveForLater(), callOracles(), hearOracles(), several(), compareLeaf(), reviewLeaf(), chairLeaf(), nameLeaf(),
-		nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
+	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), callOracles(), hearOracles(), callChair(),
+		chairLeaf(), nameLeaf(), nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
 }

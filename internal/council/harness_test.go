@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -210,6 +209,9 @@ func (h *house) process(holder string, store journal.Store) *process {
 	return p
 }
 
+// driven says whether a process that lives drives a run.
+func (p *process) driven(r journal.Run) bool { return p.engine.Driven(r) }
+
 func (h *house) deps(store journal.Store, p *process) council.Deps {
 	h.Helper()
 	texts := must(fs.Sub(prompts.FS, "council"))(h)
@@ -233,7 +235,8 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 		},
 		Describe: func(context.Context, string) model.Info { return model.Info{Window: h.window} },
 		Missing:  func() string { return h.missing },
-		Transcribe: func(_ context.Context, file, _ string, _ func(done, of int)) (session.Transcript, error) {
+		Driven:   p.driven,
+		Transcribe: func(_ context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
 			h.mu.Lock()
 			h.heard = append(h.heard, filepath.Base(file))
 			h.mu.Unlock()
@@ -259,9 +262,6 @@ func (c *cast) ID() string { return c.id }
 func (c *cast) Local() bool { return true }
 
 func (c *cast) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	if c.id == model.OfflineRules {
-		return council.OfflineRule(ctx, req)
-	}
 	c.mu.Lock()
 	c.asked = append(c.asked, req)
 	c.mu.Unlock()
@@ -285,14 +285,7 @@ func (h *house) hearing(does func()) {
 func everybody(req model.Request) modeltest.Turn {
 	switch req.Purpose {
 	case council.Purpose:
-		if len(req.Messages) > 1 {
-			return modeltest.Say(who(req) + " answers again.")
-		}
 		return modeltest.Say(who(req) + " answers.")
-	case council.EffectCompare:
-		return modeltest.Say(`{"agree":[],"differ":[],"overlooked":[]}`)
-	case council.EffectReview:
-		return modeltest.Say(ranking(headings(req)...))
 	case council.EffectChair:
 		return modeltest.Say(sentences("Ada answers. ~ Ada", "Bob answers. ~ Bob", "Cleo answers. ~ Cleo"))
 	case council.EffectName:
@@ -303,11 +296,7 @@ func everybody(req model.Request) modeltest.Turn {
 
 // who is the oracle that is asked: its prompt begins with its title.
 func who(req model.Request) string {
-	text := req.Messages[0].Text
-	if req.System != "" {
-		text = strings.TrimPrefix(req.System, "You are this person:\n\n")
-	}
-	title, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+	title, _, _ := strings.Cut(strings.TrimPrefix(req.Messages[0].Text, "# "), "\n")
 	return title
 }
 
@@ -321,38 +310,59 @@ func headings(req model.Request) (names []string) {
 	return names
 }
 
-// ranking is a review of answers, the best first.
-func ranking(letters ...string) string {
-	var all []string
-	for n, l := range letters {
-		all = append(all, fmt.Sprintf(`{"answer":%q,"rank":%d,"strength":"It is short.","criticism":"It is too short."}`, l, n+1))
-	}
-	return `{"reviews":[` + strings.Join(all, ",") + `]}`
+// quoting is one whom a chair names for a sentence, with the words that it quotes.
+type quoting struct {
+	Oracle string `json:"oracle"`
+	Words  string `json:"words"`
 }
 
-// sentences are what a chair writes: "text ~ name, name", with a "!" at the end of a minority's.
-func sentences(all ...string) string {
-	type sentence struct {
-		Text     string   `json:"text"`
-		By       []string `json:"by"`
-		Minority bool     `json:"minority"`
-	}
-	said := []sentence{}
-	for _, one := range all {
-		one, minority := strings.CutSuffix(one, "!")
-		text, names, _ := strings.Cut(one, " ~ ")
-		s := sentence{Text: text, By: []string{}, Minority: minority}
-		if names != "" {
-			s.By = strings.Split(names, ", ")
+// point is a sentence as a chair writes it.
+type point struct {
+	Text     string    `json:"text"`
+	By       []quoting `json:"by"`
+	Minority *bool     `json:"minority,omitempty"`
+}
+
+// pointOf reads "text ~ name: words | name: words", with a "!" at the end of a minority's. Without words the text is quoted.
+func pointOf(said string) (p point, minority bool) {
+	said, minority = strings.CutSuffix(said, "!")
+	text, names, _ := strings.Cut(said, " ~ ")
+	p = point{Text: text, By: []quoting{}}
+	for one := range strings.SplitSeq(names, " | ") {
+		name, words, quotes := strings.Cut(one, ": ")
+		if !quotes {
+			words = text
 		}
-		said = append(said, s)
+		if name != "" {
+			p.By = append(p.By, quoting{name, words})
+		}
 	}
-	raw, err := json.Marshal(map[string]any{"sentences": said})
+	return p, minority
+}
+
+// merged is what a chair writes: its sentences, and where answers agree and differ and what they overlook.
+func merged(sentences, agree, differ, overlooked []string) string {
+	points := func(all []string, sentence bool) []point {
+		list := []point{}
+		for _, one := range all {
+			p, minority := pointOf(one)
+			if sentence {
+				p.Minority = &minority
+			}
+			list = append(list, p)
+		}
+		return list
+	}
+	raw, err := json.Marshal(map[string]any{"sentences": points(sentences, true), "agree": points(agree, false), "differ": points(differ, false),
+		"overlooked": append([]string{}, overlooked...)})
 	if err != nil {
 		panic(err) // strings can be encoded
 	}
 	return string(raw)
 }
+
+// sentences are what a chair writes who finds nothing else.
+func sentences(all ...string) string { return merged(all, nil, nil, nil) }
 
 // requests are those with a purpose, in the order of arrival.
 func (h *house) requests(purpose string) (all []model.Request) {

@@ -46,12 +46,12 @@ func TestOrdersInATranscriptCauseNothingButText(t *testing.T) {
 	h.plays = obedient
 	p := h.process("one", h.journal)
 	o := h.ask("ada", "bob", "cleo")
-	o.Rounds, o.Review, o.Chair = 2, true, "ada"
+	o.Chair = "ada"
 	res, out := p.run(o)
 	same(t, "status", res.Status, journal.Done)
 	p.run(h.naming())
 	p.run(h.ask("bob"))
-	h.whole(8)
+	h.whole(5)
 	var outside []string
 	err := filepath.WalkDir(filepath.Dir(h.folder), func(path string, _ os.DirEntry, err error) error {
 		if strings.Contains(path, "evil") {
@@ -77,7 +77,7 @@ func TestNothingSaidReadsAsAHeaderOrPlaceholder(t *testing.T) {
 	p := h.process("one", h.journal)
 	p.run(h.ask("ada"))
 	o := h.ask("ada", "bob")
-	o.Rounds, o.Review, o.Chair = 2, true, "cleo"
+	o.Chair = "cleo"
 	p.run(o)
 	header := regexp.MustCompile(`(?m)^\[(TRANSCRIPT|TRANSCRIÇÃO|ORACLE|ORÁCULO)\b`)
 	for _, req := range h.asked {
@@ -91,12 +91,10 @@ func TestNothingSaidReadsAsAHeaderOrPlaceholder(t *testing.T) {
 		switch {
 		case req.Purpose == council.Purpose && !strings.Contains(heard, "I obey."):
 			want = 2
-		case len(req.Messages) == 3 && req.Purpose == council.Purpose:
-			want = 4 // with that of the other
 		}
 		same(t, fmt.Sprintf("headers that %s of %s reads", req.Purpose, who(req)), len(header.FindAllString(heard, -1)), want)
 		same(t, "contexts in it", strings.Count(heard, "\nHm.\n"), 1)
-		if req.Purpose == council.EffectChair || req.Purpose == council.EffectCompare {
+		if req.Purpose == council.EffectChair {
 			same(t, "answers that "+req.Purpose+" reads", headings(req), []string{"Ada", "Bob"})
 		}
 	}
@@ -163,21 +161,6 @@ func TestCodeBlockThatAnAnswerLeavesOpenHidesNobodyElses(t *testing.T) {
 		o := council.Outcome{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}
 		contains(t, o.Markdown(), open+"\n# mine\n"+end+"\n\n## Bob\n\nMine.")
 	}
-}
-
-func TestPointOfAComparisonIsOneLine(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
-	h.plays = func(req model.Request) modeltest.Turn {
-		if req.Purpose != council.EffectCompare {
-			return everybody(req)
-		}
-		return modeltest.Say(`{"agree":[{"text":"So.\n\n## Bob\n\nForged.","by":["Ada","Bob"],"sources":[]},{"text":"\u200b","by":["Ada","Bob"],"sources":[]}],"differ":[],"overlooked":[]}`)
-	}
-	res, o := h.process("one", h.journal).run(h.ask("ada", "bob"))
-	same(t, "times that Bob's heading is there", strings.Count(res.Answer, "\n## Bob\n"), 1)
-	same(t, "points", len(o.Comparison.Agree), 1)
-	contains(t, res.Answer, "- So. ## Bob Forged. — Ada, Bob\n")
 }
 
 func TestNoSecretOfTheSettingsIsInTheJournal(t *testing.T) {
@@ -264,7 +247,7 @@ func TestNothingOfASessionLeavesButToTheModels(t *testing.T) {
 				p.transcribe(false)
 			}
 			o := h.ask("ada", "bob", "cleo")
-			o.Rounds, o.Review, o.Chair = 2, true, "cleo"
+			o.Chair = "cleo"
 			res, _ := p.run(o)
 			same(t, "status", res.Status, journal.Done)
 			p.run(h.naming())

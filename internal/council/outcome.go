@@ -8,14 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
-	"sibyl/internal/council/digest"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 )
 
 // Outcome is what comes of a run. By its kind there is one Answer, the Answers of a sitting with what was made of them, or Recordings.
@@ -35,18 +34,15 @@ type Outcome struct {
 	Answers []Answer `json:"answers,omitempty"`
 	Silent  []Silent `json:"without_answer,omitempty"`
 
-	Comparison *digest.Comparison  `json:"comparison,omitempty"`
-	Ranks      []Rank              `json:"ranks,omitempty"`
-	Reviews    map[string][]Review `json:"reviews,omitempty"` // by reviewer
-	Seed       int64               `json:"seed,omitempty"`
-	Chair      *Answer             `json:"chair,omitempty"`
-	Sentences  []Sentence          `json:"sentences,omitempty"` // of the chair
-	Skipped    []Skipped           `json:"skipped,omitempty"`
+	Chair *Answer `json:"chair,omitempty"`
+	*Merged
+	Skipped []Skipped `json:"skipped,omitempty"`
 
 	Unsaved *Unsaved `json:"unsaved,omitempty"` // an answer of this very run that could not be written
 
 	Recordings []TranscriptReceipt `json:"recordings,omitempty"`
 	Failed     []Recording         `json:"failed,omitempty"`
+	Before     int                 `json:"failed_before,omitempty"` // recordings that failed in earlier runs, and were not tried
 
 	Failure *Failure `json:"failure,omitempty"`
 }
@@ -54,7 +50,6 @@ type Outcome struct {
 // Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why it does not.
 type Answer struct {
 	Oracle   Seat                    `json:"oracle"`
-	Round    int                     `json:"round,omitempty"`
 	Run      string                  `json:"run_id"`
 	Sequence int                     `json:"sequence,omitempty"`
 	File     string                  `json:"response_filename,omitempty"`
@@ -97,7 +92,7 @@ type Unsaved struct {
 
 // outcome is what comes of an ended tree.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}, members: map[string]*memberOf{}}
+	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
 	var w wanted
 	if e.Tree != nil && e.State != nil {
@@ -177,8 +172,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 // partial tells whether something that was asked for is missing, beside what there is.
 func (o *Outcome) partial() bool {
 	lacks := func(a Answer) bool { return a.CutOff || a.Unsaved != "" }
-	other := func(s Skipped) bool { return o.Comparison == nil || s.What != addition(ComparePayload{By: byModel}) } // rules have compared in its place
-	return len(o.Silent) > 0 || len(o.Failed) > 0 || slices.ContainsFunc(o.all(), lacks) || slices.ContainsFunc(o.Skipped, other)
+	return len(o.Silent)+len(o.Failed)+len(o.Skipped) > 0 || slices.ContainsFunc(o.all(), lacks)
 }
 
 // again says how to ask those again who gave no answer.
@@ -241,7 +235,7 @@ func (o *Outcome) footer() string {
 		all = append(all, o.Model)
 	}
 	if n := len(o.Recordings); n > 0 {
-		all = append(all, agent.Counted(n, "recording"))
+		all = append(all, text.Count(n, "recording"))
 	}
 	if o.Failure != nil {
 		all = append(all, "no answer: "+o.Failure.Message)

@@ -47,12 +47,12 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 	p := h.process("one", h.journal)
 	p.run(h.ask("ada"))
 	sitting := h.ask("ada", "bob")
-	sitting.Rounds, sitting.Review, sitting.Chair = 2, true, "cleo"
+	sitting.Chair = "cleo"
 	p.run(sitting)
 	p.transcribe(false)
 	p.run(council.Options{Session: h.id, Name: true})
 	rows := h.runs()
-	same(t, "runs", len(rows), 8)
+	same(t, "runs", len(rows), 6)
 	for _, row := range rows {
 		found := p.replayed(row.ID)
 		same(t, "differences of "+row.Title, kindsOf(found), nil)
@@ -60,31 +60,18 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 	}
 }
 
-func TestReplayThroughATreeWithoutReviewShowsTheFirstDecisionThatDiffers(t *testing.T) {
+func TestReplayThroughATreeWithoutAChairShowsTheFirstDecisionThatDiffers(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
 	p := h.process("one", h.journal)
 	o := h.ask("ada", "bob")
-	o.Review = true
+	o.Chair = "cleo"
 	r := p.begin(council.Name, o)
 	p.wait(r)
-	found := p.replayed(r.ID, `<Review heard="{heard}" seed="{seed}"/>`, `<AlwaysSuccess/>`)
+	found := p.replayed(r.ID, `<CallChair heard="{heard}" chair="{chair}"/>`, `<AlwaysFailure/>`)
 	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
 	d := found.Differences[0]
-	same(t, "what is missing", []any{len(d.Missing), d.Missing[0].Leaf, len(d.Extra)}, []any{2, "Review", 0})
-}
-
-func TestReplayThroughATreeOfOneRoundShowsThatNobodyIsAskedAgain(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
-	p := h.process("one", h.journal)
-	o := h.ask("ada", "bob")
-	o.Rounds = 2
-	r := p.begin(council.Name, o)
-	p.wait(r)
-	found := p.replayed(r.ID, `max="{rounds}"`, `max="1"`)
-	d := found.Differences[0]
-	same(t, "difference", []any{d.Kind, d.Missing[0].Leaf, d.Extra[0].Leaf}, []any{replay.OtherDecision, "HearOracles", "Compare"})
+	same(t, "what is missing", []any{len(d.Missing), d.Missing[0].Leaf, len(d.Extra)}, []any{1, "Preside", 0})
 }
 
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
@@ -92,19 +79,18 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	h.says("Hm.")
 	p := h.process("one", h.journal)
 	o := h.ask("ada", "bob")
-	o.Rounds, o.Review, o.Chair = 2, true, "cleo"
+	o.Chair = "cleo"
 	r := p.begin(council.Name, o)
 	_, out := p.wait(r)
 	told := h.told(p, r.ID)
-	for _, line := range []string{"Ada is asked", "Bob has answered", "Ada is asked, in round 2", "Bob has answered, in round 2",
-		"the answers are compared (" + acting + "): 0 agreed, 0 differing, 0 overlooked", "they reviewed each other: mean rank Ada 1.0, Bob 1.0",
-		"Cleo has edited the answers: 3 sentences, 1 of them its own", "kept as " + out.Chair.File} {
+	for _, line := range []string{"Ada is answering", "Bob has answered", "Cleo, the chair, merges the answers",
+		"Cleo has merged the answers: 0 agreed, 0 differing, 0 overlooked", "kept as " + out.Chair.File} {
 		contains(t, told, line+"\n")
 	}
 	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")], "ended done")
 	contains(t, h.told(p, out.Answers[0].Run), "kept as "+out.Answers[0].File)
 	audit := must(p.service.Audit(t.Context(), ada, r.Session))(t)
-	same(t, "runs in the audit", len(audit.Runs), 5)
+	same(t, "runs in the audit", len(audit.Runs), 3)
 }
 
 func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -19,11 +20,11 @@ type NextPayload struct {
 	Tried   []int  `json:"tried,omitempty"`
 }
 
-// NextReceipt is the recording, and how many more wait; none: Sequence is 0.
+// NextReceipt is the recording; none waits: Sequence is 0. Failed counts those that have failed before, and don't wait.
 type NextReceipt struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file,omitempty"`
-	More     int    `json:"more,omitempty"`
+	Failed   int    `json:"failed,omitempty"`
 }
 
 func nextRecording() bt.Leaf {
@@ -66,11 +67,12 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 	var r NextReceipt
 	for _, e := range now.Audio {
 		switch {
-		case e.Status != session.Pending || e.File == "" || slices.Contains(asked.Tried, e.Sequence):
+		case slices.Contains(asked.Tried, e.Sequence) || e.File == "":
+		case e.Status == session.Failure:
+			r.Failed++
+		case e.Status != session.Pending:
 		case r.Sequence == 0:
 			r.Sequence, r.File = e.Sequence, e.File
-		default:
-			r.More++
 		}
 	}
 	if r.Sequence != 0 {
@@ -117,19 +119,34 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 		return nil, err
 	}
 	file, _, err := s.AudioPath(ctx, asked.Session, asked.Sequence)
+	if err == nil {
+		err = resumed(ctx, s, asked.Session)
+	}
 	if err != nil {
 		return nil, folderFault(err)
 	}
-	t, err := p.Transcribe(ctx, file, p.env.Language, func(done, of int) {
-		if of > 1 {
-			job.Emit(run.Piece{Retract: true})
-			job.Emit(run.Piece{Text: fmt.Sprintf("part %d of %d", done, of)})
-		}
+	t, err := p.Transcribe(ctx, file, p.env.Language, Transcribing{
+		Progress: func(done, of int) {
+			if of > 1 {
+				job.Emit(run.Piece{Retract: true})
+				job.Emit(run.Piece{Text: fmt.Sprintf("part %d of %d", done, of)})
+			}
+		},
+		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: waiting(w)}) },
 	})
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}
 	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags, t.Times}, nil
+}
+
+// resumed has a session transcribing again whose run goes on after an interruption.
+func resumed(ctx context.Context, s *session.Store, id string) error {
+	now, err := s.Get(ctx, id)
+	if err == nil && now.State == session.Interrupted {
+		_, err = s.Move(ctx, id, session.TranscriptionBegins)
+	}
+	return err
 }
 
 // TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
@@ -290,18 +307,9 @@ func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayloa
 // settle ends the transcribing of a session: how, its recordings say.
 func settle(ctx context.Context, s *session.Store, id string) (session.State, error) {
 	now, err := s.Get(ctx, id)
-	if err != nil || now.State != session.Transcribing {
+	if err != nil || now.State != session.Transcribing && now.State != session.Interrupted {
 		return now.State, err
 	}
-	act := session.TranscriptionEnds
-	for _, e := range now.Audio {
-		switch {
-		case e.Status == session.Pending:
-			act = session.TranscriptionStops
-		case e.Status == session.Failure && act == session.TranscriptionEnds:
-			act = session.TranscriptionFails
-		}
-	}
-	now, err = s.Move(ctx, id, act)
+	now, err = s.Move(ctx, id, now.Ending())
 	return now.State, err
 }

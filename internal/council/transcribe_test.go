@@ -76,7 +76,8 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	}
 	h.hears, h.heard = hears, nil
 	res, _ = p.transcribe(false)
-	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil), "there are no recordings to transcribe"})
+	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil),
+		"no recording is waiting; 1 recording could not be transcribed: ‘sibyl council transcribe --again " + h.id + "’ tries again"})
 	_, o = p.transcribe(true)
 	same(t, "transcribed again", h.heard, []string{"002_audio.ogg"})
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Success, session.Success})
@@ -210,6 +211,53 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	h.hears = hears
 	p.transcribe(false)
 	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "002_audio.ogg"})
+	same(t, "state", h.session().State, session.Transcribed)
+}
+
+func TestSessionWhoseTranscriptionDiedIsInterruptedAndGoesOn(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two")
+	hears, hanging, released := h.hears, make(chan bool, 1), make(chan bool)
+	h.hears = func(file string) (session.Transcript, error) {
+		hanging <- true
+		<-released
+		return session.Transcript{}, &model.Error{Kind: model.Cancelled}
+	}
+	dead := h.process("dead", h.journal)
+	r := dead.begin(council.TranscriptionName, council.Options{Session: h.id})
+	held(t, "the first recording", hanging)
+	close(released)
+	dead.leave()
+	same(t, "state that it left", h.session().State, session.Transcribing)
+	h.hears = hears
+	p := h.process("two", h.journal)
+	all, _, err := p.desk.List(t.Context(), ada)
+	if err != nil || len(all) != 1 || all[0].State != session.Interrupted {
+		t.Errorf("the list is %+v, %v", all, err)
+	}
+	same(t, "state after only a look at it", h.session().State, session.Transcribing)
+	same(t, "state", must(p.desk.Open(t.Context(), ada, h.id))(t).State, session.Interrupted)
+	same(t, "state in the folder", h.session().State, session.Interrupted)
+	meanwhile := session.State("")
+	h.hears = func(file string) (session.Transcript, error) {
+		meanwhile = h.session().State
+		return hears(file)
+	}
+	p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+	same(t, "state while it goes on", meanwhile, session.Transcribing)
+	same(t, "state after it", h.session().State, session.Transcribed)
+}
+
+func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testing.T) {
+	h := newHouse(t)
+	h.records("one")
+	p := h.process("one", h.journal)
+	hears := h.hears
+	h.hears = func(file string) (session.Transcript, error) {
+		must(h.sessions().Move(t.Context(), h.id, session.TranscriptionStops))(t) // as one who opens it after a death does
+		return hears(file)
+	}
+	p.transcribe(false)
 	same(t, "state", h.session().State, session.Transcribed)
 }
 

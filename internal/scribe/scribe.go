@@ -135,13 +135,25 @@ func (s *Scribe) Missing() string {
 	return says
 }
 
-// Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config. progress, which may be nil, is told
-// how many parts are done, at first and after each.
-func (s *Scribe) Transcribe(ctx context.Context, file, language string, progress func(done, of int)) (Transcript, error) {
+// Listener hears how a transcription goes on. Either may be nil.
+type Listener struct {
+	Progress func(done, of int) // how many parts are done, at first and after each
+	Wait     func(model.Wait)   // a part is sent again after a pause
+}
+
+// Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config.
+func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
+	progress := l.Progress
 	if progress == nil {
 		progress = func(int, int) {}
 	}
 	j := job{Scribe: s, file: file, language: base(language)}
+	if l.Wait != nil {
+		j.wait = func(w model.Wait) error {
+			l.Wait(w)
+			return nil
+		}
+	}
 	if j.language == "" {
 		j.language = base(s.Language)
 	}
@@ -174,6 +186,7 @@ type job struct {
 	file     string
 	language string
 	folder   string // of what is made on the way
+	wait     func(model.Wait) error
 }
 
 // all transcribes the pieces, in order.
@@ -217,7 +230,7 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 		// The name tells a server the format, and nobody how the file is called here.
 		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: content{f}, Language: j.language})
 		return err
-	}, nil)
+	}, j.wait)
 	return said, j.ours(err)
 }
 

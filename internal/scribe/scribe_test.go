@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 	p := saying(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Hosted(), Audio: &room{}, Language: "pt-BR"})
-	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", nil)
+	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", scribe.Listener{})
 	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12}, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -36,7 +36,7 @@ func TestLanguageOfTheSessionWins(t *testing.T) {
 	p := saying(model.Transcript{Text: "hallo"}, model.Transcript{Text: "hallo", Language: "klingon"}, model.Transcript{})
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}, Language: "pt"})
 	for _, want := range []string{"de", "klingon", ""} {
-		if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", nil); err != nil || got.Language != want {
+		if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", scribe.Listener{}); err != nil || got.Language != want {
 			t.Errorf("got %+v, %v; want language %q", got, err, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestWithoutATranscriberItSaysWhatWouldHelp(t *testing.T) {
 			t.Errorf("it does not name %s: %s", part, s.Missing())
 		}
 	}
-	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", nil)
+	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrUnset, s.Missing())
 	if s := newScribe(t, scribe.Config{Audio: &room{}, Problem: "set GROQ_KEY"}); s.Missing() != "set GROQ_KEY" {
 		t.Errorf("it says %s", s.Missing())
@@ -77,7 +77,7 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 	} {
 		r, p := &room{programs: true}, saying(model.Transcript{Text: "hi"})
 		s := newScribe(t, scribe.Config{Transcriber: p, Limits: c.limits, Audio: r})
-		if got, err := s.Transcribe(t.Context(), file(t, c.format, c.seconds, false), "", nil); err != nil || got.Text != "hi" {
+		if got, err := s.Transcribe(t.Context(), file(t, c.format, c.seconds, false), "", scribe.Listener{}); err != nil || got.Text != "hi" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
@@ -90,12 +90,12 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	p := saying(model.Transcript{Text: "a"}, model.Transcript{Text: "b"}, model.Transcript{Text: "c"})
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
-	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", nil); err != nil || got.Text != "a" {
+	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil || got.Text != "a" {
 		t.Errorf("WAV of another rate: %+v, %v", got, err)
 	}
-	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", nil)
+	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrFormat, "house:whisper: invalid: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
-	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", nil); err != nil || got.Text != "b c" {
+	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil || got.Text != "b c" {
 		t.Errorf("long WAV: %+v, %v", got, err)
 	}
 	equal(t, "sent", p.names(), []string{"audio.wav", "audio.wav", "audio.wav"})
@@ -103,18 +103,18 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	p = saying(model.Transcript{Text: "a"})
 	long := scribe.Limits{Seconds: 600}
 	s = newScribe(t, scribe.Config{Transcriber: p, Limits: long, Audio: &room{}})
-	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", nil); err != nil || got.Text != "a" {
+	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{}); err != nil || got.Text != "a" {
 		t.Errorf("long, but not large: %+v, %v", got, err)
 	}
-	_, err = s.Transcribe(t.Context(), file(t, "m4a", 2000, false), "", nil)
+	_, err = s.Transcribe(t.Context(), file(t, "m4a", 2000, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrTooLarge, "it takes 25 MB or 10m0s at once, and this is 31 MB", "ffmpeg")
-	_, err = s.Transcribe(t.Context(), file(t, "mp3", 2000, false), "", nil)
+	_, err = s.Transcribe(t.Context(), file(t, "mp3", 2000, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrTooLarge, "ffprobe")
 }
 
 func TestOnlyFormatsThatCannotBeMadeAreRefused(t *testing.T) {
 	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Hosted().Taking([]string{"mp3"}), Audio: &room{programs: true}})
-	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", nil)
+	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrFormat, "it takes mp3, and not m4a", "set transcription.formats")
 }
 
@@ -124,16 +124,16 @@ func TestWhatIsNoAudioIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScribe(t, scribe.Config{Transcriber: saying(), Audio: &room{}})
-	_, err := s.Transcribe(t.Context(), path, "", nil)
+	_, err := s.Transcribe(t.Context(), path, "", scribe.Listener{})
 	refused(t, err, scribe.ErrUnreadable, "a.ogg is no audio")
-	_, err = s.Transcribe(t.Context(), path+".gone", "", nil)
+	_, err = s.Transcribe(t.Context(), path+".gone", "", scribe.Listener{})
 	refused(t, err, scribe.ErrUnreadable)
 }
 
 func TestSilenceIsNotSent(t *testing.T) {
 	p := saying()
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}})
-	got, err := s.Transcribe(t.Context(), file(t, "wav", 9, true), "pt", nil)
+	got, err := s.Transcribe(t.Context(), file(t, "wav", 9, true), "pt", scribe.Listener{})
 	want := scribe.Transcript{Seconds: 9, Flags: []scribe.Flag{{Kind: scribe.Silence, End: 9}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || len(p.calls) != 0 {
 		t.Errorf("%v after %d calls (-want +got):\n%s", err, len(p.calls), diff)
@@ -160,7 +160,8 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 	)
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
 	var seen []string
-	got, err := s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en", func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) })
+	got, err := s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en",
+		scribe.Listener{Progress: func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestTextOverASilentStretchIsFlaggedAtItsTime(t *testing.T) {
 		asked++
 		return []scribe.Stretch{{2.2, 9}}, nil
 	}})
-	got, err := s.Transcribe(t.Context(), file(t, "ogg", 9, false), "", nil)
+	got, err := s.Transcribe(t.Context(), file(t, "ogg", 9, false), "", scribe.Listener{})
 	if diff := cmp.Diff([]scribe.Flag{{Kind: scribe.Silence, Text: "I never said this.", Start: 4, End: 8}}, got.Flags); err != nil || diff != "" || asked != 1 {
 		t.Errorf("%v, asked %d times (-want +got):\n%s", err, asked, diff)
 	}
@@ -209,7 +210,7 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 			return model.Transcript{Text: fmt.Sprint("said ", call)}, nil
 		}
 		begin := time.Now()
-		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", nil)
+		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", scribe.Listener{})
 		if err != nil || got.Text != "said 1 said 4" {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -234,7 +235,7 @@ func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 				}
 				return model.Transcript{}, &model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("no")}
 			}}
-			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", nil)
+			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", scribe.Listener{})
 			if want := fmt.Sprintf("house:whisper: %s: part 2 of 3: no", kind); err == nil || err.Error() != want || len(p.calls) != calls {
 				t.Errorf("%v after %d calls; want %s after %d", err, len(p.calls), want, calls)
 			}
@@ -252,7 +253,7 @@ func TestCancellingEndsWhatGoesOn(t *testing.T) {
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}})
 	path := file(t, "ogg", 1, false)
 	for range 2 { // the second time before it begins
-		if _, err := s.Transcribe(ctx, path, "", nil); model.KindOf(err) != model.Cancelled {
+		if _, err := s.Transcribe(ctx, path, "", scribe.Listener{}); model.KindOf(err) != model.Cancelled {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -270,7 +271,7 @@ func TestCancellingEndsAWaitAtOnce(t *testing.T) {
 			return model.Transcript{}, &model.Error{Kind: model.Overloaded, RetryAfter: time.Minute}
 		}}
 		begin := time.Now()
-		_, err := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}}).Transcribe(ctx, path, "", nil)
+		_, err := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}}).Transcribe(ctx, path, "", scribe.Listener{})
 		if model.KindOf(err) != model.Timeout || time.Since(begin) != time.Second || len(p.calls) != 1 {
 			t.Errorf("%v after %v and %d calls", err, time.Since(begin), len(p.calls))
 		}
@@ -286,10 +287,10 @@ func (s *stingy) Split(_ context.Context, _, folder string, _ int) ([]scribe.Par
 
 func TestErrorsNameNoTemporaryFile(t *testing.T) {
 	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Whisper(), Audio: &stingy{}})
-	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", nil)
+	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", scribe.Listener{})
 	refused(t, err, scribe.ErrUnreadable)
 	s = scribe.New(scribe.Config{Transcriber: saying(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
-	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", nil); model.KindOf(err) != model.Server || strings.Contains(err.Error(), "gone") {
+	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{}); model.KindOf(err) != model.Server || strings.Contains(err.Error(), "gone") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -313,10 +314,32 @@ func TestPartThatIsTooLargeStillIsCutAnew(t *testing.T) {
 	r := &lumpy{}
 	p := &player{part: func(context.Context, int) (model.Transcript, error) { return model.Transcript{Text: "x"}, nil }}
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Limits{Formats: []string{"wav"}, Bytes: 1 << 20}, Audio: r})
-	if _, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", nil); err != nil || len(p.calls) == 0 {
+	if _, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil || len(p.calls) == 0 {
 		t.Fatalf("%v after %d calls", err, len(p.calls))
 	}
 	if diff := cmp.Diff([]int{29, 14, 7}, r.cuts); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestPauseBeforeAPartIsSentAgainIsTold(t *testing.T) {
+	path := file(t, "ogg", 1, false)
+	synctest.Test(t, func(t *testing.T) {
+		p := &player{part: func(_ context.Context, call int) (model.Transcript, error) {
+			if call == 1 {
+				return model.Transcript{}, &model.Error{Kind: model.RateLimit, Model: "house:whisper", RetryAfter: 20 * time.Second}
+			}
+			return model.Transcript{Text: "fine"}, nil
+		}}
+		var told []model.Wait
+		begun := time.Now()
+		s := newScribe(t, scribe.Config{Transcriber: p, By: "house:whisper", Audio: &room{}})
+		got, err := s.Transcribe(t.Context(), path, "", scribe.Listener{Wait: func(w model.Wait) { told = append(told, w) }})
+		if err != nil || got.Text != "fine" {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		if len(told) != 1 || told[0].Kind != model.RateLimit || told[0].Until.Sub(begun) < 20*time.Second {
+			t.Errorf("told: %+v", told)
+		}
+	})
 }

@@ -60,10 +60,10 @@ func hostileModel(t testing.TB) (settings string) {
 			said += m.Role + ": " + m.Content + "\n"
 		}
 		switch {
-		case strings.Contains(said, "You compare the answers"):
-			return modeltest.Stream(inJSON(map[string]any{"agree": []any{map[string]any{"text": hostile, "by": []string{"Skeptic", "Optimist"}, "sources": []string{"t1"}}}, "differ": []any{}, "overlooked": []any{}}))
 		case strings.Contains(said, "You preside"):
-			return modeltest.Stream(inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": []string{"Skeptic"}, "minority": false}}}))
+			by := []any{map[string]any{"oracle": "Skeptic", "words": hostile}}
+			return modeltest.Stream(inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": by, "minority": false}},
+				"agree": []any{map[string]any{"text": hostile, "by": by}}, "differ": []any{}, "overlooked": []any{hostile}}))
 		case strings.Contains(said, "oracle of a council"):
 			return modeltest.Stream(hostile)
 		case strings.Contains(said, "Wait for it."):
@@ -160,7 +160,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	council := p.posts("POST", "/api/council/sessions", map[string]any{"name": hostile[:200]}, "session_id")
 	said := "/api/council/sessions/" + council
 	p.posts("POST", said+"/entries", map[string]any{"text": hostileTitle}, "state")
-	p.posts("POST", said+"/answers", map[string]any{"oracles": []string{"Skeptic", "Optimist"}, "review": true, "chair": "Skeptic"}, "id")
+	p.posts("POST", said+"/answers", map[string]any{"oracles": []string{"Skeptic", "Optimist"}, "chair": "Skeptic"}, "id")
 	inquiry := p.posts("POST", "/api/inquiries", map[string]any{"hypothesis": "The lease was signed. " + hostile, "witness": "notes", "detective": "offline:rules", "limit": 5}, "id")
 
 	for _, place := range []struct {
@@ -207,7 +207,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"council", "#/council/" + council, func() {
 			p.shows("main li .words")
 			p.shows("article section")
-			p.until("review and chair", `document.querySelectorAll("article").length && document.body.textContent.includes("in the chair")`)
+			p.until("the chair", `document.querySelectorAll("article").length && document.body.textContent.includes("in the chair")`)
 		}},
 		{"inquiries", "#/inquiries", func() { p.shows("main li, main td, main a") }},
 		{"inquiry", "#/inquiries/" + inquiry, func() {

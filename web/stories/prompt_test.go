@@ -29,7 +29,7 @@ func reader(t testing.TB) (settings string) {
 		case strings.Contains(system, `"wishes"`):
 			text = `{"wishes":[{"intent":"create","confidence":0.95,"task":"","title":"pick up the parcel","description":"","status":"","reasoning":"it is said"}]}`
 		case strings.Contains(system, `"agree"`):
-			text = `{"agree":[],"differ":[],"overlooked":[]}`
+			text = `{"sentences":[{"text":"The rent is high.","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":[]}`
 		case strings.Contains(system, `"completenessScore"`):
 			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[]}`
 		case strings.Contains(system, `"question"`):
@@ -90,9 +90,9 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 
 	council := posts(p, "/api/council/sessions", `{}`, "session_id")
 	posts(p, "/api/council/sessions/"+council+"/entries", `{"text":"I think that we should move the office."}`, "kind")
-	sitting := posts(p, "/api/council/sessions/"+council+"/answers", `{"oracles":["skeptic","optimist"]}`, "id")
+	sitting := posts(p, "/api/council/sessions/"+council+"/answers", `{"oracles":["skeptic","optimist"],"chair":"optimist"}`, "id")
 	p.over(sitting)
-	sent(p, sitting, "Answers compared by", "compare", "what was said", "Skeptic")
+	sent(p, sitting, "has merged the answers", "chair", "what was said", "Skeptic")
 	p.picture("prompt-council")
 	p.turnsTo("#/council/" + council)
 	p.sees("All together: €0.018")

@@ -35,9 +35,9 @@ const (
 
 // Persona is an oracle.
 type Persona struct {
-	ID          string   `json:"id"`   // the first 8 hex digits of the SHA-256 of File
-	Name        string   `json:"name"` // one line, for people; never empty
-	File        string   `json:"file"` // absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
+	ID          string   `json:"id"`        // the first 8 hex digits of the SHA-256 of File
+	Name        string   `json:"name"`      // one line, for people; never empty
+	File        string   `json:"file_path"` // absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
 	Slug        string   `json:"slug"`
 	Content     string   `json:"content"` // the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
 	Placeholder string   `json:"placeholder"`

@@ -398,7 +398,7 @@ func (s *Session) fitting() State {
 		return Collecting
 	case slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == Failure }):
 		return Failed
-	case len(s.Answers) > 0:
+	case len(s.Answers) > 0 && len(s.beside(s.Answers[len(s.Answers)-1].Context)) == 0:
 		return Ready
 	}
 	return Transcribed

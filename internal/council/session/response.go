@@ -80,11 +80,32 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 		} else {
 			h.Answers = append(h.Answers, e)
 		}
-		h.follow(Answered)
+		if s.holdsAll(h, e.Context) {
+			h.follow(Answered)
+		}
 		saved = e
 		return true, nil
 	})
 	return saved, err
+}
+
+// holdsAll tells whether the context of an answer held all that was said in a session: what was said while it was made is not in it, nor what had no
+// room. A transcript in which nothing was heard is in none.
+func (s *Store) holdsAll(h *held, c ContextSnapshot) bool {
+	return !slices.ContainsFunc(h.beside(c), func(e AudioEntry) bool {
+		heard, err := s.textIn(h.ID, transcriptFolder, e.Transcript)
+		return err != nil || !Blank(heard)
+	})
+}
+
+// beside are the entries with a transcript that a context does not have.
+func (s *Session) beside(c ContextSnapshot) (all []AudioEntry) {
+	for _, e := range s.Audio {
+		if e.Status == Success && !slices.Contains(c.Entries, e.ID()) {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // byOperation is the place of the answer of an operation; -1 if there is none.

@@ -92,8 +92,7 @@ type LlmEntry struct {
 	Context    ContextSnapshot `json:"context_snapshot"`
 	Run        string          `json:"run,omitempty"`
 	Operation  string          `json:"operation,omitempty"` // what saved it; one answer each
-	Kind       string          `json:"kind,omitempty"`      // "": an oracle's answer; "chair", "comparison", "review"
-	Round      int             `json:"round,omitempty"`     // of a debate, from 1; 0: there was none
+	Kind       string          `json:"kind,omitempty"`      // "": an oracle's answer; "chair": what a chair made of several
 
 	jsonobject.Kept
 }

@@ -18,7 +18,7 @@ func TestASessionFromTheFirstWordsToTheAnswer(t *testing.T) {
 	must(s.Move(ctx, id, TranscriptionBegins))(t)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "words that were heard", By: "whisper", Language: "en"}))(t)
 	same(t, "state when all is transcribed", must(s.Move(ctx, id, TranscriptionEnds))(t).State, Transcribed)
-	saved := must(s.SaveResponse(ctx, id, answer("op", "I doubt it.")))(t)
+	saved := must(s.SaveResponse(ctx, id, holding(answer("op", "I doubt it."), "t1", "t2")))(t)
 	same(t, "file of the answer", saved.File, "001_cetico.txt")
 	m := wantWhole(t, s, id)
 	same(t, "state", m.State, Ready)

@@ -10,8 +10,8 @@ const (
 	Collecting   State = "COLLECTING"   // it takes in what is said
 	Transcribing State = "TRANSCRIBING" // a run transcribes
 	Transcribed  State = "TRANSCRIBED"  // all of it is transcribed, and nothing was asked since
-	Ready        State = "READY"        // an oracle has answered on all of it
-	Interrupted  State = "INTERRUPTED"  // what transcribed it died
+	Ready        State = "READY"        // an oracle has answered all that was said
+	Interrupted  State = "INTERRUPTED"  // the run that transcribed it died or was stopped
 	Failed       State = "ERROR"        // some of it could not be transcribed
 )
 
@@ -26,7 +26,7 @@ const (
 	TranscriptionFails  Act = "transcription fails" // something FAILED
 	TranscriptionStops  Act = "transcription stops" // its process died, or was stopped
 	Retried             Act = "retry"               // entries that were transcribed, or FAILED, are PENDING again
-	Answered            Act = "answer"
+	Answered            Act = "answer"              // an answer holds all that was said
 )
 
 // target is where an act leads: to the first state, or to the other while something is PENDING.
@@ -65,6 +65,8 @@ var transitions = map[State]map[Act]target{
 	Interrupted: {
 		Add:                 always(Collecting),
 		TranscriptionBegins: always(Transcribing),
+		TranscriptionEnds:   {Transcribed, Interrupted}, // by the run that goes on after a crash
+		TranscriptionFails:  always(Failed),
 		TranscriptionStops:  always(Interrupted),
 		Retried:             always(Interrupted),
 		Answered:            {Ready, Interrupted},
@@ -103,6 +105,23 @@ func (e *Illegal) Error() string {
 	}
 	return fmt.Sprintf("“%s” is not possible while the session is %s", e.Act, e.State)
 }
+
+// Ending is how the transcribing of a session ends, by what its recordings say.
+func (s *Session) Ending() Act {
+	act := TranscriptionEnds
+	for _, e := range s.Audio {
+		switch {
+		case e.Status == Pending:
+			return TranscriptionStops
+		case e.Status == Failure:
+			act = TranscriptionFails
+		}
+	}
+	return act
+}
+
+// Ended is the state that its transcribing ends in.
+func (s *Session) Ended() (State, error) { return s.State.Next(s.Ending(), s.pending()) }
 
 // follow moves s by an act that has happened. A state that is not known stays: what was said must not be lost for it.
 func (s *Session) follow(act Act) {

@@ -17,7 +17,7 @@ COLLECTING    COLLECTING    TRANSCRIBING  -            -      -            COLLE
 TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBED  ERROR  INTERRUPTED  TRANSCRIBING  TRANSCRIBING
 TRANSCRIBED   COLLECTING    -             TRANSCRIBED  -      -            COLLECTING    READY
 READY         COLLECTING    -             -            -      -            COLLECTING    READY
-INTERRUPTED   COLLECTING    TRANSCRIBING  -            -      INTERRUPTED  INTERRUPTED   READY
+INTERRUPTED   COLLECTING    TRANSCRIBING  TRANSCRIBED  ERROR  INTERRUPTED  INTERRUPTED   READY
 ERROR         COLLECTING    TRANSCRIBING  -            ERROR  -            COLLECTING    ERROR
 UNHEARD       -             -             -            -      -            -             -`
 
@@ -25,7 +25,7 @@ UNHEARD       -             -             -            -      -            -    
 var waiting = map[State]map[Act]State{
 	Collecting:   {Answered: Collecting},
 	Transcribing: {TranscriptionEnds: Collecting},
-	Interrupted:  {Answered: Interrupted},
+	Interrupted:  {TranscriptionEnds: Interrupted, Answered: Interrupted},
 }
 
 func TestEveryStateTakesTheActsThatItMay(t *testing.T) {
@@ -88,10 +88,12 @@ func TestAnsweringWaitsForWhatIsPending(t *testing.T) {
 	ctx := t.Context()
 	must(s.AddText(ctx, id, "words"))(t)
 	add(t, s, id, "sound")
-	must(s.SaveResponse(ctx, id, answer("1", "one")))(t)
+	must(s.SaveResponse(ctx, id, holding(answer("1", "one"), "t1")))(t)
 	same(t, "state while audio waits", must(s.Get(ctx, id))(t).State, Collecting)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 2, Text: "heard"}))(t)
-	must(s.SaveResponse(ctx, id, answer("2", "two")))(t)
+	must(s.SaveResponse(ctx, id, holding(answer("2", "two"), "t1")))(t)
+	same(t, "state when what was heard since is in no answer", must(s.Get(ctx, id))(t).State, Collecting)
+	must(s.SaveResponse(ctx, id, holding(answer("3", "three"), "t1", "t2")))(t)
 	same(t, "state when all is answered", must(s.Get(ctx, id))(t).State, Ready)
 	must(s.AddText(ctx, id, "more"))(t)
 	same(t, "state when more is said", must(s.Get(ctx, id))(t).State, Collecting)
@@ -106,4 +108,10 @@ func TestAddingWhileItIsTranscribedIsNotTakenForTranscribed(t *testing.T) {
 	same(t, "state", must(s.Get(ctx, id))(t).State, Transcribing)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "one"}))(t)
 	same(t, "state with one that waits", must(s.Move(ctx, id, TranscriptionEnds))(t).State, Collecting)
+}
+
+// holding is an answer whose context held these entries.
+func holding(r Response, entries ...string) Response {
+	r.Context.Entries = entries
+	return r
 }

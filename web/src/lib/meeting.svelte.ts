@@ -9,22 +9,21 @@ type Sitting = Form<"CouncilSitting">;
 export interface Seated {
   id: string;
   name: string;
-  round: number;
   run: string;
   /** Its run is over: what it said is fetched, for nobody tells of it any more. */
   ended: boolean;
 }
 
-type Asked = { oracle: string; oracle_id: string; round: number; run: string };
+type Asked = { oracle: string; oracle_id: string; run: string };
 
 /** How many sittings are fetched at once. */
 const page = 10;
-/** How many runs are looked through for those of a sitting that goes on: its oracles in all rounds. */
+/** How many runs are looked through for those of a sitting that goes on: its oracles. */
 const mostRuns = 100;
 
 /** A session of the Council as it stands, while a view shows it. */
 export class Meeting {
-  /** Who is asked in sittings that go on, by their runs: the latest round of each. */
+  /** Who is asked in sittings that go on, by their runs. */
   seated = $state<Record<string, Seated[]>>({});
   earlier = $state<Sitting[]>([]);
   next = $state("");
@@ -100,8 +99,7 @@ export class Meeting {
   #seat(run: string, asked: Asked) {
     const all = [...(this.seated[run] ?? [])];
     const at = all.findIndex((s) => s.id === asked.oracle_id);
-    if (at >= 0 && all[at]!.round > asked.round) return; // told late
-    all.splice(at < 0 ? all.length : at, 1, { id: asked.oracle_id, name: asked.oracle, round: asked.round, run: asked.run, ended: this.#over.has(asked.run) });
+    all.splice(at < 0 ? all.length : at, 1, { id: asked.oracle_id, name: asked.oracle, run: asked.run, ended: this.#over.has(asked.run) });
     this.seated[run] = all;
   }
 

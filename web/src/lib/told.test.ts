@@ -29,7 +29,7 @@ function asked(all: Set<string>, fill: (name: string) => unknown) {
   });
 }
 
-const lists: Record<string, unknown> = { used: [{ kind: "turns", used: 1, limit: 2 }], ranks: [{ oracle: "Ada", mean: 1 }], alternatives: [{ name: "create", confidence: 0.5 }], entities: {} };
+const lists: Record<string, unknown> = { used: [{ kind: "turns", used: 1, limit: 2 }], alternatives: [{ name: "create", confidence: 0.5 }], entities: {} };
 const plural = ["keywords", "offered", "withheld", "added", "tasks", "options", "flags", "unread", "notes"];
 const full = (name: string) => lists[name] ?? (plural.includes(name) ? ["one"] : 1);
 const sparse = (name: string) => (lists[name] || plural.includes(name) ? undefined : ["text", "why", "reason", "tool", "oracle"].includes(name) ? "x" : 0);
@@ -50,7 +50,6 @@ test("each type of event of all assistants is told in words of the page, by fiel
 test("each kind of effect has words", () => {
   for (const kind of kinds) expect(words, kind).toHaveProperty([`effect.${kind}`]);
   expect(teller(1).effect("model.turn", "turn 2 of 30")).toBe("Runde 2 von 30 des Modells");
-  expect(teller(1).effect("council.review", "Ada reviews")).toBe("Ada bewertet die anderen");
   expect(teller(1).effect("inquiry.answer", "the answer")).toBe("the answer");
   expect(teller(1).effect("new.kind", "something")).toBe("something");
 });

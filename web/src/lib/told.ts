@@ -35,7 +35,7 @@ export class Teller {
     if (!this.sayOr(key, "")) return label || kind;
     const numbers = label.match(/\d+/g) ?? [];
     const lacks = this.say(key as Key, { label: "", ...Object.fromEntries([0, 1].map((i) => [i, numbers[i] === undefined ? "\0" : ""])) }).includes("\0");
-    return lacks ? label || kind : this.say(key as Key, { label: label.replace(/ (reviews|presides)$/, ""), ...Object.fromEntries(numbers.map((n, i) => [i, n])) });
+    return lacks ? label || kind : this.say(key as Key, { label: label.replace(/ presides$/, ""), ...Object.fromEntries(numbers.map((n, i) => [i, n])) });
   }
 
   /** What a step took in; text is how the server says it. */
@@ -71,7 +71,6 @@ export class Teller {
 
 type Telling = (d: Fields, t: Teller) => (string | false | undefined)[];
 
-const round = (n: number, t: Teller) => n > 1 && t.tell("round", { n });
 const scored = (all: { name: string; confidence: number }[] | undefined, t: Teller) => (all ?? []).map((a) => `${t.is(a.name)} ${t.share(a.confidence)}`).join(", ");
 
 /** How each type of event is told, by its fields. */
@@ -131,13 +130,12 @@ export const tellers: Record<string, Telling> = {
   "person.asked": (d, t) => [t.tell("person.asked", { intent: t.is(d.intent), kind: t.is(d.kind) }), (d.options ?? []).join(" · ")],
   "model.unheard": (d, t) => [t.tell("model.unheard", { kind: d.kind })],
 
-  "oracle.asked": (d, t) => [t.tell("oracle.asked", { oracle: d.oracle }), round(d.round, t)],
-  "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: d.failed }) : t.tell("oracle.heard", { oracle: d.oracle }), round(d.round, t)],
+  "oracle.asked": (d, t) => [t.tell("oracle.asked", { oracle: d.oracle })],
+  "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: d.failed }) : t.tell("oracle.heard", { oracle: d.oracle })],
   "answer.kept": (d, t) => [t.tell("answer.kept", { file: d.file })],
   "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: d.reason })],
-  "answers.compared": (d, t) => [t.tell("answers.compared", { by: t.is(d.by), agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
-  "answers.ranked": (d, t) => [t.tell("answers.ranked", { ranks: ((d.ranks ?? []) as { oracle: string; mean: number }[]).map((r) => `${r.oracle} ${r.mean.toFixed(1)}`).join(", ") }), d.without && t.tell("without", { n: d.without })],
-  "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, n: d.sentences, own: d.own })],
+  "answers.merging": (d, t) => [t.tell("answers.merging", { oracle: d.oracle })],
+  "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
   "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.why(d.what), why: t.why(d.why) })],
   "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
   "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(d.flags) })],

@@ -1,0 +1,20 @@
+package council_test
+
+import (
+	"testing"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+)
+
+func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
+	for content, want := range map[string]string{
+		"# Ada\n\nYou are Dr. Ada, who\ndoubts. You ask.\n":     "You are Dr. Ada, who doubts.",
+		"# Ada\n## Who\n{{CONTEXT}}\n\nAsk first! Then go.":     "Ask first!",
+		"No title, and one line":                                "No title, and one line",
+		"# Ada\n\n{{CONTEXT}}\n":                                "",
+		"# Ada\nBefore the placeholder.\n{{CONTEXT}}\nAfter it": "Before the placeholder.",
+	} {
+		same(t, content, council.About(persona.Persona{Content: content, Placeholder: "{{CONTEXT}}"}), want)
+	}
+}
