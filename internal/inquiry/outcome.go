@@ -38,7 +38,7 @@ func ItemOf(s record.Session) Item {
 		audit, i.Provisional = s.ProvisionalAudit, s.ProvisionalAudit != nil
 	}
 	if audit != nil {
-		i.ConsistencyScore = &audit.ConsistencyScore
+		i.ConsistencyScore = audit.ConsistencyScore
 	}
 	return i
 }

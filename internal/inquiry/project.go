@@ -133,7 +133,7 @@ func (p *performing) pair(t Turn, r AnalyseReceipt, sequence int, answered time.
 	}
 	pair = record.Pair{Sequence: sequence, Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy, Aspect: q.Aspect, Follows: q.Gaps, About: q.About,
 		Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By, AnalysedBy: r.By}
-	pair.GapAnalysis = record.GapAnalysis{Gaps: []record.Gap{}, CompletenessScore: r.Analysis.Completeness, RequiresFollowUp: r.FollowUp}
+	pair.GapAnalysis = record.GapAnalysis{Gaps: []record.Gap{}, CompletenessScore: &r.Analysis.Completeness, RequiresFollowUp: r.FollowUp}
 	for _, g := range r.Analysis.Gaps {
 		pair.GapAnalysis.Gaps = append(pair.GapAnalysis.Gaps, record.Gap{Category: record.Category(g.Category), Description: g.Description, Severity: record.Severity(g.Severity), ID: g.ID, Aspect: g.Aspect, Since: g.Pair + 1})
 	}
@@ -176,7 +176,7 @@ func (p *performing) audit(s *record.Session, w WritePayload) (a record.Audit, e
 		a.Contradictions = append(a.Contradictions, record.Contradiction{Pairs: c.Pairs, Description: c.Reason, Kind: record.Kind(c.Kind), Words: c.Words, Settled: c.Settled + 1})
 	}
 	a.Sum = record.Score(s.Pairs, a.Contradictions)
-	a.ConsistencyScore = a.Sum.Score
+	a.ConsistencyScore = &a.Sum.Score
 	if w.Summary != 0 {
 		sum, err := run.ResultAt[SumReceipt](p.view, w.Summary)
 		if err != nil {

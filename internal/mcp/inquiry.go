@@ -212,13 +212,15 @@ func inquiryData(one record.Session) inquiryRead {
 	}
 	if n := len(one.Pairs); n > 0 {
 		last := one.Pairs[n-1].GapAnalysis
-		d.Completeness = last.CompletenessScore
+		if last.CompletenessScore != nil {
+			d.Completeness = *last.CompletenessScore
+		}
 		for _, g := range last.Gaps {
 			d.Gaps = append(d.Gaps, inquiryGap{g.Category, g.Severity, g.Description})
 		}
 	}
 	if a := one.Audit(); a != nil {
-		d.Score, d.Provisional, d.Summary = &a.ConsistencyScore, one.AuditResult == nil, a.Summary
+		d.Score, d.Provisional, d.Summary = a.ConsistencyScore, one.AuditResult == nil, a.Summary
 		for _, c := range a.Contradictions {
 			d.Contradictions = append(d.Contradictions, inquiryClash{[2]int{c.Pairs[0] + 1, c.Pairs[1] + 1}, c.Words, c.Description})
 		}

@@ -162,7 +162,7 @@ func (m *telling) audit() {
 	sum := a.Sum
 	if sum == (Sum{}) {
 		sum = Score(m.s.Pairs, a.Contradictions)
-		m.line("%s "+w.stated, w.noSum, a.ConsistencyScore, sum.Score)
+		m.line("%s "+w.stated, w.noSum, points(a.ConsistencyScore), sum.Score)
 	}
 	p := page{s: m.s, w: w}
 	m.line("| %s | %s | %s |\n|---|---|---:|\n| %s | | %d |\n| %s | %d × %d | %s |\n| %s | %s | %s |\n| %s | %s | %s |\n| **%s** | %s | **%d** |",
@@ -236,7 +236,7 @@ func (m *telling) pair(p *Pair) {
 	for _, c := range p.Citations {
 		m.item("%s %s, %s %d, %s %d: “%s”", w.quoted, escaped(c.Document), w.page, c.Page, w.chunk, c.Chunk, escaped(c.Quote))
 	}
-	m.line("%s: %d / 100. %s: %s%s", w.completeness, p.GapAnalysis.CompletenessScore, w.asked, escaped(p.ProviderUsed), cmp.Or(aspect(p, w), "."))
+	m.line("%s: %d / 100. %s: %s%s", w.completeness, points(p.GapAnalysis.CompletenessScore), w.asked, escaped(p.ProviderUsed), cmp.Or(aspect(p, w), "."))
 }
 
 // aspect says what a question is about.

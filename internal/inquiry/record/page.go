@@ -126,7 +126,7 @@ func (p *page) score() markup {
 	sum := a.Sum
 	if sum == (Sum{}) {
 		sum = Score(p.s.Pairs, a.Contradictions)
-		note = el("p", w.noSum, " ", fmt.Sprintf(w.stated, a.ConsistencyScore, sum.Score))
+		note = el("p", w.noSum, " ", fmt.Sprintf(w.stated, points(a.ConsistencyScore), sum.Score))
 	}
 	rows := [][]any{
 		{w.start, "", sum.Base},
@@ -166,7 +166,7 @@ func (p *page) weights() string {
 func (p *page) mean() string {
 	var parts []string
 	for _, pair := range p.s.Pairs {
-		parts = append(parts, fmt.Sprint(100-pair.GapAnalysis.CompletenessScore))
+		parts = append(parts, fmt.Sprint(100-points(pair.GapAnalysis.CompletenessScore)))
 	}
 	return cmp.Or(strings.Join(parts, ", "), "100")
 }
@@ -302,7 +302,7 @@ func (p *page) analysis(pair *Pair) markup {
 	if len(gaps) == 0 {
 		open = el("p", w.none)
 	}
-	return join(el("p", w.completeness, ": ", el("strong", a.CompletenessScore), " / 100. ", follow), "\n", el(`p class="label"`, w.openAfter), open, "\n")
+	return join(el("p", w.completeness, ": ", el("strong", points(a.CompletenessScore)), " / 100. ", follow), "\n", el(`p class="label"`, w.openAfter), open, "\n")
 }
 
 func (p *page) timeline() markup {

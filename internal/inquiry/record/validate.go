@@ -158,10 +158,7 @@ func (v *validation) satisfied() {
 	if v.s.EndReason != Satisfied {
 		return
 	}
-	v.hold(a.CompletenessScore >= enough, path+".completenessScore", RuleSatisfied, "it is %d; a detective is satisfied from %d on", a.CompletenessScore, enough)
-	for i, g := range a.Gaps {
-		v.hold(g.Severity != High, fmt.Sprintf("%s.gaps[%d].severity", path, i), RuleSatisfied, "it is high; a detective is satisfied with nothing high open")
-	}
+	v.hold(points(a.CompletenessScore) >= enough, path+".completenessScore", RuleSatisfied, "it is %d; a detective is satisfied from %d on", points(a.CompletenessScore), enough)
 }
 
 func (v *validation) event(path string, e TrailEntry) {
@@ -215,7 +212,8 @@ func (v *validation) pair(path string, i int) {
 		v.citation(fmt.Sprintf("%s.citations[%d]", path, j), c)
 	}
 	a := p.GapAnalysis
-	v.within(path+".gapAnalysis.completenessScore", RuleCompleteness, a.CompletenessScore, 0, 100)
+	v.within(path+".gapAnalysis.completenessScore", RuleCompleteness, points(a.CompletenessScore), 0, 100)
+	v.hold((a.CompletenessScore == nil) == (a.Unjudged != ""), path+".gapAnalysis.completenessScore", RuleCompleteness, "it is left out where nothing was judged, and only there")
 	seen := map[string]bool{}
 	for j, g := range a.Gaps {
 		in := fmt.Sprintf("%s.gapAnalysis.gaps[%d]", path, j)
@@ -246,11 +244,12 @@ func (v *validation) citation(path string, c Citation) {
 }
 
 func (v *validation) audit(path string, a *Audit) {
-	v.within(path+".consistencyScore", RuleScore, a.ConsistencyScore, 0, 100)
+	v.within(path+".consistencyScore", RuleScore, points(a.ConsistencyScore), 0, 100)
+	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore", RuleScore, "it is left out where nothing was judged, and only there")
 	if a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
 		v.hold(a.Sum.equal(want), path+".sum", RuleSum, "it is %s, and the formula gives %s", a.Sum, want)
-		v.hold(a.ConsistencyScore == want.Score, path+".consistencyScore", RuleSum, "it is %d, and the formula gives %d", a.ConsistencyScore, want.Score)
+		v.hold(points(a.ConsistencyScore) == want.Score, path+".consistencyScore", RuleSum, "it is %d, and the formula gives %d", points(a.ConsistencyScore), want.Score)
 	}
 	v.few(path+".contradictions", len(a.Contradictions), mostContradictions)
 	for i, c := range a.Contradictions[:min(len(a.Contradictions), mostContradictions)] {

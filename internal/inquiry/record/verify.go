@@ -149,8 +149,10 @@ func (v *verification) session(content []byte) {
 		v.add(CheckScore, NotChecked, "there is no audit")
 	case len(score) > 0:
 		v.settle(CheckScore, score)
-	case a.ConsistencyScore != Score(s.Pairs, a.Contradictions).Score:
-		v.fail(CheckScore, "it is %d, and the formula gives %d", a.ConsistencyScore, Score(s.Pairs, a.Contradictions).Score)
+	case a.ConsistencyScore == nil:
+		v.add(CheckScore, NotChecked, "no model has judged")
+	case *a.ConsistencyScore != Score(s.Pairs, a.Contradictions).Score:
+		v.fail(CheckScore, "it is %d, and the formula gives %d", *a.ConsistencyScore, Score(s.Pairs, a.Contradictions).Score)
 	default:
 		v.add(CheckScore, Holds)
 	}

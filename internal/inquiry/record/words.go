@@ -96,7 +96,7 @@ func (w words) verdict(s *Session) string {
 	case len(a.RemainingGaps) > 0:
 		open += " (" + w.noneAmong + ")"
 	}
-	result := fmt.Sprintf(w.result, a.ConsistencyScore, count(len(a.Contradictions), w.contraries), open)
+	result := fmt.Sprintf(w.result, points(a.ConsistencyScore), count(len(a.Contradictions), w.contraries), open)
 	if s.AuditResult == nil {
 		result = w.provisional + " " + result
 	}
