@@ -121,7 +121,13 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	o := witness.Options{Hypothesis: w.Hypothesis}
 	if id := w.Embeddings.By; id != "" {
 		a.LearnKeys(ctx, oracle.Env{Model: id})
-		o.Embed, o.EmbedID, o.Cache = a.Embedder(id), id, filepath.Join(a.Config.DataDir, "cache", "vectors")
+		o.Embed = a.Embedder(id)
+	}
+	if w.Model != "" {
+		if o.Model, err = a.model(ctx, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}); err != nil {
+			return nil, nil, err
+		}
+		o.Prompt = w.Text
 	}
 	return witness.Documents(docs, o), known, nil
 }

@@ -101,14 +101,18 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	texts, told, err := d.texts()
+	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
+	if detective != model.OfflineRules {
+		w.Model = detective
+	}
+	if !o.Documents && strings.Contains(o.Witness, ":") {
+		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness}
+	}
+	texts, told, err := d.texts(w.Kind)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
-	if !o.Documents && strings.Contains(o.Witness, ":") {
-		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
-	}
+	w.Text = told
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, unheard(err)
 	}
@@ -142,8 +146,8 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 	return id, err
 }
 
-// texts are what the models are told; that of a witness stands apart.
-func (d Deps) texts() (texts []run.Text, witness string, err error) {
+// texts are what the models are told; that of a witness of this kind stands apart.
+func (d Deps) texts(kind string) (texts []run.Text, witness string, err error) {
 	for _, name := range append([]string{textDetective, textAnalyse, textSummary}, strategies()...) {
 		content, err := fs.ReadFile(d.Prompts, name+".md")
 		if err != nil {
@@ -151,7 +155,11 @@ func (d Deps) texts() (texts []run.Text, witness string, err error) {
 		}
 		texts = append(texts, run.Text{Name: name, Content: content})
 	}
-	content, err := fs.ReadFile(d.Prompts, "witness.md")
+	name := "witness.md"
+	if kind == record.WitnessDocuments {
+		name = "documents.md"
+	}
+	content, err := fs.ReadFile(d.Prompts, name)
 	if err != nil {
 		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}

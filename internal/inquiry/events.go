@@ -22,6 +22,7 @@ type WitnessOpened struct {
 
 	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
 	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
+	Model      string `json:"model,omitempty"`      // that is given the passages that are found, and chooses the quotations
 }
 
 // EventType implements bt.Typed.
@@ -36,6 +37,9 @@ func (e WitnessOpened) lines() []string {
 	}
 	for _, u := range e.Unread {
 		s = append(s, "not read: "+u)
+	}
+	if e.Model != "" {
+		s = append(s, e.Model+" is given the passages that are found for each question, and chooses the quotations")
 	}
 	switch {
 	case e.Away:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry/record"
@@ -127,6 +128,9 @@ func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x as
 	}
 	if p.env.Witness.Kind != record.WitnessModel {
 		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question", Text: q.Text}}}
+		if len(r.Given) > 0 {
+			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages", Text: strings.Join(r.Given, "\n")})
+		}
 		if r.Text != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Text: r.Text}}
 		}

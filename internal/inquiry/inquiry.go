@@ -38,7 +38,7 @@ type Deps struct {
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)
 	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
-	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
+	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md, documents.md and a file for each strategy
 	Usual   string                                                                          // the detective where a person names none; "": what is there
 	Limit   int                                                                             // of questions where a person says none
 	Heard   string                                                                          // the witness where a person names none, provider:model; "": there is none
@@ -57,7 +57,8 @@ type Called struct {
 	Kind  string `json:"kind"`            // "documents" or "model"
 	Name  string `json:"name"`            // the path of documents, or provider:model
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
-	Text  string `json:"text,omitempty"`  // what a model is told of being a witness
+	Text  string `json:"text,omitempty"`  // what a model is told of being a witness, or of choosing quotations of documents
+	Model string `json:"model,omitempty"` // provider:model, which chooses quotations of documents; "": they are found by search alone
 
 	Embeddings Embeddings `json:"embeddings,omitzero"` // of documents
 

@@ -105,6 +105,9 @@ func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *A
 			return nil, nil, err
 		}
 		a.By, search = resp.Model, said.Search
+		for _, t := range resp.Tries {
+			a.Notes = append(a.Notes, t.String()+"; the quotations are chosen by "+a.By)
+		}
 		var wrong []quotation
 		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
 			break
