@@ -57,7 +57,9 @@ func newIndex(units []unit) *index {
 	for i, u := range units {
 		counts := map[string]float64{}
 		add := func(content string, weight float64) {
-			search.EachWord(content, func(w []byte) { counts[text.Stem(string(w), u.language)] += weight })
+			for _, w := range words(content) {
+				counts[stem(w, u.language)] += weight
+			}
 		}
 		add(u.text, 1)
 		x.lengths = append(x.lengths, float64(len(counts)))
@@ -73,22 +75,43 @@ func newIndex(units []unit) *index {
 	return x
 }
 
+// words are those of a text. A single character, as in “pump A”, counts with the word before it, too.
+func words(content string) (list []string) {
+	before := ""
+	for _, w := range search.Words(content) {
+		list = append(list, w)
+		if len(w) == 1 && before != "" {
+			list = append(list, before+" "+w)
+		}
+		before = w
+	}
+	return list
+}
+
+func stem(word, code string) string {
+	if strings.Contains(word, " ") {
+		return word
+	}
+	return text.Stem(word, code)
+}
+
 // terms are the words of a text in a language that say what it is about, each once.
 func (x *index) terms(content, code string) (list []term) {
 	known, codes := map[string]bool{}, map[string]bool{}
 	for _, u := range x.units {
 		codes[u.language] = true
 	}
-	for _, w := range search.Words(content) {
-		if known[w] || language.Common(w, code) || search.IsAsking(w) {
+	for _, w := range words(content) {
+		first, _, _ := strings.Cut(w, " ")
+		if known[w] || language.Common(first, code) || search.IsAsking(first) {
 			continue
 		}
 		known[w] = true
 		t := term{forms: map[string]float64{}}
 		for code := range codes {
-			stem := text.Stem(w, code)
+			root := stem(w, code)
 			for form := range x.words {
-				if n := likeness(stem, form); n > t.forms[form] {
+				if n := likeness(root, form); n > t.forms[form] {
 					t.forms[form] = n
 				}
 			}
@@ -113,7 +136,7 @@ func likeness(a, b string) float64 {
 	switch {
 	case a == b:
 		return 1
-	case len(a) >= leastRoot && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)):
+	case len(a) >= leastRoot && !strings.Contains(b, " ") && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)):
 		return alike
 	}
 	return 0

@@ -31,7 +31,7 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int) (best
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
 		in := w.index.units[i]
-		for _, s := range sentences(in.text) {
+		for _, s := range text.Sentences(in.text) {
 			said := in.text[s.From:s.To]
 			if document.IsHeading(said) {
 				in.heading = said
@@ -71,25 +71,9 @@ var asksFigure = sync.OnceValue(func() *regexp.Regexp {
 		`wann|wie ?(viele?|lange?|oft|alt|hoch|weit)|quando|quant[oa]s?|quand|combien|cu[aá]ndo|cu[aá]nt[oa]s?)(\P{L}|$)`)
 })
 
-// sentences are those of a chunk. Lines in which running text goes on are joined.
-func sentences(content string) []text.Span {
-	lines := strings.Split(content, "\n")
-	var joined strings.Builder
-	for i, goesOn := range document.GoesOn(lines) {
-		switch {
-		case goesOn:
-			joined.WriteByte(' ')
-		case i > 0:
-			joined.WriteByte('\n')
-		}
-		joined.WriteString(lines[i])
-	}
-	return text.Sentences(joined.String())
-}
-
 // whole widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
 func whole(content string, part text.Span) text.Span {
-	for _, s := range sentences(content) {
+	for _, s := range text.Sentences(content) {
 		if s.From < part.To && s.To > part.From {
 			part.From, part.To = min(part.From, s.From), max(part.To, s.To)
 		}
