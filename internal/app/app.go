@@ -14,7 +14,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"

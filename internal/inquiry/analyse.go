@@ -118,7 +118,7 @@ func analyseLeaf() bt.Leaf {
 		o.Events = append(o.Events, r.kept(len(o.Turns), i.Limit))
 		return nil
 	}
-	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model's reply is unusable.", plan, collected, fails)
+	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.", plan, collected, fails)
 }
 
 // told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
@@ -178,13 +178,19 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 	var said modelAnalysis
 	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
 	switch {
-	case err != nil && model.KindOf(err) == model.Garbled && unjudgedInARow(asked.Turns) < mostGarbled-1:
+	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
 		return nil, faultOf(err)
 	case err != nil:
 		return nil, lost(ctx, err)
 	}
 	return AnalyseReceipt{Analysis: said.checked(all, confronted, latest.Analysis), FollowUp: said.RequiresFollowUp, By: resp.Model, Usage: resp.Usage,
 		Tries: resp.Tries, Sent: q.Request.Sent()}, nil
+}
+
+// lasts says of a failure that the next request meets it as well.
+func lasts(err error) bool {
+	kind := model.KindOf(err)
+	return kind == model.Auth || kind == model.Payment
 }
 
 // unjudgedInARow is how many pairs before the last one have an analysis that failed.

@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// mostGarbled is how many unusable replies in a row end an inquiry.
+// mostGarbled is how many unusable replies, or analyses that failed, in a row end an inquiry.
 const mostGarbled = 3
 
 // mostWords bounds what a provider says of its failure, in characters.

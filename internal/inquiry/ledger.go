@@ -32,6 +32,9 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 		l.Open = append(l.Open, strconv.FormatUint(h.Sum64(), 36))
 	}
 	slices.Sort(l.Open)
+	if !r.judged() {
+		return l
+	}
 	news := before.Pairs == 0 || l.Best > before.Best || l.Found != before.Found || len(a.TakenBack) > 0 || !slices.Equal(l.Open, before.Open)
 	if !news {
 		l.Stale = before.Stale + 1

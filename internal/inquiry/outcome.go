@@ -64,7 +64,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case e.Suspended:
 		waits = e.Fault
 	case w.Summary != 0 && w.Reason != "": // it had come to its end before it was stopped, and its file may say so
-	case e.Cancelled && p.waits() != nil: // it had failed before
+	case e.Cancelled && p.waits(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
 		asked.Reason = string(record.Broken)
 	case e.Cancelled:
 		asked.Reason = string(record.Stopped)

@@ -100,7 +100,7 @@ func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session,
 	if s.AuditTrail, err = p.trail(w.Trail); err != nil || w.Reason == "" {
 		return s, err
 	}
-	return s, p.close(&s, w, waits)
+	return s, p.close(&s, w)
 }
 
 // trail is the audit trail: what the tree has kept, and each time that the run had to wait for a detective.
@@ -126,10 +126,10 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	return entries, nil
 }
 
-// waits is why the run waits to be resumed; nil if it does not.
-func (p *performing) waits() *bt.Fault {
+// waits is why the run waits to be resumed; nil if it does not. Records of these kinds after it change nothing.
+func (p *performing) waits(but ...string) *bt.Fault {
 	for _, r := range slices.Backward(p.view.Records()) {
-		if r.Kind == run.KindLeave {
+		if r.Kind == run.KindLeave || slices.Contains(but, r.Kind) {
 			continue
 		}
 		body, err := run.Read(r)
@@ -182,7 +182,7 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 }
 
 // close puts the end and the audit to a session.
-func (p *performing) close(s *record.Session, w WritePayload, waits *bt.Fault) error {
+func (p *performing) close(s *record.Session, w WritePayload) error {
 	reason := record.EndReason(w.Reason)
 	status, err := record.Running.Next(reason)
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *performing) close(s *record.Session, w WritePayload, waits *bt.Fault) e
 			return err
 		}
 	}
-	audit := audited(s, latest.Analysis, waits)
+	audit := audited(s, latest.Analysis)
 	if status == record.Completed {
 		s.AuditResult = audit
 	} else {
@@ -219,7 +219,7 @@ func (p *performing) close(s *record.Session, w WritePayload, waits *bt.Fault) e
 
 // audited is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is a score where a model has judged
 // the inquiry to its end.
-func audited(s *record.Session, a Analysis, waits *bt.Fault) *record.Audit {
+func audited(s *record.Session, a Analysis) *record.Audit {
 	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {
 		audit.Contradictions = append(audit.Contradictions, f.record())
@@ -241,11 +241,10 @@ func audited(s *record.Session, a Analysis, waits *bt.Fault) *record.Audit {
 		last.Gaps = slices.DeleteFunc(last.Gaps, func(g record.Gap) bool { return waiting[g.ID] })
 	}
 	audit.RemainingGaps = record.Remaining(s.Pairs)
-	switch failed := s.EndReason == record.Broken || s.EndReason == record.TimedOut; {
+	failed := s.EndReason == record.Broken || s.EndReason == record.TimedOut
+	switch {
 	case !s.Judged():
 		audit.Unjudged = record.NotAudited
-	case waits != nil:
-		audit.Unjudged = waits.Reason
 	case failed && len(s.AuditTrail) > 0:
 		audit.Unjudged = s.AuditTrail[len(s.AuditTrail)-1].Reason
 	case failed || judged == 0:
