@@ -39,7 +39,7 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 		Choose:   models.Choose,
 		Describe: a.Describe,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},
 		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
 		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {

@@ -89,7 +89,7 @@ func (c *command) inquiryCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"},
 		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
 			"default is the latest."},
-		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify(), c.inquiryAnalyse())
+		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -57,13 +57,6 @@ func openLeaf() bt.Leaf {
 	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect, fails)
 }
 
-func trailEvent(err *bt.Fault) string {
-	if err.Kind == string(model.Timeout) {
-		return string(record.TimeoutEvent)
-	}
-	return string(record.ErrorEvent)
-}
-
 func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
 	w, documents, err := p.called(ctx)
 	if err != nil {
@@ -81,7 +74,7 @@ type AnswerPayload struct {
 // AnswerReceipt is what the witness says.
 type AnswerReceipt struct {
 	Text      string            `json:"text"`
-	NotFound  bool              `json:"not_found,omitempty"` // the documents do not say
+	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
 	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
@@ -91,17 +84,6 @@ type AnswerReceipt struct {
 	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
-}
-
-// around is the text of the chunks that are cited, each once.
-func (r AnswerReceipt) around() string {
-	var texts []string
-	for _, c := range r.Citations {
-		if text := r.Passages[c.ChunkHash]; !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
 }
 
 func hearLeaf() bt.Leaf {
@@ -169,4 +151,12 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 		}
 	}
 	return r, nil
+}
+
+// asWitnessed are the pairs as a witness knows them.
+func asWitnessed(all []Exchange) (earlier []witness.Exchange) {
+	for _, e := range all {
+		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
+	}
+	return earlier
 }

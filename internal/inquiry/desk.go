@@ -196,5 +196,5 @@ func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, e
 	if w.Summary != 0 { // it has come to its end, and its file may say so
 		asked.Summary, asked.Reason = w.Summary, w.Reason
 	}
-	return p.project(asked)
+	return p.project(asked, p.waits())
 }

@@ -26,7 +26,7 @@ const (
 	Limit      EndReason = "limit"
 	NoProgress EndReason = "no-progress"
 	Collected  EndReason = "collected" // without a detective: quotations were collected, and nothing was judged
-	Stopped    EndReason = "stopped" // by the person
+	Stopped    EndReason = "stopped"   // by the person
 	Broken     EndReason = "error"
 	TimedOut   EndReason = "timeout"
 )

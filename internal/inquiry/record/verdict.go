@@ -7,12 +7,18 @@ import (
 	"sibyl/internal/text"
 )
 
+// NotAudited is what a session without a detective says of itself.
+const NotAudited = "Collected, not audited: a detective needs a model."
+
 // Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page and files say the same.
 func Verdict(s *Session) string {
 	parts := []string{ending(s)}
 	a := s.Audit()
-	if a == nil || !s.Judged() {
-		return strings.Join(parts, " ")
+	switch {
+	case !s.Judged() && s.EndReason != Collected:
+		return strings.Join(append(parts, NotAudited), " ")
+	case a == nil || !s.Judged():
+		return parts[0]
 	}
 	score := "No score."
 	if a.ConsistencyScore != nil {
@@ -35,7 +41,7 @@ func ending(s *Session) string {
 	case NoProgress:
 		return "It ended " + after + ": the last answers brought nothing new."
 	case Collected:
-		return "Collected, not audited: a detective needs a model."
+		return NotAudited
 	case Stopped:
 		return "It was stopped " + after + "."
 	case Broken, TimedOut:
