@@ -72,6 +72,7 @@ func Check(content []byte) []Violation {
 // Validate names what does not agree in a session, as far as no schema can say it.
 func (s *Session) Validate() []Violation {
 	v := validation{s: s}
+	v.hold(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
 	v.times()
 	v.counts()
 	v.witness()
