@@ -71,7 +71,7 @@ func render(s Session, passages []Chunk) ([]byte, error) {
 	if err := e.Encode(carried{pageForm, session, passages}); err != nil {
 		return nil, err
 	}
-	shown, err := shown(&s, passages)
+	shown, err := shown(&s, passages, files.Hash(data.Bytes()))
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,10 @@ func PagePolicy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// shown is a page up to what it carries.
-func shown(s *Session, passages []Chunk) (string, error) {
+// shown is a page up to what it carries, which has the hash data.
+func shown(s *Session, passages []Chunk, data string) (string, error) {
 	v := viewOf(s, passages)
+	v.Data = data
 	v.StyleSheet = template.CSS(style) // our own file
 	var out strings.Builder
 	err := pageTemplate().Execute(&out, v)

@@ -25,6 +25,7 @@ type view struct {
 	Passages   []shownPassage
 	Form       int
 	Policy     string
+	Data       string // the hash of what a page carries
 	StyleSheet any
 }
 
