@@ -218,6 +218,29 @@ func TestFollowUpIsUnderstoodByWhatWasAsked(t *testing.T) {
 	}
 }
 
+// Without a detective the same is asked by aspects.
+func TestQuestionsAboutTheHypothesisCollectWhatWasNotSaidYet(t *testing.T) {
+	const about = "Pump B leaked at its seal"
+	w := over(t, Options{Hypothesis: about}, pumps, other)
+	var earlier []Exchange
+	var said []string
+	for _, aspect := range []string{"What happened", "When was it, on which date", "Wie kam es dazu", "Who was involved"} {
+		a := answer(t, w, aspect+": "+about+"?", "en", earlier...)
+		earlier = append(earlier, Exchange{Question: aspect, Answer: a.Text, NotFound: a.NotFound})
+		for _, c := range a.Citations {
+			if slices.Contains(said, c.Quote) {
+				t.Errorf("%q is said again", c.Quote)
+			}
+			said = append(said, c.Quote)
+		}
+	}
+	for _, want := range []string{"The seal of pump B was replaced because it had leaked.", "The seal of pump B was replaced after 400 hours."} {
+		if !slices.Contains(said, want) {
+			t.Errorf("%q is not among %q", want, said)
+		}
+	}
+}
+
 func TestAWrappedSentenceIsQuotedWhole(t *testing.T) {
 	text := "The council met on Monday and decided after a long debate that\nthe bridge at the mill is to be closed for all lorries from the\nfirst of June. Nobody objected."
 	a := answer(t, over(t, Options{}, text), "Is the bridge at the mill closed for lorries?", "en")
