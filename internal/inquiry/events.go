@@ -139,7 +139,7 @@ func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
 	if e.Completeness == nil {
-		return fmt.Sprintf("pair %d of %d; not found: %d", e.Number, e.Limit, e.High+e.Medium+e.Low)
+		return fmt.Sprintf("not found so far: %d of %d", e.High+e.Medium+e.Low, e.Number)
 	}
 	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {

@@ -44,12 +44,11 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 
 // Why the next question is put as it is.
 const (
-	whyClash   bt.Reason = "contradictions that the witness was not asked about: %d"
-	whyChoice  bt.Reason = "the detective chooses"
-	whyCollect bt.Reason = "no detective: the questions are templates"
+	whyClash  bt.Reason = "contradictions that the witness was not asked about: %d"
+	whyChoice bt.Reason = "the detective chooses"
 )
 
-func whys() []bt.Reason { return []bt.Reason{whyClash, whyChoice, whyCollect} }
+func whys() []bt.Reason { return []bt.Reason{whyClash, whyChoice} }
 
 // The strategies of the tree. Of a choice, a question says how the model has chosen.
 const (
@@ -72,12 +71,14 @@ func chooseStrategy() bt.Leaf {
 		name, why := strategyChoice, whyChoice.With()
 		switch {
 		case !i.Model:
-			name, why = strategyTemplate, whyCollect.With()
+			name = strategyTemplate
 		case i.Ledger.Waiting > 0:
 			name, why = strategyContradiction, whyClash.With(i.Ledger.Waiting)
 		}
 		o.Strategy = name
-		o.Events = []bt.Typed{StrategyChosen{name, why}}
+		if i.Model {
+			o.Events = []bt.Typed{StrategyChosen{name, why}}
+		}
 		return nil
 	})
 }

@@ -99,6 +99,9 @@ func brief(s *record.Session) string {
 	if a == nil {
 		return b.String()
 	}
+	if !s.Judged() {
+		quotations(&b, s)
+	}
 	told(&b, s, "Contradictions", false, a.Contradictions)
 	told(&b, s, "Unconfirmed: the witness could not be asked about it any more", true, a.Contradictions)
 	for _, u := range a.Unverified {
@@ -117,6 +120,26 @@ func brief(s *record.Session) string {
 	}
 	return b.String()
 }
+
+// quotations lists what was collected, each quotation once, with where it stands.
+func quotations(b *strings.Builder, s *record.Session) {
+	var lines []string
+	for _, pair := range s.Pairs {
+		for _, c := range pair.Citations {
+			line := fmt.Sprintf("- “%s” (%s, page %d)\n", text.Brief(c.Quote, 2*mostTold), c.Document, c.Page)
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n%s", strings.Join(lines[:min(len(lines), mostQuotations)], ""))
+	if more := len(lines) - mostQuotations; more > 0 {
+		fmt.Fprintf(b, "\n%s more.\n", text.Count(more, "quotation"))
+	}
+}
+
+// mostQuotations is how many quotations the end of an inquiry without a detective names.
+const mostQuotations = 8
 
 // told lists the contradictions that are confirmed, or those that are not, each quotation with where it stands.
 func told(b *strings.Builder, s *record.Session, head string, unconfirmed bool, all []record.Contradiction) {

@@ -45,7 +45,7 @@ func (s *Server) inquiryTools() []offer {
 			"language": {"enum": ["en", "de", "pt", "fr", "es"]}}`,
 			`{"type": "object", "properties": {"id": {"type": "string"}, "run_id": {"type": "string"}}}`, s.investigate),
 		newOffer(tool.Spec{Name: inquiryName, Title: "Read an inquiry", Effect: tool.Repeatable,
-			Description: "How an inquiry stands: answers, contradictions, open gaps, score."},
+			Description: "How an inquiry stands: answers, gaps, score."},
 			nil, `{"id": {"type": "string", "description": "left out: the latest"}}`,
 			`{"type": "object", "properties": {"id": {"type": "string"}, "status": {"type": "string"}, "pairs": {"type": "array"}, "gaps": {"type": "array"},
 			"contradictions": {"type": "array"}, "score": {"type": "integer"}}}`, s.readInquiry),

@@ -98,7 +98,7 @@ func names(hypothesis string) (list []string) {
 		switch isName := unicode.IsUpper(first) && !begins; {
 		case isName && joins:
 			list[len(list)-1] += " " + bare
-		case isName && !slices.Contains(list, bare):
+		case isName:
 			list = append(list, bare)
 			joins = true
 		default:
@@ -108,7 +108,13 @@ func names(hypothesis string) (list []string) {
 		joins = joins && strings.HasSuffix(word, bare)
 		begins = ends
 	}
-	return list[:min(len(list), mostNames)]
+	var once []string
+	for _, name := range list {
+		if !slices.Contains(once, name) && len(once) < mostNames {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no figure.
