@@ -171,7 +171,7 @@ func TestWordsOfTheModelAreSearchedWhereNoPassageAnswers(t *testing.T) {
 func TestModelWithASmallWindowIsGivenLess(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Fail(model.ContextLength), modeltest.Fail(model.ContextLength), choice(quotation{2, "was noted by the port."}))
 	a := answer(t, over(t, Options{Model: m}, large()...), "What was the weather of day 3?", "en")
-	if n := len(m.Requests()[2].Messages[0].Text); a.NotFound || n > mostGiven/3 {
+	if n := len(m.Requests()[2].Messages[0].Text); a.NotFound || n > mostGiven/3 || len(a.Given) != len(passages(m.Requests()[2].Messages[0].Text)) {
 		t.Errorf("%d bytes are sent: %+v", n, a)
 	}
 }

@@ -56,7 +56,7 @@ export const inquiry = {
   "inquiry.strategy.contradiction": ["two answers that seem to clash", "zwei Antworten, die sich zu widersprechen scheinen", "duas respostas que parecem contradizer-se"],
   "inquiry.strategy.timeline": ["dates and order", "Zeiten und Reihenfolge", "datas e ordem"],
   "inquiry.silent": ["The witness returned nothing.", "Der Zeuge hat nichts gesagt.", "A testemunha não disse nada."],
-  "inquiry.not-found": ["The documents do not say.", "Die Dokumente sagen es nicht.", "Os documentos não o dizem."],
+  "inquiry.not-found": ["No passage was found.", "Es wurde keine Stelle gefunden.", "Nenhum trecho foi encontrado."],
   "inquiry.citations": ["Where it stands", "Wo es steht", "Onde está"],
   "inquiry.citation": ["{document}, page {page}", "{document}, Seite {page}", "{document}, página {page}"],
   "inquiry.gaps": ["Open gaps", "Offene Lücken", "Lacunas em aberto"],
