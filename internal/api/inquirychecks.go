@@ -62,7 +62,12 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer closed()
 		r, w := humago.Unwrap(c)
-		report, err := s.verified(w, r, folder)
+		var report InquiryReport
+		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
+			"Name a folder of documents, or leave “documents” out.")
+		if folder != "" || !r.URL.Query().Has("documents") {
+			report, err = s.verified(w, r, folder)
+		}
 		s.end(w, r, http.StatusOK, report, err)
 	}}, nil
 }

@@ -71,6 +71,7 @@ func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
 	if a := h.refused("a folder that is gone", verifies("?documents=empty", "text/html", "x"), http.StatusServiceUnavailable, "no_documents"); strings.Contains(string(a.body), reports) {
 		t.Errorf("it tells %s", a.body)
 	}
+	h.refused("a folder without a name", verifies("?documents=", "text/html", "x"), 400, "invalid_request")
 	h.refused("of another kind", verifies("", "application/pdf", "%PDF"), 415, "no_evidence")
 	h.refused("of no kind", verifies("", "", "x"), 415, "no_evidence")
 	compressed := verifies("", "text/html", "x")

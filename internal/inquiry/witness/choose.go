@@ -86,10 +86,11 @@ func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []
 // are the same for many questions.
 func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *Answer) (quotes []quote, search []string, err error) {
 	var b strings.Builder
+	var given []string
 	for n, i := range batch {
 		c := w.chunks[i]
 		fmt.Fprintf(&b, "Passage %d (%s, page %d):\n%s\n\n", n+1, c.Document, c.Page, c.Text)
-		a.Given = append(a.Given, fmt.Sprintf("%s, page %d, passage %d", c.Document, c.Page, c.Index))
+		given = append(given, fmt.Sprintf("%s, page %d, passage %d", c.Document, c.Page, c.Index))
 	}
 	b.WriteString(told)
 	for range 2 {
@@ -105,6 +106,7 @@ func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *A
 			return nil, nil, err
 		}
 		a.By, search = resp.Model, said.Search
+		a.Given, given = append(a.Given, given...), nil
 		for _, t := range resp.Tries {
 			a.Notes = append(a.Notes, t.String()+"; the quotations are chosen by "+a.By)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sibyl/internal/document"
@@ -105,6 +106,11 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 		question = cmp.Or(before, w.Hypothesis) + " " + question
 		terms = w.index.terms(question, code)
 	}
+	if _, about := text.Find(question, w.Hypothesis); about { // the words around it ask for an aspect, and stand in no document
+		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
+	} else {
+		earlier = nil
+	}
 	order := ordered(w.index.scores(terms))
 	if w.meaning != nil {
 		near, err := w.meaning.rank(ctx, question)
@@ -124,7 +130,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()
 	}
-	return w.cite(w.bySearch(question, terms, order), code, a), nil
+	return w.cite(w.bySearch(question, terms, order, earlier), code, a), nil
 }
 
 // cite answers with quotations.

@@ -116,16 +116,21 @@ func (x *index) terms(content, code string) (list []term) {
 				}
 			}
 		}
-		held := map[int]bool{}
-		for form := range t.forms {
-			for _, p := range x.words[form] {
-				held[p.unit] = true
-			}
-		}
-		t.worth = search.Rarity(float64(len(x.units)), float64(len(held)))
+		t.worth = x.worth(t)
 		list = append(list, t)
 	}
 	return list
+}
+
+// worth is what a term is worth, the more the fewer units hold it.
+func (x *index) worth(t term) float64 {
+	held := map[int]bool{}
+	for form := range t.forms {
+		for _, p := range x.words[form] {
+			held[p.unit] = true
+		}
+	}
+	return search.Rarity(float64(len(x.units)), float64(len(held)))
 }
 
 // likeness says how well one stem stands for another, 0 to 1.

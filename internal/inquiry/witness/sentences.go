@@ -2,6 +2,7 @@ package witness
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,11 +23,12 @@ const (
 	mostSearched  = 40   // chunks, the likeliest
 	enough        = 0.3  // of what a sentence with all the words of the question counts
 	further       = 0.85 // of the best, that further sentences count
+	saidBefore    = 0.1  // what a sentence counts that was said before
 	noFigure      = 0.5  // what a sentence counts without the figure that was asked for
 )
 
-// bySearch are the sentences of the likeliest chunks that hold most of the terms.
-func (w *ofDocuments) bySearch(question string, terms []term, order []int) (best []quote) {
+// bySearch are the sentences of the likeliest chunks that hold most of the terms, those that were said earlier last.
+func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote) {
 	var all []quote
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
@@ -41,10 +43,17 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int) (best
 			}
 		}
 	}
-	scores := newIndex(units).scores(terms)
+	x := newIndex(units)
+	for n := range terms {
+		terms[n].worth = x.worth(terms[n])
+	}
+	scores := x.scores(terms)
 	for i := range scores {
 		if asksFigure().MatchString(question) && !strings.ContainsAny(units[i].text, "0123456789") {
 			scores[i] *= noFigure
+		}
+		if slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) }) {
+			scores[i] *= saidBefore
 		}
 	}
 	least := 0.0

@@ -171,7 +171,7 @@ func TestWordsOfTheModelAreSearchedWhereNoPassageAnswers(t *testing.T) {
 func TestModelWithASmallWindowIsGivenLess(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Fail(model.ContextLength), modeltest.Fail(model.ContextLength), choice(quotation{2, "was noted by the port."}))
 	a := answer(t, over(t, Options{Model: m}, large()...), "What was the weather of day 3?", "en")
-	if n := len(m.Requests()[2].Messages[0].Text); a.NotFound || n > mostGiven/3 {
+	if n := len(m.Requests()[2].Messages[0].Text); a.NotFound || n > mostGiven/3 || len(a.Given) != len(passages(m.Requests()[2].Messages[0].Text)) {
 		t.Errorf("%d bytes are sent: %+v", n, a)
 	}
 }
@@ -215,6 +215,29 @@ func TestFollowUpIsUnderstoodByWhatWasAsked(t *testing.T) {
 	answer(t, over(t, Options{Model: m}, pumps), "When exactly?", "en", Exchange{Question: "Who installed pump A?"})
 	if told := m.Requests()[0].Messages[0].Text; !strings.Contains(told, "The question before was: Who installed pump A?") {
 		t.Errorf("%q", told)
+	}
+}
+
+// Without a detective the same is asked by aspects.
+func TestQuestionsAboutTheHypothesisCollectWhatWasNotSaidYet(t *testing.T) {
+	const about = "Pump B leaked at its seal"
+	w := over(t, Options{Hypothesis: about}, pumps, other)
+	var earlier []Exchange
+	var said []string
+	for _, aspect := range []string{"What happened", "When was it, on which date", "Wie kam es dazu", "Who was involved"} {
+		a := answer(t, w, aspect+": "+about+"?", "en", earlier...)
+		earlier = append(earlier, Exchange{Question: aspect, Answer: a.Text, NotFound: a.NotFound})
+		for _, c := range a.Citations {
+			if slices.Contains(said, c.Quote) {
+				t.Errorf("%q is said again", c.Quote)
+			}
+			said = append(said, c.Quote)
+		}
+	}
+	for _, want := range []string{"The seal of pump B was replaced because it had leaked.", "The seal of pump B was replaced after 400 hours."} {
+		if !slices.Contains(said, want) {
+			t.Errorf("%q is not among %q", want, said)
+		}
 	}
 }
 
