@@ -30,5 +30,3 @@ func blank(text string) bool { return strings.Trim(text, space) == "" }
 
 // mostContradictions is how many contradictions an audit has at most.
 const mostContradictions = 200
-
-func (w Witness) isZero() bool { return w.Kind == "" && w.Name == "" && len(w.Documents) == 0 }
