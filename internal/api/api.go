@@ -96,7 +96,6 @@ type Limits struct {
 
 	Whole    int           // answers of whole sessions and explanations for a user at once, each in memory until it is read; 2
 	AllWhole int           // of this process at once; 8
-	Analyses int           // of interviews for a user at once; 2
 	Turn     time.Duration // to wait for a turn among these; 10 s
 
 	Streams    int           // of a user at once; 32
@@ -116,7 +115,7 @@ func (l Limits) complete() Limits {
 	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
 	l.Body, l.Upload = cmp.Or(l.Body, 64<<10), cmp.Or(l.Upload, 512<<20)
 	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body))
-	l.Evidence, l.Analyses = cmp.Or(l.Evidence, 4<<20), cmp.Or(l.Analyses, 2)
+	l.Evidence = cmp.Or(l.Evidence, 4<<20)
 	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
 	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
 	l.Stall, l.Beat, l.Undriven = cmp.Or(l.Stall, 10*time.Second), cmp.Or(l.Beat, 15*time.Second), cmp.Or(l.Undriven, 10*time.Second)

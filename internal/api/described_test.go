@@ -150,7 +150,6 @@ func TestAnswersOfTheInquiryAreAsTheDescriptionSays(t *testing.T) {
 	conforms("ended", "InquirySession", h.get(question{path: at}, nil))
 	conforms("ended", "InquirySession", h.get(question{path: at + "/export?format=json"}, nil))
 	conforms("with all", "Inquiries", h.get(question{path: inquiries}, nil))
-	conforms("analysed", "InquiryFound", h.get(interview(nil), nil))
 	conforms("verified", "InquiryReport", h.get(verifies("?documents=reports", "application/json", string(h.get(question{path: at}, nil).body)), nil))
 	for _, q := range []question{{path: at + "0"}, {path: inquiries + "?limit=x"}, verifies("", "image/png", "x")} {
 		conforms(q.path, "Problem", h.ask(q))

@@ -44,8 +44,6 @@ func (s *Server) inquiryRoutes() {
 	register(s, route{id: "getInquirySummary", method: http.MethodGet, path: inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
 	register(s, route{id: "stopInquiry", method: http.MethodPost, path: inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted,
 		problems: writes}, s.stopInquiry)
-	register(s, route{id: "analyseInterview", method: http.MethodPost, path: inquiriesPath + "/analyse", tag: tag, summary: "What an interview that was held already leaves open, and where its answers clash",
-		problems: bodies}, s.analyseInterview)
 	s.verifyRoute(tag)
 	s.inquirySchemas()
 }
@@ -56,7 +54,7 @@ type InquiryBegin struct {
 	Witness    string `json:"witness,omitempty" minLength:"1" maxLength:"500" doc:"Who is asked: the name of a folder of documents that the server has, or provider:model. Left out: as the server is set to."`
 	Detective  string `json:"detective,omitempty" maxLength:"200" doc:"Who asks: provider:model; offline:rules for none. Left out: as the server is set to."`
 	Limit      int    `json:"limit,omitempty" minimum:"5" maximum:"20" doc:"Questions at most. Left out: as the server is set to."`
-	Language   string `json:"language,omitempty" enum:"en,de" doc:"Left out: that of the hypothesis."`
+	Language   string `json:"language,omitempty" enum:"en,de,pt,fr,es" doc:"Left out: that of the hypothesis."`
 }
 
 // InquiryBegun is an inquiry that was begun, or asked to stop.
@@ -72,11 +70,12 @@ type InquiryItem struct {
 	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
 	StartTime        string        `json:"startTime" format:"date-time"`
 	Status           record.Status `json:"status" enum:"running,completed,failed,limit-reached"`
-	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, stopped, error or timeout."`
+	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, collected, stopped, error or timeout."`
 	Pairs            *int          `json:"pairs,omitempty" doc:"How many questions were answered; left out where a list does not know."`
 	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out where a list does not know."`
-	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where there is no audit."`
+	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where no model has judged."`
 	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete."`
+	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line: what every screen says of it."`
 	Run              string        `json:"run"`
 }
 
@@ -98,7 +97,7 @@ func (s *Server) inquiries(ctx context.Context, in *Paging) (*of[Inquiries], err
 	f := Inquiries{Inquiries: []InquiryItem{}, Next: in.next(len(items), func() journal.Cursor { return items[len(items)-1].Cursor() })}
 	for _, i := range items {
 		one := InquiryItem{ID: i.ID, Hypothesis: i.Hypothesis, StartTime: i.StartTime, Status: i.Status, EndReason: i.EndReason, Limit: i.Limit, ConsistencyScore: i.ConsistencyScore,
-			Provisional: i.Provisional, Run: i.Run}
+			Provisional: i.Provisional, Verdict: i.Verdict, Run: i.Run}
 		if i.Limit > 0 {
 			one.Pairs = &i.Pairs
 		}

@@ -21,7 +21,7 @@ import (
 	"sibyl/prompts"
 )
 
-// inquiry is what the Inquiry of the house is made of: rules, documents of the test, and folders of it.
+// inquiry is what the Inquiry of the house is made of: no detective, documents of the test, and folders of it.
 func (h *house) inquiry() inquiry.Deps {
 	h.Helper()
 	texts, err := fs.Sub(prompts.FS, "inquiry")

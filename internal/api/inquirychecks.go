@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,136 +15,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/run"
 )
-
-// InquiryInterview is an interview that was held already: there is nobody to be asked.
-type InquiryInterview struct {
-	Hypothesis string          `json:"hypothesis" minLength:"1" doc:"What it was about."`
-	Language   string          `json:"language,omitempty" enum:"en,de" doc:"Left out: that of most of its words."`
-	Pairs      []InterviewPair `json:"pairs" minItems:"1" maxItems:"500"`
-	Detective  string          `json:"detective,omitempty" maxLength:"200" doc:"Who analyses: provider:model; offline:rules for the rules alone. Left out: as the server is set to."`
-}
-
-// InterviewPair is a question and its answer.
-type InterviewPair struct {
-	Question string `json:"question" minLength:"1"`
-	Answer   string `json:"answer" doc:"May be empty."`
-}
-
-// InquiryFound is what an interview leaves open, and where its answers clash. Pairs count from 0.
-type InquiryFound struct {
-	Pairs          []InquiryFoundPair  `json:"pairs" doc:"As many as the interview has."`
-	Contradictions []InquiryFoundClash `json:"contradictions"`
-	Suspicions     []InquiryFoundClash `json:"suspicions" doc:"Not firm enough to record, as nobody is there to ask."`
-	Satisfied      bool                `json:"satisfied" doc:"A detective would ask nothing more."`
-	Completeness   int                 `json:"completeness" minimum:"0" maximum:"100"`
-	By             string              `json:"by" doc:"Who analysed: provider:model."`
-}
-
-// InquiryFoundPair is a pair with the gaps that it shows and that no later answer closes.
-type InquiryFoundPair struct {
-	Gaps []InquiryFoundGap `json:"gaps"`
-}
-
-// InquiryFoundGap is something that is missing or unclear.
-type InquiryFoundGap struct {
-	Category    string `json:"category" enum:"missing_information,ambiguity,inconsistency,vagueness"`
-	Severity    string `json:"severity" enum:"low,medium,high"`
-	Aspect      string `json:"aspect"`
-	Description string `json:"description"`
-}
-
-// InquiryFoundClash is two answers that can't both hold.
-type InquiryFoundClash struct {
-	Pairs  [2]int    `json:"pairs" doc:"Their places, from 0."`
-	Reason string    `json:"reason"`
-	Kind   string    `json:"kind" doc:"What clashes: number, date, negation, name or other."`
-	Words  [2]string `json:"words" doc:"What clashes, verbatim."`
-}
-
-// analyseInterview has an interview analysed while its client waits.
-func (s *Server) analyseInterview(ctx context.Context, in *of[InquiryInterview]) (*of[InquiryFound], error) {
-	asked := in.Body.Detective
-	in.Body.Detective = ""
-	raw, err := json.Marshal(in.Body)
-	if err != nil {
-		return nil, err
-	}
-	interview, err := inquiry.ReadInterview(raw)
-	if err != nil { // what is left to it repeats nothing of what was sent
-		if wrong, is := errors.AsType[*inquiry.InterviewError](err); is {
-			wrong.Line = 0 // of a text that nobody has seen
-		}
-		return nil, newProblem(http.StatusBadRequest, "invalid_request", sentence(err.Error()), "")
-	}
-	done, p := s.turnToAnalyse(ctx)
-	if p != nil {
-		return nil, p
-	}
-	defer done()
-	id, err := s.config.Inquiry.Detective(ctx, asked)
-	if err != nil {
-		return nil, err
-	}
-	asking, stop := s.untilLeaving(ctx)
-	defer stop()
-	found, err := s.config.Inquiry.Analyse(asking, id, interview)
-	switch {
-	case err == nil:
-		return &of[InquiryFound]{foundForm(found)}, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case asking.Err() != nil:
-		return nil, run.ErrDraining
-	}
-	s.config.Log.LogAttrs(ctx, slog.LevelWarn, "an interview could not be analysed", slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
-	return nil, newProblem(http.StatusServiceUnavailable, "no_analysis", "The model has given no analysis.", "Try again, or name offline:rules as the detective.").after(busyWait)
-}
-
-// turnToAnalyse has an analysis wait for its turn among those of its user, and counts it as a stream: it may last.
-func (s *Server) turnToAnalyse(ctx context.Context) (done func(), refused *Problem) {
-	x := exchangeOf(ctx)
-	closed, refused := s.openStream(x.owner())
-	if refused != nil {
-		return nil, refused
-	}
-	waiting, cancel := context.WithTimeout(ctx, s.config.Limits.Turn)
-	defer cancel()
-	turns := s.people.of(x.owner()).analyses
-	select {
-	case turns <- struct{}{}:
-		return func() { <-turns; closed() }, nil
-	case <-waiting.Done():
-		closed()
-		return nil, tooMany("too_many_at_once", "You are being answered as many requests of this kind as you may have at once.", busyWait)
-	}
-}
-
-// untilLeaving is a context that ends when the server stops, too.
-func (s *Server) untilLeaving(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		select {
-		case <-s.config.Leaving:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(); <-over }
-}
-
-func foundForm(found inquiry.Found) InquiryFound {
-	clash := func(c inquiry.FoundClash) InquiryFoundClash { return InquiryFoundClash(c) }
-	gap := func(g inquiry.FoundGap) InquiryFoundGap { return InquiryFoundGap(g) }
-	pair := func(p inquiry.FoundPair) InquiryFoundPair { return InquiryFoundPair{forms(p.Gaps, gap)} }
-	return InquiryFound{Pairs: forms(found.Pairs, pair), Contradictions: forms(found.Contradictions, clash), Suspicions: forms(found.Suspicions, clash), Satisfied: found.Satisfied,
-		Completeness: found.Completeness, By: found.By}
-}
 
 // InquiryReport is what a verification found.
 type InquiryReport struct {
@@ -158,7 +29,7 @@ type InquiryReport struct {
 
 // InquiryCheck is a check and what came of it.
 type InquiryCheck struct {
-	Name     string         `json:"name" enum:"read,rules,score,digest,shown,passages,documents"`
+	Name     string         `json:"name" enum:"read,rules,score,shown,passages,documents"`
 	Outcome  record.Outcome `json:"outcome" enum:"holds,fails,not checked"`
 	Problems []string       `json:"problems" doc:"What fails, or why something is not checked."`
 }
@@ -191,7 +62,12 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer closed()
 		r, w := humago.Unwrap(c)
-		report, err := s.verified(w, r, folder)
+		var report InquiryReport
+		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
+			"Name a folder of documents, or leave “documents” out.")
+		if folder != "" || !r.URL.Query().Has("documents") {
+			report, err = s.verified(w, r, folder)
+		}
 		s.end(w, r, http.StatusOK, report, err)
 	}}, nil
 }

@@ -2,8 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,123 +10,8 @@ import (
 	"time"
 
 	"sibyl/internal/api"
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/model"
 )
-
-// interview is one that was held already.
-func interview(change map[string]any) question {
-	body := map[string]any{"hypothesis": hypothesis, "language": "en", "detective": model.OfflineRules, "pairs": []map[string]string{
-		{"question": "When was the bridge closed?", "answer": "The bridge was closed on 3 May 2021."}, {"question": "Why was it closed?", "answer": ""}}}
-	for name, value := range change {
-		body[name] = value
-	}
-	return question{method: "POST", path: inquiries + "/analyse", body: body}
-}
-
-func TestInterviewThatWasHeldIsAnalysedAsByTheInquiryItself(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	var got api.InquiryFound
-	h.get(interview(nil), &got)
-	raw, err := json.Marshal(map[string]any{"hypothesis": hypothesis, "language": "en", "pairs": interview(nil).body.(map[string]any)["pairs"]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	given, err := inquiry.ReadInterview(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := h.config.Inquiry.Analyse(t.Context(), model.OfflineRules, given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := func(v any) string {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(raw)
-	}
-	if same(got) != same(want) || len(got.Pairs) != 2 || got.By != model.OfflineRules || len(got.Pairs[0].Gaps)+len(got.Pairs[1].Gaps) == 0 {
-		t.Errorf("over HTTP it is\n%s\nand is\n%s", same(got), same(want))
-	}
-	var usual api.InquiryFound
-	if h.get(interview(map[string]any{"detective": ""}), &usual); same(usual) != same(got) {
-		t.Errorf("by what is set it is %s", same(usual))
-	}
-}
-
-func TestInterviewThatCannotBeAnalysedIsRefused(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	many := make([]map[string]string, inquiry.MostPairs+1)
-	for i := range many {
-		many[i] = map[string]string{"question": "hunter2?", "answer": ""}
-	}
-	for about, change := range map[string]map[string]any{
-		"no hypothesis":       {"hypothesis": " "},
-		"no pairs":            {"pairs": []any{}},
-		"too many pairs":      {"pairs": many},
-		"a blank question":    {"pairs": []map[string]string{{"question": " ", "answer": "hunter2"}}},
-		"a pair of one part":  {"pairs": []map[string]string{{"question": "hunter2"}}},
-		"a pair with more":    {"pairs": []map[string]string{{"question": "x", "answer": "y", "hunter2": "z"}}},
-		"a language":          {"language": "hunter2"},
-		"a model that is not": {"detective": "hunter2"},
-		"a member":            {"hunter2": 1},
-	} {
-		if a := h.refused(about, interview(change), 400, "invalid_request"); strings.Contains(string(a.body), "hunter2") {
-			t.Errorf("%s: it is repeated in %s", about, a.body)
-		}
-	}
-	a := h.refused("a model that gives nothing", interview(map[string]any{"detective": "test:silent"}), http.StatusServiceUnavailable, "no_analysis")
-	if strings.Contains(string(a.body), "hunter2") || a.header.Get("Retry-After") == "" {
-		t.Errorf("of the model is told %v %s", a.header, a.body)
-	}
-	reader := interview(nil)
-	reader.token = adasReader
-	h.refused("who may only read", reader, 403, "scope")
-}
-
-// slow is a model that answers nobody before its context ends.
-type slow struct {
-	silent
-	asked chan struct{}
-}
-
-func (m slow) Chat(ctx context.Context, _ model.Request, _ func(model.Delta) error) (model.Response, error) {
-	m.asked <- struct{}{}
-	<-ctx.Done()
-	return model.Response{}, ctx.Err()
-}
-
-func TestAnalysesOfAUserAreBoundedAndEndWithTheServer(t *testing.T) {
-	h, _ := withInquiry(t)
-	asked, leaving := make(chan struct{}), make(chan struct{})
-	h.config.Inquiry.Model = func(context.Context, string) (model.Model, error) { return slow{asked: asked}, nil }
-	h.config.Limits.Analyses, h.config.Limits.Turn, h.config.Leaving = 1, time.Millisecond, leaving
-	h.open()
-	first := make(chan answer)
-	go func() {
-		a, _ := h.try(interview(map[string]any{"detective": "test:silent"}))
-		first <- a
-	}()
-	h.comes("the question to the model", asked)
-	h.refused("one more", interview(nil), http.StatusTooManyRequests, "too_many_at_once")
-	hers := interview(nil)
-	hers.token = evesToken
-	h.get(hers, nil)
-	close(leaving)
-	select {
-	case a := <-first:
-		if a.status != http.StatusServiceUnavailable || a.problem().Kind != "draining" {
-			t.Errorf("when the server stops it is answered with %d %s", a.status, a.body)
-		}
-	case <-time.After(deadline):
-		t.Fatal("an analysis goes on though the server stops")
-	}
-}
 
 // verifies asks that something is checked.
 func verifies(query, kind string, body any) question {
@@ -154,7 +37,7 @@ func TestEvidenceIsVerified(t *testing.T) {
 	file := string(h.get(question{path: at}, nil).body)
 	var r api.InquiryReport
 	h.get(verifies("", "text/html; charset=utf-8", page), &r)
-	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 7 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
+	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 6 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
 		t.Errorf("of the page: %+v", r)
 	}
 	h.get(verifies("?documents=reports", "text/html", page), &r)
@@ -166,7 +49,7 @@ func TestEvidenceIsVerified(t *testing.T) {
 		t.Errorf("of the session: %+v", r)
 	}
 	forged := strings.Replace(page, "corrosion", "erosion", 1)
-	if h.get(verifies("", "text/html", forged), &r); r.OK || outcomes(r)[record.CheckShown] != record.Fails || outcomes(r)[record.CheckDigest] != record.Fails {
+	if h.get(verifies("", "text/html", forged), &r); r.OK || outcomes(r)[record.CheckShown] != record.Fails {
 		t.Errorf("of a page that was changed: %+v", r)
 	}
 	changed := strings.Replace(file, `"iterationLimit": 5`, `"iterationLimit": 50`, 1)
@@ -188,6 +71,7 @@ func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
 	if a := h.refused("a folder that is gone", verifies("?documents=empty", "text/html", "x"), http.StatusServiceUnavailable, "no_documents"); strings.Contains(string(a.body), reports) {
 		t.Errorf("it tells %s", a.body)
 	}
+	h.refused("a folder without a name", verifies("?documents=", "text/html", "x"), 400, "invalid_request")
 	h.refused("of another kind", verifies("", "application/pdf", "%PDF"), 415, "no_evidence")
 	h.refused("of no kind", verifies("", "", "x"), 415, "no_evidence")
 	compressed := verifies("", "text/html", "x")

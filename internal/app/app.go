@@ -14,7 +14,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -85,7 +84,6 @@ type App struct {
 	servers   *servers
 	sessions  perOwner[session.Store] // of the Council
 	inquiries perOwner[record.Folder]
-	scripted  sync.Map // witnesses of an evaluation, by name
 	build     string
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
@@ -207,11 +205,11 @@ func Prepare(cfg config.Config) (*App, error) {
 
 // model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
-	return a.chained(ctx, &a.opened, a.Models, env)
+	return a.chained(ctx, &a.opened, a.Models, env, false)
 }
 
-// chained opens a model of a catalog.
-func (a *App) chained(ctx context.Context, open *opened, models model.Catalog, env oracle.Env) (model.Model, error) {
+// chained opens a model of a catalog; whatever is as in a model.ChainPolicy.
+func (a *App) chained(ctx context.Context, open *opened, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
 	first, err := open.model(models, env.Model)
 	if err != nil {
@@ -223,7 +221,7 @@ func (a *App) chained(ctx context.Context, open *opened, models model.Catalog, e
 			others = append(others, m)
 		}
 	}
-	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud}
+	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud, Whatever: whatever}
 	return model.Chain(policy, first, others...), nil
 }
 

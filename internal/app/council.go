@@ -41,7 +41,7 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 		Choose:   models.Choose,
 		Describe: a.Describe,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},
 		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
 		Driven: func(r journal.Run) bool { return a.Engine.Driven(r) },

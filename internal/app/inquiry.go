@@ -27,7 +27,7 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit, Heard: a.Config.Inquiry.Witness,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+			return a.chained(ctx, &a.opened, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
 		},
 		Witness: a.witness}
 	a.inquiries.open = func(owner journal.Owner) (*record.Folder, error) {
@@ -78,9 +78,6 @@ const mostUnread = 5
 // witness calls a witness: documents are read, and a model is opened.
 func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
-		if scripted, ok := a.scripted.Load(w.Name); ok {
-			return scripted.(witness.Witness), nil, nil
-		}
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})
 		if err != nil {
 			return nil, nil, err
@@ -121,7 +118,13 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	o := witness.Options{Hypothesis: w.Hypothesis}
 	if id := w.Embeddings.By; id != "" {
 		a.LearnKeys(ctx, oracle.Env{Model: id})
-		o.Embed, o.EmbedID, o.Cache = a.Embedder(id), id, filepath.Join(a.Config.DataDir, "cache", "vectors")
+		o.Embed = a.Embedder(id)
+	}
+	if w.Model != "" {
+		if o.Model, err = a.chained(ctx, &a.opened, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}, true); err != nil {
+			return nil, nil, err
+		}
+		o.Prompt = w.Text
 	}
 	return witness.Documents(docs, o), known, nil
 }

@@ -78,7 +78,7 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 
 func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
 	home := t.TempDir()
-	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "inquiry analyse": ":0", "investigate why -w": ":0", "ask --in": ":16", "models": ":4"} {
+	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "investigate why -w": ":0", "ask --in": ":16", "models": ":4"} {
 		if offers, directive := completion(t, home, append(strings.Fields(line), "")...); len(offers) > 0 || directive != want {
 			t.Errorf("%s: %q %s, want %s", line, offers, directive, want)
 		}

@@ -17,7 +17,7 @@ import (
 
 func (c *command) evalCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets", Example: "  sibyl eval oracle\n  sibyl eval loops"},
-		c.evalLoops(), c.evalClassify(), c.evalFind(), c.evalInquiry(), c.evalOracle(), c.evalScaling(), c.evalTasks())
+		c.evalLoops(), c.evalClassify(), c.evalFind(), c.evalOracle(), c.evalScaling(), c.evalTasks())
 }
 
 func (c *command) evalClassify() *cobra.Command {

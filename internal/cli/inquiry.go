@@ -23,20 +23,27 @@ func (c *command) investigateCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
 		Long: "A detective questions a witness about a hypothesis until the answers are complete and consistent,\n" +
 			"nothing new comes, or the limit is reached. The witness is a file or folder of documents (txt, md,\n" +
-			"pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model or, if none is set up, a\n" +
-			"set of rules. Two answers count as a contradiction only after the witness was asked about both. The\n" +
-			"audit at the end scores the consistency and names the answers behind each finding. Only one inquiry\n" +
-			"can run at a time.\n\n" +
-			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit or without progress, 5 journal\n" +
-			"problem, 130 you stopped it.",
+			"pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model. Without one, seven\n" +
+			"questions are put by template, and quotations are collected: nothing is judged. A contradiction is two\n" +
+			"quotations: between documents it is recorded at once, between answers only after the witness was asked\n" +
+			"about both. The audit scores the consistency and names the answers behind each finding. Only one\n" +
+			"inquiry can run at a time.\n\n" +
+			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit, without progress or without a\n" +
+			"detective, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
 			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.investigate(ctx, a, o, args) })}
+	}
+	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		if cmd.Flags().Changed("limit") && (o.Limit < inquiry.LeastLimit || o.Limit > inquiry.MostLimit) {
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d: an inquiry has %d to %d questions", o.Limit, inquiry.LeastLimit, inquiry.MostLimit))
+		}
+		return c.investigate(ctx, a, o, args)
+	})
 	fl := cmd.Flags()
 	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model (default: the setting inquiry.witness)")
 	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: the first one available, see ‘sibyl models’)")
 	fl.IntVar(&o.Limit, "limit", 0, "maximum number of questions, 5 to 20 (default: the setting inquiry.limit)")
-	fl.StringVar(&o.Language, "language", "", "en or de (default: the language of the hypothesis)")
+	fl.StringVar(&o.Language, "language", "", "en, de, pt, fr or es (default: the language of the hypothesis)")
 	return c.withView(cmd, `one JSON object, {"session": …}, with the session as in its file`)
 }
 
@@ -60,10 +67,14 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 			"the setting inquiry.witness sets a default"))
 	}
 	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
-		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+		asked := service.Request{Assistant: inquiry.Name, Words: words, Options: o}
+		r, err := a.Service.Start(ctx, c.owner(), asked)
+		if held, ok := errors.AsType[*journal.ClaimedError](err); ok && c.giveWay(ctx, a, held.Run) {
+			r, err = a.Service.Start(ctx, c.owner(), asked)
+		}
+		return r, err
 	})
-	var held *journal.ClaimedError
-	if errors.As(err, &held) {
+	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
 		return withCode(ExitFailed, c.alreadyOpen(ctx, a, held.Run))
 	}
 	if err != nil {
@@ -72,9 +83,37 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	followed := c.follow(ctx, r)
 	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
 	if err == nil {
-		_, err = c.session(context.WithoutCancel(ctx), a, row.Run) // writes its file, also where it was stopped
+		err = c.whereItLies(context.WithoutCancel(ctx), a, row.Run)
 	}
 	return errors.Join(followed, err)
+}
+
+// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is another one that holds the place.
+func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
+	r, err := a.Inquiry.Get(ctx, c.owner(), id)
+	if err != nil {
+		return false
+	}
+	s, err := a.Inquiry.Read(ctx, c.owner(), r)
+	if err != nil || !s.Resumable || a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") != nil {
+		return false
+	}
+	fmt.Fprintf(c.Err, "· the inquiry before, which had failed, has ended: %s\n", s.ID)
+	return true
+}
+
+// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be done next.
+func (c *command) whereItLies(ctx context.Context, a *app.App, r journal.Run) error {
+	s, err := c.session(ctx, a, r)
+	if err != nil {
+		return err
+	}
+	folder, err := a.Inquiry.Files(c.owner())
+	if err != nil || c.asJSON || c.quiet {
+		return err
+	}
+	fmt.Fprintf(c.Err, "· the session is in %s\n· ‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence\n", printable(folder.Path(s)))
+	return nil
 }
 
 // alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.
@@ -89,7 +128,7 @@ func (c *command) inquiryCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"},
 		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
 			"default is the latest."},
-		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify(), c.inquiryAnalyse())
+		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {
@@ -117,7 +156,11 @@ func inquiryLine(i inquiry.Item) string {
 	if id == "" {
 		id = i.Run
 	}
-	return fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", id, i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", id, i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+	if i.Verdict != "" {
+		line += "\n    " + printable(i.Verdict)
+	}
+	return line
 }
 
 // beginOne says how an inquiry is begun, to somebody who has none.

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,7 +8,6 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/files"
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 )
 
@@ -80,58 +76,4 @@ func printChecks(c *command, report record.Report) {
 	if report.Digest != "" {
 		fmt.Fprintln(c.Out, "digest", report.Digest)
 	}
-}
-
-func (c *command) inquiryAnalyse() *cobra.Command {
-	var asked string
-	cmd := &cobra.Command{Use: "analyse FILE.json | -", Short: "Analyse a finished interview", Args: cobra.ExactArgs(1),
-		Long: "Reads {\"hypothesis\", \"language\", \"pairs\": [{\"question\", \"answer\"}]} and reports the gaps and\n" +
-			"contradictions in the answers. Answers are numbered from 1, in the JSON pairs from 0. Findings that\n" +
-			"would need another question to confirm are listed under suspicions.",
-		Example: "  sibyl inquiry analyse interview.json --json -m offline:rules",
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			raw, err := c.readBounded(args[0], inquiry.MostInterview)
-			if err != nil {
-				return withCode(ExitUsage, err)
-			}
-			i, err := inquiry.ReadInterview(raw)
-			if err != nil {
-				return withCode(ExitUsage, fmt.Errorf("%s: %w", args[0], err))
-			}
-			id, err := a.Models.Choose(ctx, cmp.Or(asked, a.Config.Model))
-			if err != nil {
-				return withCode(ExitUsage, err)
-			}
-			f, err := a.Inquiry.Analyse(ctx, id, i)
-			if err != nil {
-				return withCode(ExitFailed, errors.Join(errors.New("the interview could not be analysed"), err))
-			}
-			if c.asJSON {
-				return c.printJSON(f)
-			}
-			c.printFound(f)
-			return nil
-		})}
-	cmd.Flags().StringVarP(&asked, "model", "m", "", "provider:model; offline:rules for rules only")
-	return c.withJSON(cmd, "one JSON object")
-}
-
-func (c *command) printFound(f inquiry.Found) {
-	for n, p := range f.Pairs {
-		for _, g := range p.Gaps {
-			fmt.Fprintln(c.Out, printable(fmt.Sprintf("answer %d: %s (%s): %s", n+1, g.Category, g.Severity, g.Description)))
-		}
-	}
-	clashes := func(what string, all []inquiry.FoundClash) {
-		for _, x := range all {
-			fmt.Fprintln(c.Out, printable(fmt.Sprintf("answers %d and %d: %s: %s", x.Pairs[0]+1, x.Pairs[1]+1, what, x.Reason)))
-		}
-	}
-	clashes("contradiction", f.Contradictions)
-	clashes("suspicion", f.Suspicions)
-	verdict := "not satisfied"
-	if f.Satisfied {
-		verdict = "satisfied"
-	}
-	fmt.Fprintf(c.Out, "%d %% complete, %s; by %s\n", f.Completeness, verdict, f.By)
 }

@@ -118,7 +118,7 @@ func defaults() Config {
 		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Prices:    Prices{Currency: "USD"},
-		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
+		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 6 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
 		Telemetry: Telemetry{TraceRatio: 1},
 		Keys:      KeyPlaces{Use: KeysAuto},

@@ -40,7 +40,7 @@ func Chunks(d Document) []Chunk {
 			if words > 0 && words+n > most {
 				// A heading belongs to what follows it.
 				keep := len(open)
-				if keep > 1 && isHeading(open[keep-1]) {
+				if keep > 1 && IsHeading(open[keep-1]) {
 					keep--
 				}
 				add(page.Number, open[:keep])
@@ -48,7 +48,7 @@ func Chunks(d Document) []Chunk {
 				words = len(strings.Fields(strings.Join(open, " ")))
 			}
 			open = append(open, paragraph)
-			if words += n; words >= enough && !isHeading(paragraph) {
+			if words += n; words >= enough && !IsHeading(paragraph) {
 				add(page.Number, open)
 				open, words = nil, 0
 			}
@@ -99,8 +99,8 @@ func cutAt(paragraph string) int {
 	return -1
 }
 
-// isHeading says whether a paragraph names what follows it: it is short and ends like no sentence.
-func isHeading(paragraph string) bool {
+// IsHeading says whether a paragraph names what follows it: it is short and ends like no sentence.
+func IsHeading(paragraph string) bool {
 	if strings.HasPrefix(paragraph, "#") {
 		return true
 	}

@@ -6,128 +6,66 @@ import (
 	"fmt"
 	"slices"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
 // AnalysePayload asks what the answers leave open.
 type AnalysePayload struct {
-	By    string `json:"by"`
 	Turns []Turn `json:"turns"`
 }
 
-// AnalyseReceipt is what they leave open, after the last of them.
+// AnalyseReceipt is what they leave open, after the last of them. Without a detective By is model.OfflineRules, and nothing is judged.
 type AnalyseReceipt struct {
-	Analysis rules.Analysis `json:"analysis"`
-	FollowUp bool           `json:"follow_up"`
-	By       string         `json:"by"`
-	Usage    model.Usage    `json:"usage,omitzero"`
-	Tries    []model.Try    `json:"tries,omitempty"`
+	Analysis Analysis    `json:"analysis"`
+	FollowUp bool        `json:"follow_up"`
+	By       string      `json:"by"`
+	Usage    model.Usage `json:"usage,omitzero"`
+	Tries    []model.Try `json:"tries,omitempty"`
 	model.Sent
 }
 
-// leastComplete is from where on an answer is complete enough (the design's settled question).
+// leastComplete is from where on a detective may be satisfied (the design's settled question).
 const leastComplete = 80
 
-// satisfied says that the detective needs no further answer: it is complete enough, nothing severe is open, and nothing is to be asked.
+func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
+
+// satisfied says that the detective needs no further answer, whatever it leaves open.
 func (r *AnalyseReceipt) satisfied() bool {
-	if r.FollowUp || r.Analysis.Completeness < leastComplete {
-		return false
-	}
-	return !slices.ContainsFunc(r.Analysis.Gaps, func(g rules.Gap) bool { return g.Severity == string(record.High) })
+	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= leastComplete
 }
 
 // analysis is the schema of a model's analysis. Pairs count from 1 there.
-var analysis = model.Schema{Name: "analysis", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["gaps","completenessScore","requiresFollowUp","contradictions"],"properties":{"gaps":{"type":"array","maxItems":30,"items":{"type":"object","additionalProperties":false,"required":["id","category","severity","aspect","description","pair"],"properties":{"id":{"type":"string"},"category":{"type":"string","enum":["missing_information","ambiguity","inconsistency","vagueness"]},"severity":{"type":"string","enum":["low","medium","high"]},"aspect":{"type":"string"},"description":{"type":"string","minLength":1},"pair":{"type":"integer","minimum":1}}}},"completenessScore":{"type":"integer","minimum":0,"maximum":100},"requiresFollowUp":{"type":"boolean"},"contradictions":{"type":"array","maxItems":20,"items":{"type":"object","additionalProperties":false,"required":["first","second","first_words","second_words","kind","description"],"properties":{"first":{"type":"integer","minimum":1},"second":{"type":"integer","minimum":1},"first_words":{"type":"string","minLength":1},"second_words":{"type":"string","minLength":1},"kind":{"type":"string","enum":["number","date","negation","name","other"]},"description":{"type":"string","minLength":1}}}}}}`)}
-
-func analyseLeaf() bt.Leaf {
-	type in struct {
-		By        string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
-		Turns     []Turn `port:"turns"`
-		Limit     int    `port:"limit"`
-		Detective string `port:"detective"`
-	}
-	type out struct {
-		Turns   []Turn     `port:"turns"`
-		Ledger  Ledger     `port:"ledger"`
-		Failure string     `port:"failure"`
-		Trail   []Trail    `port:"trail"`
-		Events  []bt.Typed `port:",events"`
-	}
-	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed, by %s", len(i.Turns), i.By), Payload: AnalysePayload{i.By, i.Turns}}, nil
-	}
-	fails := func(i in, why *bt.Fault, ref int64, o *out) {
-		if i.By == byModel {
-			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules analyse this answer")
-		} else {
-			o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
-		}
-	}
-	collect := func(i in, r AnalyseReceipt, ref int64, o *out) error {
-		o.Trail = switched(o.Trail, ref, r.Tries, r.By)
-		o.Turns = slices.Clone(o.Turns)
-		o.Turns[len(o.Turns)-1].Analysis = ref
-		o.Ledger = ledgerOf(o.Ledger, len(o.Turns), r)
-		l := &o.Ledger
-		o.Events = []bt.Typed{LedgerKept{Number: l.Pairs, Limit: i.Limit, Completeness: l.Completeness, High: l.count("high"), Medium: l.count("medium"), Low: l.count("low"),
-			Contradictions: l.Contradictions, Suspicions: l.Suspicions, By: r.By}}
-		return nil
-	}
-	return bt.One("Analyse", "Finds the gaps and contradictions in the answers.", plan, collect, fails)
-}
-
-func (p *performing) analyse(ctx context.Context, job run.Job, asked AnalysePayload) (any, error) {
-	all, latest, err := p.answered(asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	if asked.By == byRules {
-		return p.byRules(all, latest), nil
-	}
-	m, err := p.Model(ctx, p.env.Detective)
-	if err != nil {
-		return nil, agent.ModelFault(err)
-	}
-	q, err := p.prompt(ctx, textAnalyse, all, latest)
-	if err != nil {
-		return nil, err
-	}
-	var said modelAnalysis
-	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
-	if err != nil {
-		return nil, agent.ModelFault(err)
-	}
-	about, err := p.askedAbout(asked.Turns)
-	if err != nil {
-		return nil, err
-	}
-	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, FollowUp: said.RequiresFollowUp, Sent: q.Request.Sent()}
-	r.Analysis = said.checked(all, about, latest)
-	return r, nil
-}
-
-// byRules is the analysis of the rules. What a model has found to clash before stays: the rules do not settle what they have not seen.
-func (p *performing) byRules(all []rules.Exchange, latest AnalyseReceipt) AnalyseReceipt {
-	var a rules.Analysis
-	p.reading(all, func(c *rules.Case) { a = c.Analysis() })
-	followUp := !a.Satisfied
-	for _, c := range latest.Analysis.Contradictions {
-		if ofModel(c.ID) && !clashing(slices.Concat(a.Contradictions, a.Suspicions), c) {
-			a.Contradictions = append(a.Contradictions, c)
-		}
-	}
-	for _, c := range latest.Analysis.Suspicions {
-		if ofModel(c.ID) && !clashing(slices.Concat(a.Contradictions, a.Suspicions), c) {
-			a.Suspicions, a.Gaps, followUp = append(a.Suspicions, c), append(a.Gaps, gapOf(c)), true
-		}
-	}
-	return AnalyseReceipt{Analysis: a, FollowUp: followUp, By: model.OfflineRules}
-}
+var analysis = model.Schema{Name: "analysis", JSON: json.RawMessage(`{
+"type": "object", "additionalProperties": false,
+"required": ["gaps", "completenessScore", "requiresFollowUp", "contradictions", "retracted"],
+"properties": {
+	"gaps": {"type": "array", "maxItems": 30, "items": {
+		"type": "object", "additionalProperties": false,
+		"required": ["id", "category", "severity", "aspect", "description", "pair"],
+		"properties": {
+			"id": {"type": "string"},
+			"category": {"type": "string", "enum": ["missing_information", "ambiguity", "inconsistency", "vagueness"]},
+			"severity": {"type": "string", "enum": ["low", "medium", "high"]},
+			"aspect": {"type": "string"},
+			"description": {"type": "string", "minLength": 1},
+			"pair": {"type": "integer", "minimum": 1}}}},
+	"completenessScore": {"type": "integer", "minimum": 0, "maximum": 100},
+	"requiresFollowUp": {"type": "boolean"},
+	"contradictions": {"type": "array", "maxItems": 20, "items": {
+		"type": "object", "additionalProperties": false,
+		"required": ["first", "second", "first_words", "second_words", "kind", "description"],
+		"properties": {
+			"first": {"type": "integer", "minimum": 1},
+			"second": {"type": "integer", "minimum": 1},
+			"first_words": {"type": "string", "minLength": 1},
+			"second_words": {"type": "string", "minLength": 1},
+			"kind": {"type": "string", "enum": ["number", "date", "negation", "name", "other"]},
+			"description": {"type": "string", "minLength": 1}}}},
+	"retracted": {"type": "array", "maxItems": 20, "items": {"type": "string"}}}}`)}
 
 // modelAnalysis is what a model says. Pairs count from 1.
 type modelAnalysis struct {
@@ -137,26 +75,157 @@ type modelAnalysis struct {
 	}
 	CompletenessScore int
 	RequiresFollowUp  bool
-	Contradictions    []struct {
-		First, Second int
-		FirstWords    string `json:"first_words"`
-		SecondWords   string `json:"second_words"`
-		Kind          string
-		Description   string
-	}
+	Contradictions    []reported
+	Retracted         []string
 }
 
-// askedAbout gives, for each answered pair, the pairs that its question names.
-func (p *performing) askedAbout(turns []Turn) (about [][]int, err error) {
-	for _, t := range turns {
-		if t.Answer == 0 {
-			continue
+// reported is a contradiction as a model reports it.
+type reported struct {
+	First, Second int
+	FirstWords    string `json:"first_words"`
+	SecondWords   string `json:"second_words"`
+	Kind          string
+	Description   string
+}
+
+func analyseLeaf() bt.Leaf {
+	type in struct {
+		Turns     []Turn `port:"turns"`
+		Limit     int    `port:"limit"`
+		Detective string `port:"detective"`
+	}
+	type out struct {
+		Turns  []Turn     `port:"turns"`
+		Ledger Ledger     `port:"ledger"`
+		Trail  []Trail    `port:"trail"`
+		Events []bt.Typed `port:",events"`
+	}
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed", len(i.Turns)), Payload: AnalysePayload{i.Turns}}, nil
+	}
+	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
+		o.Turns = slices.Clone(o.Turns)
+		o.Turns[len(o.Turns)-1].Failed = why.Reason
+		o.Trail = failed(o.Trail, ref, why)
+		o.Events = []bt.Typed{AnalysisFailed{len(o.Turns), why.Reason}}
+	}
+	collected := func(i in, r AnalyseReceipt, ref int64, o *out) error {
+		o.Trail, o.Events = switched(o.Trail, ref, i.Detective, r.Tries, r.By)
+		o.Trail = r.told(o.Trail, ref, len(o.Turns))
+		o.Turns = slices.Clone(o.Turns)
+		o.Turns[len(o.Turns)-1].Analysis = ref
+		o.Ledger = ledgerOf(o.Ledger, len(o.Turns), r)
+		o.Events = append(o.Events, r.kept(len(o.Turns), i.Limit))
+		return nil
+	}
+	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.", plan, collected, fails)
+}
+
+// told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
+func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
+	trail = slices.Clip(trail)
+	for _, d := range r.Analysis.TakenBack {
+		trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + d})
+	}
+	for _, u := range r.Analysis.Unverified {
+		if u.Pair == pair {
+			trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "a contradiction is not verifiable (" + u.Description + "): " + u.Reason})
 		}
+	}
+	return trail
+}
+
+// kept tells how the inquiry stands after the analysis.
+func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
+	e := LedgerKept{Number: number, Limit: limit, Contradictions: len(r.Analysis.Contradictions), Waiting: len(r.Analysis.Waiting),
+		Unverified: len(r.Analysis.Unverified), By: r.By}
+	if r.judged() {
+		e.Completeness = &r.Analysis.Completeness
+	}
+	for _, g := range r.Analysis.Gaps {
+		switch record.Severity(g.Severity) {
+		case record.High:
+			e.High++
+		case record.Medium:
+			e.Medium++
+		default:
+			e.Low++
+		}
+	}
+	return e
+}
+
+func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayload) (any, error) {
+	all, latest, err := p.answered(asked.Turns)
+	if err != nil {
+		return nil, err
+	}
+	if !p.given.Model {
+		return collected(p.given.Language, all), nil
+	}
+	confronted, err := p.confronted(asked.Turns)
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.prompt(ctx, textAnalyse, all, latest)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.Model(ctx, p.env.Detective)
+	if err != nil {
+		return nil, lost(ctx, err)
+	}
+	var said modelAnalysis
+	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
+	switch {
+	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
+		return nil, faultOf(err)
+	case err != nil:
+		return nil, lost(ctx, err)
+	}
+	return AnalyseReceipt{Analysis: said.checked(all, confronted, latest.Analysis), FollowUp: said.RequiresFollowUp, By: resp.Model, Usage: resp.Usage,
+		Tries: resp.Tries, Sent: q.Request.Sent()}, nil
+}
+
+// lasts says of a failure that the next request meets it as well.
+func lasts(err error) bool {
+	kind := model.KindOf(err)
+	return kind == model.Auth || kind == model.Payment
+}
+
+// unjudgedInARow is how many pairs before the last one have an analysis that failed.
+func unjudgedInARow(turns []Turn) (n int) {
+	for at := len(turns) - 2; at >= 0 && turns[at].Failed != ""; at-- {
+		n++
+	}
+	return n
+}
+
+// confronted gives the place, from 0, of the answered pair that asked about a finding, by the finding's id.
+func (p *performing) confronted(turns []Turn) (map[string]int, error) {
+	at := map[string]int{}
+	for n, t := range turns {
 		q, err := run.ResultAt[AskReceipt](p.view, t.Question)
 		if err != nil {
 			return nil, err
 		}
-		about = append(about, q.About)
+		if q.Confronts != "" && t.Answer != 0 {
+			at[q.Confronts] = n
+		}
 	}
-	return about, nil
+	return at, nil
+}
+
+// collected is what the answers leave open where nobody judges.
+func collected(language string, all []Exchange) AnalyseReceipt {
+	r := AnalyseReceipt{By: model.OfflineRules, FollowUp: true}
+	var pairs []collect.Pair
+	for _, e := range all {
+		pairs = append(pairs, collect.Pair{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
+	}
+	for _, g := range collect.Gaps(language, pairs) {
+		r.Analysis.Gaps = append(r.Analysis.Gaps, Gap{ID: fmt.Sprintf("g%d", g.Pair+1), Category: string(g.Category), Severity: string(g.Severity),
+			Aspect: g.Aspect, Description: g.Description, Pair: g.Pair})
+	}
+	return r
 }

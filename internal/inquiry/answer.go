@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -25,6 +25,7 @@ type OpenReceipt struct {
 	Documents []record.Document `json:"documents,omitempty"`
 
 	Embeddings Embeddings `json:"embeddings,omitzero"`
+	Model      string     `json:"model,omitempty"` // that chooses quotations
 }
 
 func openLeaf() bt.Leaf {
@@ -42,7 +43,7 @@ func openLeaf() bt.Leaf {
 		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
 	}
 	collect := func(_ in, r OpenReceipt, ref int64, o *out) error {
-		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away}
+		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away, Model: r.Model}
 		for _, d := range r.Documents {
 			if d.Error != "" {
 				e.Unread = append(e.Unread, d.Name+": "+d.Error)
@@ -56,19 +57,12 @@ func openLeaf() bt.Leaf {
 	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect, fails)
 }
 
-func trailEvent(err *bt.Fault) string {
-	if err.Kind == string(model.Timeout) {
-		return string(record.TimeoutEvent)
-	}
-	return string(record.ErrorEvent)
-}
-
 func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
 	w, documents, err := p.called(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return OpenReceipt{w.Name(), documents, p.env.Witness.Embeddings}, nil
+	return OpenReceipt{w.Name(), documents, p.env.Witness.Embeddings, p.env.Witness.Model}, nil
 }
 
 // AnswerPayload asks the witness the last question.
@@ -80,25 +74,16 @@ type AnswerPayload struct {
 // AnswerReceipt is what the witness says.
 type AnswerReceipt struct {
 	Text      string            `json:"text"`
-	NotFound  bool              `json:"not_found,omitempty"` // the documents do not say
+	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
 	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
-	Usage    model.Usage       `json:"usage,omitzero"`     // of a witness that is a model
+	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
+	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
+	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
-}
-
-// around is the text of the chunks that are cited, each once.
-func (r AnswerReceipt) around() string {
-	var texts []string
-	for _, c := range r.Citations {
-		if text := r.Passages[c.ChunkHash]; !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
 }
 
 func hearLeaf() bt.Leaf {
@@ -154,7 +139,8 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 	if err != nil {
 		return nil, err
 	}
-	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{}, Usage: a.Usage, Sent: a.Sent}
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{},
+		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
@@ -165,4 +151,12 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 		}
 	}
 	return r, nil
+}
+
+// asWitnessed are the pairs as a witness knows them.
+func asWitnessed(all []Exchange) (earlier []witness.Exchange) {
+	for _, e := range all {
+		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
+	}
+	return earlier
 }

@@ -8,17 +8,18 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 )
 
 // Options are what a person says beside the hypothesis.
@@ -26,7 +27,7 @@ type Options struct {
 	Witness   string `json:"witness,omitempty"`   // a file or folder of documents, or provider:model; empty: as it is set
 	Detective string `json:"detective,omitempty"` // provider:model; empty: what is there
 	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
-	Language  string `json:"language,omitempty"`  // "en" or "de"; empty: that of the hypothesis
+	Language  string `json:"language,omitempty"`  // one of languages; empty: that of the hypothesis
 	Documents bool   `json:"-"`                   // the witness is a path, also if it looks like a model; who is elsewhere names a folder of the server
 
 	called string // what the folder of the witness is called where its path is not to be told
@@ -38,6 +39,9 @@ const (
 	MostLimit  = 20
 	UsualLimit = 10
 )
+
+// languages are those of the templates; a detective that is a model asks in any that a hypothesis has.
+func languages() []string { return []string{"en", "de", "pt", "fr", "es"} }
 
 // mostHypothesis bounds a hypothesis, in characters, and mostTitle what lists show of it.
 const (
@@ -52,7 +56,7 @@ const claim = "inquiry"
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true, Events: Events(), Reasons: whys(),
 		Begin: d.begin, Show: show, Lines: lines, Decode: decode, Exchanged: exchanged,
-		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
+		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de","pt","fr","es"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
 }
 
 // decode reads options from elsewhere: documents are named by a folder of the server.
@@ -87,9 +91,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if limit < LeastLimit || limit > MostLimit {
 		return run.Spec{}, &assistant.RequestError{Public: fmt.Sprintf("an inquiry has %d to %d questions", LeastLimit, MostLimit), Hint: "choose a limit in this range"}
 	}
-	language := cmp.Or(o.Language, rules.Language(words))
-	if language != "en" && language != "de" {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
+	tongue := cmp.Or(o.Language, language.Of(words))
+	if tongue != "" && !slices.Contains(languages(), tongue) {
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " + strings.Join(languages(), ", ") + ", or none"}
 	}
 	if o.Witness = cmp.Or(strings.TrimSpace(o.Witness), d.Heard); o.Witness == "" {
 		return run.Spec{}, &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
@@ -101,20 +105,24 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	texts, told, err := d.texts()
+	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
+	if detective != model.OfflineRules {
+		w.Model = detective
+	}
+	if !o.Documents && strings.Contains(o.Witness, ":") {
+		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness}
+	}
+	texts, told, err := d.texts(w.Kind)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
-	if !o.Documents && strings.Contains(o.Witness, ":") {
-		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
-	}
+	w.Text = told
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, unheard(err)
 	}
 	id := newUUID()
-	return run.Spec{Session: id, Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: id, Hypothesis: words, Language: language, Limit: limit, Model: detective != model.OfflineRules, Detective: detective},
+	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
+		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: limit, Model: detective != model.OfflineRules, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
 }
 
@@ -142,16 +150,20 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 	return id, err
 }
 
-// texts are what the models are told; that of a witness stands apart.
-func (d Deps) texts() (texts []run.Text, witness string, err error) {
-	for _, name := range append([]string{textDetective, textAnalyse, textSummary}, strategies()...) {
+// texts are what the models are told; that of a witness of this kind stands apart.
+func (d Deps) texts(kind string) (texts []run.Text, witness string, err error) {
+	for _, name := range []string{textDetective, textAnalyse, textSummary, strategyContradiction} {
 		content, err := fs.ReadFile(d.Prompts, name+".md")
 		if err != nil {
 			return nil, "", fmt.Errorf("the prompts of the Inquiry: %w", err)
 		}
 		texts = append(texts, run.Text{Name: name, Content: content})
 	}
-	content, err := fs.ReadFile(d.Prompts, "witness.md")
+	name := "witness.md"
+	if kind == record.WitnessDocuments {
+		name = "documents.md"
+	}
+	content, err := fs.ReadFile(d.Prompts, name)
 	if err != nil {
 		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}

@@ -2,7 +2,6 @@ package inquiry_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,249 +12,221 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// beams are two answers that clash.
+// beams are two quotations of answers 1 and 2 that clash.
 var beams = clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number", Description: "The number of beams differs."}
 
-// clashing is a detective who sees that answers 1 and 2 clash, asks about both after answer 2, and thinks of the reply what settled says.
-func clashing(t *testing.T, replies []string, settled said) *house {
+// testimony is a witness that is a model, whose first two answers clash, with what the detective says after each answer.
+func testimony(t *testing.T, answers []string, analyses ...said) *house {
 	h := newHouse(t)
-	h.says = speaking(append([]string{"There were 40 beams.", "In all,\n 60 Beams were set."}, replies...)...)
-	usual := h.asks
-	h.asks = func(n int, req model.Request) modeltest.Turn {
-		if n == 3 {
-			return ask("You said “40 beams”, and “60 beams”: which holds?", 1, 2, 2, 1, 3)
-		}
-		return usual(n, req)
-	}
-	h.analyses = func(n int, _ model.Request) modeltest.Turn {
-		switch n {
-		case 1:
-			return said{Complete: 50, More: true}.turn()
-		case 2:
-			return said{Complete: 90, Contradictions: []clash{beams}}.turn()
-		}
-		return settled.turn()
-	}
+	h.says = speaking(append([]string{"There were 40 beams.", "In all,\n 60 Beams were set."}, answers...)...)
+	h.analyses = func(n int, _ model.Request) modeltest.Turn { return analyses[min(n, len(analyses))-1].turn() }
 	return h
 }
 
-func TestSuspicionIsASevereGapAndAskedAboutBeforeItIsRecorded(t *testing.T) {
-	h := clashing(t, []string{"Both are what I said."}, said{Complete: 90, Contradictions: []clash{beams}})
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
-	gaps := s.Pairs[1].GapAnalysis.Gaps
-	if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High || gaps[0].Since != 2 {
-		t.Errorf("gaps after the second answer: %+v", gaps)
-	}
-	same(t, "strategy of the third question", s.Pairs[2].Strategy, "contradiction")
-	same(t, "what it is about", s.Pairs[2].About, []int{0, 1})
-	contains(t, h.requests(asking)[2].Messages[0].Text, "answers 1 and 2: “40 beams” against “60 Beams”")
-	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
-		{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"}, Settled: 3}})
-	same(t, "remaining gaps: it is charged once", s.AuditResult.RemainingGaps, []record.RemainingGap{})
-	same(t, "score", s.AuditResult.ConsistencyScore, record.Score(s.Pairs, s.AuditResult.Contradictions).Score)
+var (
+	open      = said{Complete: 50, More: true}
+	satisfied = said{Complete: 90}
+)
+
+func with(s said, clashes ...clash) said {
+	s.Contradictions = clashes
+	return s
 }
 
-func TestContradictionThatIsCorrectedIsClosed(t *testing.T) {
-	h := clashing(t, []string{"I was wrong: it was 60."}, said{Complete: 90})
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
-	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
-	same(t, "remaining gaps", len(s.AuditResult.RemainingGaps), 0)
-}
-
-func TestSilenceSettlesNoContradiction(t *testing.T) {
-	for name, reply := range map[string]witness.Answer{"empty": {Text: " "}, "not in the documents": {Text: "The documents do not say.", NotFound: true}} {
+func TestContradictionBetweenAnswersIsConfrontedAndThenRecorded(t *testing.T) {
+	for name, last := range map[string]said{"reported again": with(satisfied, beams), "not taken back": satisfied} {
 		t.Run(name, func(t *testing.T) {
-			h := clashing(t, nil, said{Complete: 90, Contradictions: []clash{beams}})
-			usual := h.says
-			h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
-				if n < 3 {
-					return usual(ctx, q, n)
-				}
-				return reply, nil
-			}
+			h := testimony(t, []string{"Both are what I said."}, open, with(open, beams), last)
 			p := h.process("one", h.journal)
 			_, s := p.inquire(options())
-			p.ended(s, record.LimitReached, record.NoProgress, 6)
-			same(t, "contradictions", len(s.ProvisionalAudit.Contradictions), 0)
-			same(t, "remaining gaps", len(s.ProvisionalAudit.RemainingGaps), 1)
-			same(t, "category", s.ProvisionalAudit.RemainingGaps[0].Category, record.Inconsistency)
-			same(t, "strategies after that", s.Pairs[3].Strategy, "depth")
+			p.ended(s, record.Completed, record.Satisfied, 3)
+			gaps := s.Pairs[1].GapAnalysis.Gaps
+			if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High || gaps[0].Since != 2 {
+				t.Errorf("gaps after the second answer: %+v", gaps)
+			}
+			same(t, "strategy of the third question", s.Pairs[2].Strategy, "contradiction")
+			same(t, "what it is about, though the model does not say so", s.Pairs[2].About, []int{0, 1})
+			contains(t, s.Pairs[2].Question, "“40 beams”", "“60 Beams”", questions[2])
+			same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
+				{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"}, Settled: 3}})
+			same(t, "remaining gaps: it is charged once", s.AuditResult.RemainingGaps, []record.RemainingGap{})
 		})
 	}
 }
 
-func TestQuestionThatNamesOneOfTheAnswersRecordsNothing(t *testing.T) {
-	h := clashing(t, []string{"Yes."}, said{Complete: 90, Contradictions: []clash{beams}})
-	h.asks = func(n int, _ model.Request) modeltest.Turn { return ask(questions[n-1], 1) }
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	same(t, "contradictions", len(s.ProvisionalAudit.Contradictions), 0)
-	same(t, "remaining gaps", len(s.ProvisionalAudit.RemainingGaps), 1)
-}
-
-func TestWordsThatDoNotStandInTheAnswersAreNoContradiction(t *testing.T) {
-	for name, c := range map[string]clash{
-		"first":        {First: 1, Second: 2, FirstWords: "41 beams", SecondWords: "60 beams"},
-		"second":       {First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "none at all"},
-		"other pair":   {First: 2, Second: 1, FirstWords: "40 beams", SecondWords: "60 beams"},
-		"same pair":    {First: 1, Second: 1, FirstWords: "40", SecondWords: "beams"},
-		"no such pair": {First: 1, Second: 7, FirstWords: "40 beams", SecondWords: "60 beams"},
-		"only blanks":  {First: 1, Second: 2, FirstWords: "  ", SecondWords: "60 beams"},
+func TestContradictionThatIsTakenBackIsTakenOutAlsoWhenItWasRecorded(t *testing.T) {
+	for name, analyses := range map[string][]said{
+		"at once, by its id":     {open, with(open, beams), {Complete: 90, Retracted: []string{"c2.1"}}},
+		"at once, by its words":  {open, with(open, beams), {Complete: 90, Retracted: []string{"“40 Beams”"}}},
+		"after it was recorded":  {open, with(open, beams), with(open, beams), {Complete: 90, Retracted: []string{"c2.1"}}},
+		"before it was asked of": {open, with(open, beams), {Complete: 90, Contradictions: []clash{beams}, Retracted: []string{"c2.1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.Kind, c.Description = "number", "They differ."
-			h := clashing(t, nil, said{})
-			h.asks = func(n int, _ model.Request) modeltest.Turn { return ask(questions[n-1]) }
-			h.analyses = func(n int, _ model.Request) modeltest.Turn {
-				if n == 1 {
-					return said{Complete: 50, More: true}.turn()
-				}
-				return said{Complete: 90, Contradictions: []clash{c}}.turn()
-			}
+			h := testimony(t, []string{"I was wrong: it was 60.", "As I said, 60."}, analyses...)
 			p := h.process("one", h.journal)
 			_, s := p.inquire(options())
-			p.ended(s, record.Completed, record.Satisfied, 2)
-			same(t, "gaps", len(s.Pairs[1].GapAnalysis.Gaps), 0)
+			p.ended(s, record.Completed, record.Satisfied, len(analyses))
 			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
+			same(t, "remaining gaps", len(s.AuditResult.RemainingGaps), 0)
+			same(t, "score", *s.AuditResult.ConsistencyScore, record.Score(s.Pairs, nil).Score)
+			contains(t, s.AuditTrail[0].Reason, "took back", beams.Description)
 		})
 	}
 }
 
-func TestContradictionStaysRecordedThoughALaterAnalysisDoesNotNameIt(t *testing.T) {
-	for name, fourth := range map[string]modeltest.Turn{"of a model": said{Complete: 90}.turn(), "of the rules": modeltest.Fail(model.RateLimit)} {
-		t.Run(name, func(t *testing.T) {
-			h := clashing(t, []string{"Both.", "The paint was green.", "Nothing more."}, said{})
-			usual := h.analyses
-			h.analyses = func(n int, req model.Request) modeltest.Turn {
-				switch n {
-				case 3:
-					return said{Complete: 60, More: true, Contradictions: []clash{beams}}.turn()
-				case 4:
-					return fourth
-				case 5:
-					return said{Complete: 90}.turn()
-				}
-				return usual(n, req)
-			}
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
-			same(t, "contradictions", len(s.Audit().Contradictions), 1)
-			same(t, "status", s.Status, record.Completed)
-		})
-	}
-}
-
-func TestSuspicionOfAModelIsOpenWhileTheRulesAnalyse(t *testing.T) {
-	h := clashing(t, []string{"Green."}, said{Complete: 90, Contradictions: []clash{beams}})
-	h.asks = func(n int, _ model.Request) modeltest.Turn {
-		if n == 4 {
-			return ask("You said “40 beams”, and “60 beams”: which holds?", 1, 2)
-		}
-		return ask(questions[n-1])
-	}
-	usual := h.analyses
-	h.analyses = func(n int, req model.Request) modeltest.Turn {
-		if n == 3 {
-			return modeltest.Fail(model.RateLimit)
-		}
-		return usual(n, req)
-	}
-	h.says = speaking("There were 40 beams.", "60 beams were set.", "It is green.", "Both hold.")
+func TestSatisfiedDetectiveEndsAndWhatWaitsIsUnconfirmed(t *testing.T) {
+	h := testimony(t, nil, open, with(satisfied, beams))
 	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	high := 0
-	for _, g := range s.Pairs[2].GapAnalysis.Gaps {
-		if g.Category == record.Inconsistency && g.Severity == record.High {
-			high++
-		}
-	}
-	same(t, "clashes that are open after the third answer", high, 1)
-	same(t, "strategy of the fourth question", s.Pairs[3].Strategy, "contradiction")
-	same(t, "contradictions", len(s.Audit().Contradictions), 1)
+	res, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 2)
+	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
+		{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"}, Unconfirmed: true}})
+	same(t, "remaining gaps: it is charged once", len(s.AuditResult.RemainingGaps), 0)
+	contains(t, record.Verdict(&s), "1 contradiction (1 unconfirmed)")
+	contains(t, res.Answer, "Unconfirmed", "“40 beams” (answer 1)", "“60 Beams” (answer 2)")
 }
 
-func TestWhatAModelRepeatsInItsAnalysisStandsOnce(t *testing.T) {
-	h := clashing(t, []string{"Both."}, said{Complete: 90, Contradictions: []clash{beams, beams}})
-	usual, doubled := h.analyses, missing(1, "low")
+func TestContradictionOfTheLastPairIsUnconfirmed(t *testing.T) {
+	h := testimony(t, nil, open)
 	h.analyses = func(n int, req model.Request) modeltest.Turn {
-		if n != 2 {
-			return usual(n, req)
+		if n == 5 {
+			return with(said{Complete: 60, More: true}, beams).turn()
 		}
-		same := gap{ID: "c1-2-number", Category: "inconsistency", Severity: "low", Description: "They clash.", Pair: 2}
-		return said{Complete: 90, Contradictions: []clash{beams, beams}, Gaps: []gap{doubled, doubled, same, same, {Category: "vagueness", Severity: "low", Description: " ", Pair: 1}, missing(9, "low")}}.turn()
-	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
-	var ids []string
-	for _, g := range s.Pairs[1].GapAnalysis.Gaps {
-		ids = append(ids, g.ID)
-	}
-	slices.Sort(ids)
-	same(t, "gaps after the second answer", strings.Join(ids, " "), "c1-2-number m2.1 m2.2")
-	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
-}
-
-func TestRulesHoldNothingOfOneParagraphAgainstEachOther(t *testing.T) {
-	const first, second = "The workshop employed 240 people.", "There were 310 people employed at the workshop."
-	for parting, asked := range map[string]bool{" ": false, "\n\n": true} {
-		h := newHouse(t)
-		h.offline = true
-		passage := first + parting + second
-		h.opens = func() ([]record.Document, error) {
-			return []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 1}}, nil
-		}
-		h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
-			if n > 2 {
-				return witness.Answer{Text: "That is not in the documents.", NotFound: true, By: "documents"}, nil
-			}
-			quote := []string{first, second}[n-1]
-			cited := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, ChunkHash: files.Hash([]byte(passage)), Quote: quote, Passage: passage}
-			return witness.Answer{Text: quote, Citations: []witness.Citation{cited}, By: "documents"}, nil
-		}
-		h.process("one", h.journal).inquire(options())
-		both := slices.ContainsFunc(h.asked(), func(q string) bool { return strings.Contains(q, "240 people") && strings.Contains(q, "310 people") })
-		same(t, "asked about both", both, asked)
-	}
-}
-
-// Reports that disagree are often quoted in one answer: each side of what they contradict is shown with its own passage.
-func TestReportsThatOneAnswerQuotesAreHeldAgainstEachOther(t *testing.T) {
-	h := newHouse(t)
-	h.offline = true
-	reports := []string{"The workshop employed 240 people.", "There were 310 people employed at the workshop."}
-	both := witness.Answer{Text: strings.Join(reports, " "), By: "documents"}
-	var docs []record.Document
-	for i, passage := range reports {
-		letter := string(rune('a' + i))
-		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 1, Chunks: 1})
-		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt", Hash: hashOf(letter), Page: 1, ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
-	}
-	h.opens = func() ([]record.Document, error) { return docs, nil }
-	h.says = func(_ context.Context, asked string, n int) (witness.Answer, error) {
-		if n == 1 || strings.Contains(asked, "240 people") && strings.Contains(asked, "310 people") {
-			return both, nil
-		}
-		return witness.Answer{Text: "That is not in the documents.", NotFound: true, By: "documents"}, nil
+		return never(n, req)
 	}
 	p := h.process("one", h.journal)
 	o := options()
-	o.Witness, o.Documents = "reports", true
-	r := p.begin("The workshop grew.", o)
-	_, s := p.wait(r)
-	found := s.Audit().Contradictions
-	if len(found) != 1 || found[0].Pairs != [2]int{0, 0} || found[0].Settled == 0 {
-		t.Fatalf("contradictions: %+v", found)
+	o.Limit = 5
+	_, s := p.inquire(o)
+	p.ended(s, record.LimitReached, record.Limit, 5)
+	if found := s.ProvisionalAudit.Contradictions; len(found) != 1 || !found[0].Unconfirmed || found[0].Settled != 0 {
+		t.Errorf("contradictions %+v", found)
 	}
-	asked := slices.IndexFunc(s.Pairs, func(p record.Pair) bool { return slices.Equal(p.About, []int{0}) })
-	same(t, "the pair that asks about it", asked+1, found[0].Settled)
-	contains(t, string(record.Markdown(s)), found[0].Description)
-	page := string(must(p.desk.Evidence(t.Context(), must(p.journal.Run(t.Context(), ada, r.ID))(t), s))(t))
-	contains(t, page, "<mark>240</mark>", "<mark>310</mark>")
-	report := record.Verify([]byte(page), nil)
-	same(t, "the page holds", report.OK(), true)
+}
+
+func TestSilenceLeavesAContradictionUnconfirmed(t *testing.T) {
+	h := testimony(t, []string{" "}, open, with(open, beams), satisfied)
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 3)
+	if found := s.AuditResult.Contradictions; len(found) != 1 || !found[0].Unconfirmed || found[0].Settled != 3 {
+		t.Errorf("contradictions %+v", found)
+	}
+}
+
+func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWith(t *testing.T) {
+	turned := clash{First: 3, Second: 1, FirstWords: "«60  BEAMS»", SecondWords: "40 beams.", Kind: "other", Description: "Told anew."}
+	h := testimony(t, []string{"Both: 60 beams and 40 beams."}, open, with(open, beams, beams), with(open, turned), with(satisfied, turned))
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 4)
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
+	same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“40 beams”"), 1)
+}
+
+func TestTwoContradictionsOfOneKindInOnePairAreBothKept(t *testing.T) {
+	bolts := clash{First: 1, Second: 2, FirstWords: "9 bolts", SecondWords: "12 bolts", Kind: "number", Description: "The number of bolts differs."}
+	h := testimony(t, nil, open, with(open, beams, bolts), open, satisfied)
+	h.says = speaking("There were 40 beams and 9 bolts.", "60 beams were set, with 12 bolts.", "I say no more.", "No more.")
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 4)
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 2)
+	same(t, "strategies", []string{s.Pairs[2].Strategy, s.Pairs[3].Strategy}, []string{"contradiction", "contradiction"})
+	same(t, "settled by", []int{s.AuditResult.Contradictions[0].Settled, s.AuditResult.Contradictions[1].Settled}, []int{3, 4})
+}
+
+func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
+	for name, c := range map[string]clash{
+		"first":           {First: 1, Second: 2, FirstWords: "41 beams", SecondWords: "60 beams"},
+		"within a number": {First: 1, Second: 2, FirstWords: "0 beams", SecondWords: "60 beams"},
+		"no such pair":    {First: 1, Second: 7, FirstWords: "40 beams", SecondWords: "none"},
+		"the same words":  {First: 1, Second: 1, FirstWords: "40 beams", SecondWords: "40 Beams"},
+		"only blanks":     {First: 1, Second: 2, FirstWords: "  ", SecondWords: "60 beams"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Kind, c.Description = "number", "They differ."
+			h := testimony(t, nil, open, with(satisfied, c))
+			p := h.process("one", h.journal)
+			res, s := p.inquire(options())
+			p.ended(s, record.Completed, record.Satisfied, 2)
+			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
+			same(t, "score", *s.AuditResult.ConsistencyScore, record.Score(s.Pairs, nil).Score)
+			found := s.AuditResult.Unverified
+			if len(found) != 1 || found[0].Description != "They differ." || found[0].Pair != 2 || found[0].Words != [2]string{c.FirstWords, c.SecondWords} {
+				t.Fatalf("unverified: %+v", found)
+			}
+			contains(t, s.AuditTrail[0].Reason, "not verifiable", found[0].Reason)
+			contains(t, res.Answer, "Not verifiable: They differ.")
+		})
+	}
+}
+
+func TestFindingThatIsQuotedRightlyLaterIsVerified(t *testing.T) {
+	wrong := beams
+	wrong.FirstWords = "forty beams"
+	h := testimony(t, []string{"So it is."}, open, with(open, wrong), with(satisfied, beams))
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	same(t, "unverified", len(s.AuditResult.Unverified), 0)
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
+	contains(t, h.requests(analysing)[2].Messages[0].Text, "not quoted letter by letter", "forty beams")
+}
+
+// reports are two documents that clash, quoted in one answer, each with its passage.
+func reports(t *testing.T, say ...string) *house {
+	h := newHouse(t)
+	both := witness.Answer{Text: strings.Join(say, " "), By: "documents"}
+	var docs []record.Document
+	for i, passage := range say {
+		letter := string(rune('a' + i))
+		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 2, Chunks: 1})
+		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt", Hash: hashOf(letter), Page: i + 1,
+			ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
+	}
+	h.opens = func() ([]record.Document, error) { return docs, nil }
+	h.says = func(context.Context, string, int) (witness.Answer, error) { return both, nil }
+	return h
+}
+
+func TestContradictionBetweenDocumentsIsRecordedAtOnceAlsoWithinOneAnswer(t *testing.T) {
+	h := reports(t, "The workshop employed 240 people.", "There were 310 people employed at the workshop.")
+	people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number", Description: "The number of people differs."}
+	h.analyses = func(int, model.Request) modeltest.Turn { return with(satisfied, people).turn() }
+	p := h.process("one", h.journal)
+	o := options()
+	o.Witness, o.Documents = "reports", true
+	res, s := p.wait(p.begin("The workshop grew.", o))
+	p.ended(s, record.Completed, record.Satisfied, 1)
+	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{{Pairs: [2]int{0, 0}, Description: people.Description, Kind: "number",
+		Words: [2]string{"240 people", "310 people"}, Places: [2]record.Place{{Document: "a.txt", Page: 1}, {Document: "b.txt", Page: 2}}}})
+	same(t, "score", *s.AuditResult.ConsistencyScore, 89)
+	contains(t, res.Answer, "“240 people” (a.txt, page 1)", "“310 people” (b.txt, page 2)")
+}
+
+func TestWhatTheDetectiveIsToldNamesFilesAndPages(t *testing.T) {
+	h := reports(t, "It employed 240 people.", "It employed 310 people.")
+	h.process("one", h.journal).inquire(options())
+	contains(t, h.requests(analysing)[0].Messages[0].Text, "Quoted from: a.txt, page 1; b.txt, page 2")
+}
+
+func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testing.T) {
+	h := reports(t, "The bridge was closed in 2019.", "The bridge was never closed.", "The bridge was closed in 1987.", "There is no bridge.")
+	h.offline = true
+	p := h.process("one", h.journal)
+	res, s := p.inquire(options())
+	p.ended(s, record.LimitReached, record.Collected, 7)
+	a := s.ProvisionalAudit
+	same(t, "contradictions", len(a.Contradictions), 0)
+	if a.ConsistencyScore != nil || s.AuditResult != nil {
+		t.Errorf("it has a score: %+v", a)
+	}
+	same(t, "what is told", []string{a.Summary, a.Unjudged, record.Verdict(&s)}, []string{record.NotAudited, record.NotAudited, record.NotAudited})
+	contains(t, res.Answer, record.NotAudited)
+	lacks(t, res.Answer+res.Footer, "atisfied", "onsistency", "100")
+	for _, pair := range s.Pairs {
+		if pair.GapAnalysis.CompletenessScore != nil || !pair.GapAnalysis.RequiresFollowUp || pair.AnalysedBy != "" {
+			t.Errorf("pair %d is judged: %+v", pair.Sequence, pair.GapAnalysis)
+		}
+	}
 }

@@ -82,11 +82,6 @@ func (d *Desk) Latest(ctx context.Context, owner journal.Owner) (journal.Run, er
 	return append(rows, journal.Run{})[0], err
 }
 
-// Detective chooses who asks or analyses, "provider:model": what is asked for, or what is usual for "". An assistant.RequestError if it can't be asked.
-func (d *Desk) Detective(ctx context.Context, asked string) (string, error) {
-	return d.detective(ctx, asked)
-}
-
 // Find gives an inquiry by its id, the beginning of it, the id of its run, or, for "", the latest.
 func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (journal.Run, error) {
 	if query == "" {
@@ -196,5 +191,5 @@ func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, e
 	if w.Summary != 0 { // it has come to its end, and its file may say so
 		asked.Summary, asked.Reason = w.Summary, w.Reason
 	}
-	return p.project(asked)
+	return p.project(asked, p.waits())
 }

@@ -10,7 +10,7 @@ import (
 
 // Events are one of each type of event.
 func Events() []bt.Typed {
-	return []bt.Typed{WitnessOpened{}, StrategyChosen{}, QuestionPut{}, AnswerHeard{}, LedgerKept{}, Ended{}}
+	return []bt.Typed{WitnessOpened{}, StrategyChosen{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{}, LedgerKept{}, Ended{}}
 }
 
 // WitnessOpened says who answers.
@@ -22,6 +22,7 @@ type WitnessOpened struct {
 
 	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
 	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
+	Model      string `json:"model,omitempty"`      // that is given the passages that are found, and chooses the quotations
 }
 
 // EventType implements bt.Typed.
@@ -36,6 +37,9 @@ func (e WitnessOpened) lines() []string {
 	}
 	for _, u := range e.Unread {
 		s = append(s, "not read: "+u)
+	}
+	if e.Model != "" {
+		s = append(s, e.Model+" is given the passages that are found for each question, and chooses the quotations")
 	}
 	switch {
 	case e.Away:
@@ -91,16 +95,42 @@ func (e AnswerHeard) String() string {
 	return s
 }
 
+// AnalysisFailed says that the answer of a pair could not be analysed. The inquiry goes on.
+type AnalysisFailed struct {
+	Number int    `json:"number"`
+	Reason string `json:"reason"`
+}
+
+// EventType implements bt.Typed.
+func (AnalysisFailed) EventType() string { return "analysis.failed" }
+
+func (e AnalysisFailed) String() string {
+	return fmt.Sprintf("answer %d is not analysed, and the inquiry goes on: %s", e.Number, e.Reason)
+}
+
+// DetectiveSwitched says that a model failed, and which one is asked instead.
+type DetectiveSwitched struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Reason string `json:"reason"`
+}
+
+// EventType implements bt.Typed.
+func (DetectiveSwitched) EventType() string { return "detective.switched" }
+
+func (e DetectiveSwitched) String() string { return e.Reason + "; asking " + e.To }
+
 // LedgerKept says how the inquiry stands after a pair.
 type LedgerKept struct {
 	Number         int    `json:"number"`
 	Limit          int    `json:"limit"`
-	Completeness   int    `json:"completeness"`
+	Completeness   *int   `json:"completeness,omitempty"` // nil: no model has judged
 	High           int    `json:"high"`
 	Medium         int    `json:"medium"`
 	Low            int    `json:"low"`
 	Contradictions int    `json:"contradictions"`
-	Suspicions     int    `json:"suspicions"`
+	Waiting        int    `json:"waiting"`    // contradictions that the witness was not asked about
+	Unverified     int    `json:"unverified"` // reported, and not quoted letter by letter
 	By             string `json:"by"`
 }
 
@@ -108,12 +138,18 @@ type LedgerKept struct {
 func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
-	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(e.Completeness), e.Completeness, e.High, e.Medium, e.Low)
+	if e.Completeness == nil {
+		return fmt.Sprintf("not found so far: %d of %d", e.High+e.Medium+e.Low, e.Number)
+	}
+	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}
-	if e.Suspicions > 0 {
-		s += fmt.Sprintf("; to be asked about: %d", e.Suspicions)
+	if e.Waiting > 0 {
+		s += fmt.Sprintf("; to be asked about: %d", e.Waiting)
+	}
+	if e.Unverified > 0 {
+		s += fmt.Sprintf("; not verifiable: %d", e.Unverified)
 	}
 	return s
 }

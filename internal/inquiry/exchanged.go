@@ -3,7 +3,7 @@ package inquiry
 import (
 	"context"
 	"encoding/json"
-	"slices"
+	"strings"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry/record"
@@ -19,71 +19,46 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		return x, err
 	}
 	switch asked := c.Asked.(type) {
+	case AnswerPayload:
+		r, _ := c.Value.(AnswerReceipt)
+		return p.exchangedAnswer(asked, r)
 	case AskPayload:
 		r, _ := c.Value.(AskReceipt) // none: it failed
-		if asked.By == byRules {
+		if !p.given.Model {
 			return assistant.Exchanged{To: r.By}, nil
 		}
 		return p.exchangedQuestion(ctx, asked, r)
 	case AnalysePayload:
 		r, _ := c.Value.(AnalyseReceipt)
-		if asked.By == byRules {
+		if !p.given.Model {
 			return assistant.Exchanged{To: r.By}, nil
 		}
 		q, err := p.about(ctx, textAnalyse, asked.Turns)
 		if err != nil || c.Err != nil {
-			return told(q, r.By, analysis, r.Sent), err
+			return sentTo(q, r.By, analysis, r.Sent), err
 		}
-		return told(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(taken(r))...), nil
+		return sentTo(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(taken(r))...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
-		if asked.By == byRules {
-			return assistant.Exchanged{To: r.By}, nil
+		if r.By == "" {
+			return x, nil
 		}
 		q, err := p.about(ctx, textSummary, asked.Turns)
-		return told(q, r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), err
-	case AnswerPayload:
-		r, _ := c.Value.(AnswerReceipt)
-		return p.exchangedAnswer(asked, r)
+		return sentTo(q, r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), err
 	}
 	return x, nil
 }
 
-// taken is what of a model's analysis was taken, in the form in which it was asked for. Pairs count from 1.
+// taken is what of a model's analysis was taken.
 func taken(r AnalyseReceipt) any {
-	type gap struct {
-		ID          string `json:"id"`
-		Category    string `json:"category"`
-		Severity    string `json:"severity"`
-		Aspect      string `json:"aspect"`
-		Description string `json:"description"`
-		Pair        int    `json:"pair"`
-	}
-	type clash struct {
-		First       int    `json:"first"`
-		Second      int    `json:"second"`
-		FirstWords  string `json:"first_words"`
-		SecondWords string `json:"second_words"`
-		Kind        string `json:"kind"`
-		Description string `json:"description"`
-	}
-	all := struct {
-		Gaps           []gap   `json:"gaps"`
-		Completeness   int     `json:"completenessScore"`
-		FollowUp       bool    `json:"requiresFollowUp"`
-		Contradictions []clash `json:"contradictions"`
-	}{[]gap{}, r.Analysis.Completeness, r.FollowUp, []clash{}}
-	for _, g := range r.Analysis.Gaps {
-		all.Gaps = append(all.Gaps, gap{g.ID, g.Category, g.Severity, g.Aspect, g.Description, g.Pair + 1})
-	}
-	for _, c := range slices.Concat(r.Analysis.Contradictions, r.Analysis.Suspicions) {
-		all.Contradictions = append(all.Contradictions, clash{c.Pairs[0] + 1, c.Pairs[1] + 1, c.Words[0], c.Words[1], c.Kind, c.Reason})
-	}
-	return all
+	return struct {
+		Analysis
+		FollowUp bool `json:"requiresFollowUp"`
+	}{r.Analysis, r.FollowUp}
 }
 
-// told is Prompt.Exchanged, of a prompt that there may be none of.
-func told(q *assistant.Prompt, to string, schema model.Schema, kept model.Sent, got ...assistant.Part) assistant.Exchanged {
+// sentTo is Prompt.Exchanged, of a prompt that there may be none of.
+func sentTo(q *assistant.Prompt, to string, schema model.Schema, kept model.Sent, got ...assistant.Part) assistant.Exchanged {
 	if q == nil {
 		return assistant.Exchanged{}
 	}
@@ -104,18 +79,18 @@ func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r 
 	if err != nil {
 		return x, err
 	}
-	q, err := p.asking(ctx, asked.Strategy, all, latest)
+	k, err := p.asking(ctx, asked, all, latest)
 	if err != nil {
 		return x, err
 	}
-	if r.Repeated != "" {
-		var said struct{ Question string }
-		if err := json.Unmarshal([]byte(r.Repeated), &said); err != nil {
+	for n, value := range r.Repeated {
+		var said put
+		if err := json.Unmarshal([]byte(value), &said); err != nil {
 			return x, err
 		}
-		again(q, r.Repeated, askedBefore(all, said.Question))
+		k.again(n+1, json.RawMessage(value), askedBefore(all, k.worded(said.Question)), said.Gaps)
 	}
-	return q.Exchanged(r.By, question, r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.Exchanged(r.By, question, r.Sent, assistant.Answered(r.Text)...), nil
 }
 
 // exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.
@@ -127,6 +102,9 @@ func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x as
 	}
 	if p.env.Witness.Kind != record.WitnessModel {
 		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question", Text: q.Text}}}
+		if len(r.Given) > 0 {
+			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages", Text: strings.Join(r.Given, "\n")})
+		}
 		if r.Text != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Text: r.Text}}
 		}

@@ -11,10 +11,10 @@ import (
 type Given struct {
 	ID         string `port:"id"` // of the session, a UUID; that of the journal is called so, too
 	Hypothesis string `port:"hypothesis"`
-	Language   string `port:"language"`  // "en" or "de"
+	Language   string `port:"language"`  // "en", "de", "pt", "fr" or "es"; "": not known
 	Limit      int    `port:"limit"`     // of questions
-	Model      bool   `port:"model"`     // the detective is one; else rules
-	Detective  string `port:"detective"` // provider:model
+	Model      bool   `port:"model"`     // the detective is one; else quotations are collected
+	Detective  string `port:"detective"` // provider:model; offline:rules for none
 }
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
@@ -50,9 +50,6 @@ const (
 	textSummary   = "summary"
 )
 
-// strategies are the ways to put a question, each with a text of its name.
-func strategies() []string { return []string{"breadth", "depth", "contradiction", "timeline"} }
-
 // read takes in what the run was begun with.
 func (p *performing) read() error {
 	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
@@ -60,5 +57,5 @@ func (p *performing) read() error {
 
 // Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), nothingLeft(), hearLeaf(), analyseLeaf(), updateLedger(), closeCase(), sumLeaf(), writeLeaf())
+	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(), closeCase(), sumLeaf(), writeLeaf())
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -38,7 +36,7 @@ type Deps struct {
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)
 	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
-	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
+	Prompts fs.FS                                                                           // detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
 	Usual   string                                                                          // the detective where a person names none; "": what is there
 	Limit   int                                                                             // of questions where a person says none
 	Heard   string                                                                          // the witness where a person names none, provider:model; "": there is none
@@ -57,7 +55,8 @@ type Called struct {
 	Kind  string `json:"kind"`            // "documents" or "model"
 	Name  string `json:"name"`            // the path of documents, or provider:model
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
-	Text  string `json:"text,omitempty"`  // what a model is told of being a witness
+	Text  string `json:"text,omitempty"`  // what a model is told of being a witness, or of choosing quotations of documents
+	Model string `json:"model,omitempty"` // provider:model, which chooses quotations of documents; "": they are found by search alone
 
 	Embeddings Embeddings `json:"embeddings,omitzero"` // of documents
 
@@ -110,26 +109,6 @@ type performing struct {
 	mu        sync.Mutex
 	witness   witness.Witness // opened when it is first asked
 	documents []record.Document
-
-	ruling sync.Mutex
-	known  *rules.Case      // what the rules have read
-	told   []rules.Exchange // to them
-}
-
-// reading has the rules read these pairs, those that they have read before not again.
-func (p *performing) reading(all []rules.Exchange, do func(*rules.Case)) {
-	p.ruling.Lock()
-	defer p.ruling.Unlock()
-	c, told := p.known, p.told
-	p.known, p.told = nil, nil // until it has read all of them
-	if c == nil || len(all) < len(told) || !slices.Equal(all[:len(told)], told) {
-		c, told = rules.New(p.given.Hypothesis, p.given.Language), nil
-	}
-	for _, e := range all[len(told):] {
-		c.Add(e)
-	}
-	do(c)
-	p.known, p.told = c, all
 }
 
 func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
@@ -166,15 +145,16 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 // KindWitness is the fault of an effect that the witness could not serve.
 const KindWitness = "witness"
 
-// Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed.
+// Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed; Failed says why it could not be.
 type Turn struct {
-	Question int64 `json:"question"`
-	Answer   int64 `json:"answer,omitempty"`
-	Analysis int64 `json:"analysis,omitempty"`
+	Question int64  `json:"question"`
+	Answer   int64  `json:"answer,omitempty"`
+	Analysis int64  `json:"analysis,omitempty"`
+	Failed   string `json:"failed,omitempty"`
 }
 
-// exchanges are the pairs as the rules know them, those that were answered.
-func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
+// exchanges are the pairs that were answered.
+func exchanges(v *run.View, turns []Turn) (all []Exchange, err error) {
 	for _, t := range turns {
 		if t.Answer == 0 {
 			continue
@@ -187,7 +167,7 @@ func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, rules.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound, Around: a.around()})
+		all = append(all, Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound, Citations: a.Citations, Passages: a.Passages})
 	}
 	return all, nil
 }

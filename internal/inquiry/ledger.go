@@ -1,96 +1,98 @@
 package inquiry
 
 import (
+	"hash/fnv"
 	"slices"
+	"strconv"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/inquiry/rules"
 )
 
-// Ledger is what is open after the last pair, as the tree knows it: kinds and places, and no words.
+// Ledger is what is open after the last analysis, as the tree knows it: numbers, and no words.
 type Ledger struct {
-	Pairs          int   `json:"pairs"`
-	Completeness   int   `json:"completeness"`
-	Satisfied      bool  `json:"satisfied,omitempty"`
-	Open           []Due `json:"open,omitempty"`
-	Contradictions int   `json:"contradictions,omitempty"`
-	Suspicions     int   `json:"suspicions,omitempty"`
-	Stale          int   `json:"stale,omitempty"` // pairs in a row by which nothing has changed
+	Pairs        int      `json:"pairs"`
+	Completeness int      `json:"completeness"`
+	Best         int      `json:"best"` // the highest completeness so far
+	Satisfied    bool     `json:"satisfied,omitempty"`
+	Open         []string `json:"open,omitempty"` // gaps by their folded words, as hashes, in order
+	Found        int      `json:"found,omitempty"`
+	Waiting      int      `json:"waiting,omitempty"` // findings that the witness was not asked about
+	Stale        int      `json:"stale,omitempty"`   // analyses in a row that brought nothing new
 }
 
-// Due is an open gap.
-type Due struct {
-	ID       string `json:"id"`
-	Category string `json:"category"`
-	Severity string `json:"severity"`
-	Aspect   string `json:"aspect,omitempty"`
-}
-
-// ledgerOf is the ledger after one more pair.
+// ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of findings, or a higher completeness.
 func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
-	l := Ledger{Pairs: pairs, Completeness: r.Analysis.Completeness, Satisfied: r.satisfied(), Contradictions: len(r.Analysis.Contradictions), Suspicions: len(r.Analysis.Suspicions)}
-	for _, g := range r.Analysis.Gaps {
-		l.Open = append(l.Open, Due{g.ID, g.Category, g.Severity, g.Aspect})
+	a := r.Analysis
+	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness), Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
+	l.Found = len(a.Contradictions) + len(a.Waiting) + len(a.Unverified)
+	for _, g := range a.Gaps {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(fold(g.Description))) // a hash takes all
+		l.Open = append(l.Open, strconv.FormatUint(h.Sum64(), 36))
 	}
-	if pairs > 1 && l.Completeness <= before.Completeness && slices.Equal(l.Open, before.Open) && l.Contradictions == before.Contradictions && l.Suspicions == before.Suspicions {
+	slices.Sort(l.Open)
+	if !r.judged() {
+		return l
+	}
+	news := before.Pairs == 0 || l.Best > before.Best || l.Found != before.Found || len(a.TakenBack) > 0 || !slices.Equal(l.Open, before.Open)
+	if !news {
 		l.Stale = before.Stale + 1
 	}
 	return l
 }
 
-// count is how many gaps of a severity are open.
-func (l *Ledger) count(severity string) (n int) {
-	for _, d := range l.Open {
-		if d.Severity == severity {
-			n++
-		}
-	}
-	return n
-}
-
 // Why the next question is put as it is.
 const (
-	whyClash   bt.Reason = "answers that seem to clash: %d"
-	whyFirst   bt.Reason = "question %d of the first %d"
-	whySevere  bt.Reason = "severe gaps that are open: %d"
-	whyWhen    bt.Reason = "it is open when things happened"
-	whyOpen    bt.Reason = "gaps that are open: %d"
-	whyNothing bt.Reason = "nothing is open that was asked for"
+	whyClash  bt.Reason = "contradictions that the witness was not asked about: %d"
+	whyChoice bt.Reason = "the detective chooses"
 )
 
-func whys() []bt.Reason {
-	return []bt.Reason{whyClash, whyFirst, whySevere, whyWhen, whyOpen, whyNothing}
-}
+func whys() []bt.Reason { return []bt.Reason{whyClash, whyChoice} }
 
-// strategy is how the next question is put, and why.
-func (l *Ledger) strategy(breadth int) (name, why string) {
-	high, timely := l.count(string(record.High)), slices.ContainsFunc(l.Open, func(d Due) bool { return d.Aspect == "when" })
-	switch {
-	case l.Suspicions > 0:
-		return "contradiction", whyClash.With(l.Suspicions)
-	case l.Pairs < breadth:
-		return "breadth", whyFirst.With(l.Pairs+1, breadth)
-	case high > 0:
-		return "depth", whySevere.With(high)
-	case timely:
-		return "timeline", whyWhen.With()
-	case len(l.Open) > 0:
-		return "depth", whyOpen.With(len(l.Open))
-	}
-	return "breadth", whyNothing.With()
-}
+// The strategies of the tree. Of a choice, a question says how the model has chosen.
+const (
+	strategyContradiction = "contradiction"
+	strategyChoice        = "choice"
+	strategyTemplate      = "template"
+)
 
-func updateLedger() bt.Leaf {
+func chooseStrategy() bt.Leaf {
 	type in struct {
-		Ledger Ledger `port:"ledger"`
-		Most   int    `port:"stale" default:"3" between:"1 20" doc:"pairs in a row by which nothing may change"`
+		Model  bool   `port:"model"`
+		Ledger Ledger `port:"ledger,optional"`
+	}
+	type out struct {
+		Strategy string     `port:"strategy"`
+		Events   []bt.Typed `port:",events"`
+	}
+	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a model, templates."
+	return bt.Func("ChooseStrategy", doc, func(i in, o *out) error {
+		name, why := strategyChoice, whyChoice.With()
+		switch {
+		case !i.Model:
+			name = strategyTemplate
+		case i.Ledger.Waiting > 0:
+			name, why = strategyContradiction, whyClash.With(i.Ledger.Waiting)
+		}
+		o.Strategy = name
+		if i.Model {
+			o.Events = []bt.Typed{StrategyChosen{name, why}}
+		}
+		return nil
+	})
+}
+
+func judgeLeaf() bt.Leaf {
+	type in struct {
+		Ledger Ledger `port:"ledger,optional"`
+		Most   int    `port:"stale" default:"3" between:"1 20" doc:"analyses in a row that may bring nothing new"`
 	}
 	type out struct {
 		Done   bool   `port:"done"`
 		Reason string `port:"reason"`
 	}
-	return bt.Func("Judge", "Ends the questioning when the detective is satisfied, or nothing has changed for some pairs.", func(i in, o *out) error {
+	return bt.Func("Judge", "Ends the questioning when the detective is satisfied, or some analyses have brought nothing new.", func(i in, o *out) error {
 		switch {
 		case i.Ledger.Satisfied:
 			o.Done, o.Reason = true, string(record.Satisfied)
@@ -103,6 +105,7 @@ func updateLedger() bt.Leaf {
 
 func closeCase() bt.Leaf {
 	type in struct {
+		Model   bool   `port:"model"`
 		Reason  string `port:"reason,optional"`
 		Failure string `port:"failure,optional" doc:"the kind of the fault that ended it"`
 		Turns   []Turn `port:"turns,optional"`
@@ -119,17 +122,14 @@ func closeCase() bt.Leaf {
 		case i.Failure != "":
 			o.Reason = string(record.Broken)
 		case i.Reason != "":
-		case len(i.Turns) >= i.Limit:
+		case len(i.Turns) >= i.Limit && i.Model:
 			o.Reason = string(record.Limit)
+		case len(i.Turns) >= i.Limit:
+			o.Reason = string(record.Collected)
 		default: // the tree did not go on, and nothing says why
 			o.Reason = string(record.Broken)
 		}
 		o.Events = []bt.Typed{Ended{o.Reason}}
 		return nil
 	})
-}
-
-// open says whether a gap is open.
-func (r *AnalyseReceipt) open(id string) bool {
-	return slices.ContainsFunc(r.Analysis.Gaps, func(g rules.Gap) bool { return g.ID == id })
 }

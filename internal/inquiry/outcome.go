@@ -2,10 +2,10 @@ package inquiry
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -22,6 +22,7 @@ type Item struct {
 	Limit            int           `json:"iterationLimit"`
 	ConsistencyScore *int          `json:"consistencyScore,omitempty"`
 	Provisional      bool          `json:"provisional,omitempty"` // the score is of an inquiry that did not complete
+	Verdict          string        `json:"verdict"`               // record.Verdict
 	Run              string        `json:"run,omitempty"`
 
 	at journal.Cursor
@@ -32,13 +33,10 @@ func (i Item) Cursor() journal.Cursor { return i.at }
 
 // ItemOf is a session as a list has it.
 func ItemOf(s record.Session) Item {
-	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run}
-	audit := s.AuditResult
-	if audit == nil {
-		audit, i.Provisional = s.ProvisionalAudit, s.ProvisionalAudit != nil
-	}
-	if audit != nil {
-		i.ConsistencyScore = &audit.ConsistencyScore
+	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run, Verdict: record.Verdict(&s)}
+	if audit := s.Audit(); audit != nil && audit.ConsistencyScore != nil {
+		i.ConsistencyScore = audit.ConsistencyScore
+		i.Provisional = s.AuditResult == nil
 	}
 	return i
 }
@@ -60,11 +58,14 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	if e.Tree != nil && e.State != nil {
 		e.Tree.Read(e.State, &w)
 	}
+	var waits *bt.Fault
 	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Summary: w.Summary, Reason: w.Reason, Trail: w.Trail}
 	switch {
 	case e.Suspended:
-		asked.Reason = ""
+		waits = e.Fault
 	case w.Summary != 0 && w.Reason != "": // it had come to its end before it was stopped, and its file may say so
+	case e.Cancelled && p.waits(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
+		asked.Reason = string(record.Broken)
 	case e.Cancelled:
 		asked.Reason = string(record.Stopped)
 	default:
@@ -73,7 +74,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			asked.Trail = failed(asked.Trail, int64(len(v.Records())-1), e.Fault)
 		}
 	}
-	s, err := p.project(asked)
+	s, err := p.project(asked, waits)
 	o := Outcome{Session: s, Unsaved: unsaved(v, e.Under)}
 	if err != nil {
 		o.Problem = err.Error()
@@ -116,12 +117,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		return s, err
 	}
 	one := o.Session
-	s.Question, s.Answer = one.Hypothesis.Text, string(record.Markdown(one))
-	i := ItemOf(one)
-	line := fmt.Sprintf("%s after %d of %d pairs", i.EndReason, i.Pairs, i.Limit)
-	if i.ConsistencyScore != nil {
-		line += fmt.Sprintf(", consistency %d", *i.ConsistencyScore)
-	}
+	s.Question, s.Answer = one.Hypothesis.Text, brief(&one)
+	line := record.Verdict(&one)
 	s.Ending, s.Footer = []string{line}, "*"+line+"*"
 	s.Partial = one.Status == record.LimitReached
 	if o.Unsaved != "" {
@@ -134,11 +131,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, o.Problem)
 	}
 	if one.Status == record.Failed {
-		why := "it was stopped"
-		if n := len(one.AuditTrail); n > 0 && one.EndReason != record.Stopped {
-			why = one.AuditTrail[n-1].Reason
-		}
-		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry is not finished: " + why}
+		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry is not finished: " + line}
 	}
 	return s, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
-	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -56,7 +55,7 @@ func writeLeaf() bt.Leaf {
 }
 
 func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload) (any, error) {
-	s, err := p.project(asked)
+	s, err := p.project(asked, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +69,15 @@ func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload)
 	return WriteReceipt{record.FileName(s), len(s.Pairs)}, nil
 }
 
-// project is the session as the run's records have it.
-func (p *performing) project(w WritePayload) (s record.Session, err error) {
-	records := p.view.Records()
-	at := func(ref int64) time.Time { return records[ref].At.UTC() }
-	s = record.Session{ID: p.given.ID, StartTime: at(0), Hypothesis: record.Hypothesis{Text: p.given.Hypothesis, CreatedAt: at(0)}, Status: record.Running, IterationLimit: p.given.Limit,
-		Language: p.given.Language, Detective: p.env.Detective, Run: p.view.ID, Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title},
-		Pairs: []record.Pair{}, AuditTrail: []record.TrailEntry{}}
+// project is the session as the run's records have it. waits is why the run waits to be resumed, nil if it does not: then the inquiry has failed so far.
+func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session, err error) {
+	if waits != nil {
+		w.Reason = string(record.Broken)
+	}
+	at := func(ref int64) time.Time { return p.view.Records()[ref].At.UTC() }
+	s = record.Session{ID: p.given.ID, StartTime: at(0), Hypothesis: record.Hypothesis{Text: p.given.Hypothesis, CreatedAt: at(0)},
+		Status: record.Running, IterationLimit: p.given.Limit, Language: p.given.Language, Detective: p.env.Detective, Run: p.view.ID,
+		Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title}, Resumable: waits != nil, Pairs: []record.Pair{}}
 	if w.Opened != 0 {
 		o, err := run.ResultAt[OpenReceipt](p.view, w.Opened)
 		if err != nil {
@@ -85,44 +86,64 @@ func (p *performing) project(w WritePayload) (s record.Session, err error) {
 		s.Witness.Name, s.Witness.Documents = o.Name, o.Documents
 	}
 	for n, t := range w.Turns {
-		if t.Answer == 0 || t.Analysis == 0 && w.Reason == "" {
+		if t.Answer == 0 || t.Analysis == 0 && t.Failed == "" && w.Reason == "" {
 			continue // it is under way
 		}
-		r, err := p.standing(w.Turns[:n+1])
+		pair, err := p.pair(w.Turns[:n+1], at(t.Answer), waits)
 		if err != nil {
 			return s, err
 		}
-		pair, err := p.pair(t, r, len(s.Pairs)+1, at(t.Answer))
-		if err != nil {
-			return s, err
-		}
+		pair.Sequence = len(s.Pairs) + 1
 		s.Pairs = append(s.Pairs, pair)
 	}
 	s.CurrentIteration = len(s.Pairs)
-	for _, t := range w.Trail {
-		s.AuditTrail = append(s.AuditTrail, record.TrailEntry{Timestamp: at(t.Ref), Event: record.EventKind(t.Event), FromProvider: t.From, ToProvider: t.To, Reason: t.Reason})
+	if s.AuditTrail, err = p.trail(w.Trail); err != nil || w.Reason == "" {
+		return s, err
 	}
-	if w.Reason == "" {
-		return s, nil
-	}
-	return s, p.close(&s, w, at)
+	return s, p.close(&s, w)
 }
 
-// standing is the analysis after the last pair that was answered. One that an end has kept from being analysed is analysed by the rules.
-func (p *performing) standing(turns []Turn) (AnalyseReceipt, error) {
-	latest, err := p.latest(turns)
-	if err != nil {
-		return latest, err
+// trail is the audit trail: what the tree has kept, and each time that the run had to wait for a detective.
+func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
+	entries := []record.TrailEntry{}
+	for _, t := range kept {
+		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(), Event: record.EventKind(t.Event),
+			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason})
 	}
-	open := slices.ContainsFunc(turns, func(t Turn) bool { return t.Answer != 0 && t.Analysis == 0 })
-	if !open {
-		return latest, nil
+	for _, r := range p.view.Records() {
+		if r.Kind != run.KindSuspend {
+			continue
+		}
+		body, err := run.Read(r)
+		if err != nil {
+			return nil, err
+		}
+		if fault := body.(*run.SuspendRecord).Fault; fault != nil {
+			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: record.EventKind(trailEvent(fault)), Reason: fault.Reason})
+		}
 	}
-	all, err := exchanges(p.view, turns)
-	return p.byRules(all, latest), err
+	slices.SortStableFunc(entries, func(a, b record.TrailEntry) int { return a.Timestamp.Compare(b.Timestamp) })
+	return entries, nil
 }
 
-func (p *performing) pair(t Turn, r AnalyseReceipt, sequence int, answered time.Time) (pair record.Pair, err error) {
+// waits is why the run waits to be resumed; nil if it does not. Records of these kinds after it change nothing.
+func (p *performing) waits(but ...string) *bt.Fault {
+	for _, r := range slices.Backward(p.view.Records()) {
+		if r.Kind == run.KindLeave || slices.Contains(but, r.Kind) {
+			continue
+		}
+		body, err := run.Read(r)
+		if s, ok := body.(*run.SuspendRecord); ok && err == nil {
+			return s.Fault
+		}
+		break
+	}
+	return nil
+}
+
+// pair is the last of these turns, without its sequence.
+func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pair record.Pair, err error) {
+	t := turns[len(turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, t.Question)
 	if err != nil {
 		return pair, err
@@ -131,17 +152,37 @@ func (p *performing) pair(t Turn, r AnalyseReceipt, sequence int, answered time.
 	if err != nil {
 		return pair, err
 	}
-	pair = record.Pair{Sequence: sequence, Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy, Aspect: q.Aspect, Follows: q.Gaps, About: q.About,
-		Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By, AnalysedBy: r.By}
-	pair.GapAnalysis = record.GapAnalysis{Gaps: []record.Gap{}, CompletenessScore: r.Analysis.Completeness, RequiresFollowUp: r.FollowUp}
-	for _, g := range r.Analysis.Gaps {
-		pair.GapAnalysis.Gaps = append(pair.GapAnalysis.Gaps, record.Gap{Category: record.Category(g.Category), Description: g.Description, Severity: record.Severity(g.Severity), ID: g.ID, Aspect: g.Aspect, Since: g.Pair + 1})
+	r, err := p.latest(turns) // of a pair that is not analysed, what was open before still is
+	if err != nil {
+		return pair, err
 	}
+	pair = record.Pair{Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy, Aspect: q.Aspect, Follows: q.Gaps,
+		About: q.About, Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By}
+	g := record.GapAnalysis{Gaps: []record.Gap{}, RequiresFollowUp: true}
+	switch {
+	case !p.given.Model:
+		g.Unjudged = "a detective needs a model"
+	case t.Analysis != 0:
+		pair.AnalysedBy = r.By
+		g.CompletenessScore = &r.Analysis.Completeness
+		g.RequiresFollowUp = r.FollowUp
+	case t.Failed != "":
+		g.Unjudged = t.Failed
+	case waits != nil:
+		g.Unjudged = waits.Reason
+	default:
+		g.Unjudged = "the inquiry ended before"
+	}
+	for _, one := range r.Analysis.Gaps {
+		g.Gaps = append(g.Gaps, record.Gap{Category: record.Category(one.Category), Description: one.Description, Severity: record.Severity(one.Severity),
+			ID: one.ID, Aspect: one.Aspect, Since: one.Pair + 1})
+	}
+	pair.GapAnalysis = g
 	return pair, nil
 }
 
 // close puts the end and the audit to a session.
-func (p *performing) close(s *record.Session, w WritePayload, at func(int64) time.Time) error {
+func (p *performing) close(s *record.Session, w WritePayload) error {
 	reason := record.EndReason(w.Reason)
 	status, err := record.Running.Next(reason)
 	if err != nil {
@@ -151,41 +192,72 @@ func (p *performing) close(s *record.Session, w WritePayload, at func(int64) tim
 	if w.Summary != 0 {
 		last = w.Summary
 	}
-	ended := at(last)
+	ended := p.view.Records()[last].At.UTC()
 	s.Status, s.EndReason, s.EndTime = status, reason, &ended
-	audit, err := p.audit(s, w)
+	latest, err := p.latest(w.Turns)
 	if err != nil {
 		return err
 	}
+	var sum SumReceipt
+	if w.Summary != 0 {
+		if sum, err = run.ResultAt[SumReceipt](p.view, w.Summary); err != nil {
+			return err
+		}
+	}
+	audit := audited(s, latest.Analysis)
 	if status == record.Completed {
-		s.AuditResult = &audit
+		s.AuditResult = audit
 	} else {
-		s.ProvisionalAudit = &audit
+		s.ProvisionalAudit = audit
+	}
+	audit.Summary, audit.By = sum.Text, sum.By
+	if sum.Text == "" {
+		audit.Summary = record.Verdict(s)
 	}
 	return nil
 }
 
-// audit is what the inquiry has shown.
-func (p *performing) audit(s *record.Session, w WritePayload) (a record.Audit, err error) {
-	latest, err := p.standing(w.Turns)
-	if err != nil {
-		return a, err
+// audited is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is a score where a model has judged
+// the inquiry to its end.
+func audited(s *record.Session, a Analysis) *record.Audit {
+	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
+	for _, f := range a.Contradictions {
+		audit.Contradictions = append(audit.Contradictions, f.record())
 	}
-	a = record.Audit{Contradictions: []record.Contradiction{}, RemainingGaps: record.Remaining(s.Pairs)}
-	for _, c := range latest.Analysis.Contradictions {
-		a.Contradictions = append(a.Contradictions, record.Contradiction{Pairs: c.Pairs, Description: c.Reason, Kind: record.Kind(c.Kind), Words: c.Words, Settled: c.Settled + 1})
+	waiting := map[string]bool{}
+	for _, f := range a.Waiting {
+		waiting[f.ID] = true
+		f.Unconfirmed = true
+		audit.Contradictions = append(audit.Contradictions, f.record())
 	}
-	a.Sum = record.Score(s.Pairs, a.Contradictions)
-	a.ConsistencyScore = a.Sum.Score
-	if w.Summary != 0 {
-		sum, err := run.ResultAt[SumReceipt](p.view, w.Summary)
-		if err != nil {
-			return a, err
+	judged := 0
+	for _, pair := range s.Pairs {
+		if pair.GapAnalysis.CompletenessScore != nil {
+			judged++
 		}
-		a.Summary, a.By = sum.Text, sum.By
-		return a, nil
 	}
-	all, err := exchanges(p.view, w.Turns)
-	a.Summary, a.By = summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), model.OfflineRules
-	return a, err
+	if n := len(s.Pairs); n > 0 {
+		last := &s.Pairs[n-1].GapAnalysis
+		last.Gaps = slices.DeleteFunc(last.Gaps, func(g record.Gap) bool { return waiting[g.ID] })
+	}
+	audit.RemainingGaps = record.Remaining(s.Pairs)
+	failed := s.EndReason == record.Broken || s.EndReason == record.TimedOut
+	switch {
+	case !s.Judged():
+		audit.Unjudged = record.NotAudited
+	case failed && len(s.AuditTrail) > 0:
+		audit.Unjudged = s.AuditTrail[len(s.AuditTrail)-1].Reason
+	case failed || judged == 0:
+		audit.Unjudged = "no model has judged the inquiry to its end"
+	default:
+		audit.Sum = record.Score(s.Pairs, audit.Contradictions)
+		audit.ConsistencyScore = &audit.Sum.Score
+	}
+	return audit
+}
+
+// record is a finding in the form of an audit.
+func (f *Finding) record() record.Contradiction {
+	return record.Contradiction{Pairs: f.Pairs, Description: f.Description, Kind: record.Kind(f.Kind), Words: f.Words, Places: f.Places,
+		Settled: f.Settled, Unconfirmed: f.Unconfirmed}
 }

@@ -59,8 +59,7 @@ func TestReplayThroughAnotherTreeShowsTheFirstDecisionThatDiffers(t *testing.T) 
 	h := newHouse(t)
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())
-	same(t, "strategies", []string{s.Pairs[0].Strategy, s.Pairs[1].Strategy}, []string{"breadth", "breadth"})
-	found := p.replayed(s.Run, `breadth="2"`, `breadth="1"`)
+	found := p.replayed(s.Run, `ChooseStrategy model="{model}"`, `ChooseStrategy model="false"`)
 	if len(found.Differences) == 0 {
 		t.Fatal("none differs")
 	}
@@ -77,6 +76,6 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	_, s := p.inquire(options())
 	told := must(p.service.Explain(t.Context(), ada, s.Run))(t)
 	text := strings.Join(told.Ending, "\n")
-	contains(t, text, "satisfied after 4 of 10 pairs, consistency")
+	contains(t, text, "The detective is satisfied after 4 questions. Consistency")
 	same(t, "status", s.Status, record.Completed)
 }

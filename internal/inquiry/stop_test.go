@@ -63,7 +63,7 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				}
 				return usual(n, req)
 			}
-		}, 2, model.OfflineRules},
+		}, 2, ""},
 		"detective sums up": {func(h *house, reached chan<- bool, _ <-chan struct{}) {
 			h.sums = func(model.Request) modeltest.Turn {
 				reached <- true
@@ -94,7 +94,8 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				same(t, "status of the run", res.Status, journal.Cancelled)
 				p.ended(s, record.Failed, record.Stopped, one.pairs)
 				same(t, "analysed by", s.Pairs[one.pairs-1].AnalysedBy, one.by)
-				same(t, "summed up by", s.ProvisionalAudit.By, model.OfflineRules)
+				same(t, "summed up by", s.ProvisionalAudit.By, "")
+				contains(t, s.ProvisionalAudit.Summary, "It was stopped")
 			})
 		})
 	}

@@ -2,183 +2,162 @@ package inquiry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/bt"
-	"sibyl/internal/inquiry/rules"
-	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
-	"sibyl/internal/sentence"
+	"sibyl/internal/text"
 )
 
 // SumPayload asks what came of the inquiry, in words.
 type SumPayload struct {
-	By    string `json:"by"`
 	Turns []Turn `json:"turns,omitempty"`
 }
 
-// SumReceipt is that, as Markdown.
+// SumReceipt is that, as Markdown. Failure says why the model has none to give.
 type SumReceipt struct {
-	Text  string      `json:"text"`
-	By    string      `json:"by"`
-	Usage model.Usage `json:"usage,omitzero"`
-	Tries []model.Try `json:"tries,omitempty"`
+	Text    string      `json:"text"`
+	By      string      `json:"by,omitempty"`
+	Failure *bt.Fault   `json:"failure,omitempty"`
+	Usage   model.Usage `json:"usage,omitzero"`
+	Tries   []model.Try `json:"tries,omitempty"`
 	model.Sent
 }
 
 func sumLeaf() bt.Leaf {
 	type in struct {
-		By        string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
 		Turns     []Turn `port:"turns,optional"`
 		Detective string `port:"detective"`
 	}
 	type out struct {
-		Summary int64   `port:"summary"`
-		Trail   []Trail `port:"trail"`
+		Summary int64      `port:"summary"`
+		Trail   []Trail    `port:"trail"`
+		Events  []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		if len(i.Turns) == 0 && i.By == byModel {
-			return bt.Request{}, errors.New("nothing was asked")
-		}
-		return bt.Request{Kind: EffectSum, Label: "the summary, by " + i.By, Payload: SumPayload{i.By, i.Turns}}, nil
+		return bt.Request{Kind: EffectSum, Label: "the summary", Payload: SumPayload{i.Turns}}, nil
 	}
-	fails := func(i in, why *bt.Fault, ref int64, o *out) {
-		if i.By == byModel {
-			o.Trail = tookOver(o.Trail, ref, i.Detective, why, "the rules sum up")
+	collected := func(i in, r SumReceipt, ref int64, o *out) error {
+		o.Summary = ref
+		if r.Failure != nil {
+			o.Trail = failed(o.Trail, ref, r.Failure)
 		}
-	}
-	collect := func(i in, r SumReceipt, ref int64, o *out) error {
-		o.Summary, o.Trail = ref, switched(o.Trail, ref, r.Tries, r.By)
+		if r.By != "" {
+			o.Trail, o.Events = switched(o.Trail, ref, i.Detective, r.Tries, r.By)
+		}
 		return nil
 	}
-	return bt.One("SumUp", "Summarizes the inquiry in words.", plan, collect, fails)
+	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.", plan, collected, nil)
 }
 
 func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (any, error) {
 	all, latest, err := p.answered(asked.Turns)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if asked.By == byRules {
-		return SumReceipt{Text: summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), By: model.OfflineRules}, nil
-	}
-	m, err := p.Model(ctx, p.env.Detective)
-	if err != nil {
-		return nil, agent.ModelFault(err)
+	case !p.given.Model:
+		return SumReceipt{Text: record.NotAudited}, nil
+	case len(all) == 0:
+		return SumReceipt{}, nil
 	}
 	q, err := p.prompt(ctx, textSummary, all, latest)
 	if err != nil {
 		return nil, err
 	}
+	m, err := p.Model(ctx, p.env.Detective)
+	if err != nil {
+		return SumReceipt{Failure: faultOf(err)}, nil
+	}
 	resp, err := m.Chat(ctx, q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
+	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, faultOf(err)
 	case err != nil:
-		return nil, agent.ModelFault(err)
-	case strings.TrimSpace(resp.Text) == "":
-		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " summed up nothing"}
+		return SumReceipt{Failure: faultOf(err), Sent: r.Sent}, nil
+	case r.Text == "":
+		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + ": the summary is empty"}, Usage: r.Usage, Sent: r.Sent}, nil
 	}
-	return SumReceipt{strings.TrimSpace(resp.Text), resp.Model, resp.Usage, resp.Tries, q.Request.Sent()}, nil
+	return r, nil
 }
 
-// summaryWords are what a summary by rules is made of, in a language.
-type summaryWords struct{ head, none, said, notFound, clash, open, nothingOpen, answer, answers, and string }
+// worstGaps is how many open gaps the end of an inquiry names.
+const worstGaps = 3
 
-func wordsOf(language string) summaryWords {
-	if language == "de" {
-		return summaryWords{"*Zusammengestellt nach Regeln, ohne Sprachmodell: die Sätze sind die des Zeugen.*", "Der Zeuge hat nichts gesagt.", "Was gesagt wurde", "nicht in den Unterlagen",
-			"Was einander widerspricht", "Was offen blieb", "Nichts blieb offen.", "Antwort", "Antworten", "und"}
-	}
-	return summaryWords{"*Put together by rules, without a language model: the sentences are the witness's own.*", "The witness has said nothing.", "What was said", "not in the documents",
-		"What contradicts", "What is left open", "Nothing is left open.", "answer", "answers", "and"}
-}
-
-// summaryByRules is Markdown of what was said, what clashes and what is open.
-func summaryByRules(language, hypothesis string, all []rules.Exchange, r AnalyseReceipt) string {
-	w := wordsOf(language)
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s\n\n**%s**\n", w.head, strings.TrimSpace(hypothesis))
-	if len(all) == 0 {
-		fmt.Fprintf(b, "\n%s\n", w.none)
+// brief tells in about fifteen lines of Markdown what came of a session: the verdict, the contradictions with both quotations, and the worst gaps.
+func brief(s *record.Session) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n", record.Verdict(s))
+	a := s.Audit()
+	if a == nil {
 		return b.String()
 	}
-	fmt.Fprintf(b, "\n## %s\n\n", w.said)
-	for _, s := range statements(all, "*"+w.notFound+"*") {
-		answers := w.answer
-		if len(s.answers) > 1 {
-			answers = w.answers
-		}
-		fmt.Fprintf(b, "- %s (%s %s)\n", s.text, answers, agent.Listed(s.answers, w.and))
+	if !s.Judged() {
+		quotations(&b, s)
 	}
-	if len(r.Analysis.Contradictions) > 0 {
-		fmt.Fprintf(b, "\n## %s\n\n", w.clash)
-		for _, c := range r.Analysis.Contradictions {
-			fmt.Fprintf(b, "- “%s” (%s %d) – “%s” (%s %d): %s\n", c.Words[0], w.answer, c.Pairs[0]+1, c.Words[1], w.answer, c.Pairs[1]+1, c.Reason)
-		}
+	told(&b, s, "Contradictions", false, a.Contradictions)
+	told(&b, s, "Unconfirmed: the witness could not be asked about it any more", true, a.Contradictions)
+	for _, u := range a.Unverified {
+		fmt.Fprintf(&b, "\nNot verifiable: %s – %s\n", text.Brief(u.Description, mostTold), text.Brief(u.Reason, 2*mostTold))
 	}
-	fmt.Fprintf(b, "\n## %s\n\n", w.open)
-	if len(r.Analysis.Gaps) == 0 {
-		fmt.Fprintf(b, "%s\n", w.nothingOpen)
+	gaps := slices.Clone(a.RemainingGaps)
+	order := []record.Severity{record.High, record.Medium, record.Low}
+	slices.SortStableFunc(gaps, func(a, b record.RemainingGap) int {
+		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
+	})
+	if len(gaps) > 0 {
+		fmt.Fprintf(&b, "\n%s:\n\n", text.Count(len(gaps), "open gap"))
 	}
-	bySeverity := slices.Clone(r.Analysis.Gaps)
-	order := map[string]int{"high": 0, "medium": 1, "low": 2}
-	slices.SortStableFunc(bySeverity, func(a, b rules.Gap) int { return order[a.Severity] - order[b.Severity] })
-	for _, g := range bySeverity {
-		fmt.Fprintf(b, "- %s (%s %d)\n", g.Description, w.answer, g.Pair+1)
+	for _, g := range gaps[:min(len(gaps), worstGaps)] {
+		fmt.Fprintf(&b, "- %s: %s\n", g.Severity, text.Brief(g.Description, mostTold))
 	}
 	return b.String()
 }
 
-// statement is what was said, and the numbers of the answers that say it.
-type statement struct {
-	text    string
-	answers []string
-}
-
-// statements are the sentences of answers, each once, in the order in which they were first said; those that the same answers say stay together.
-// What is empty or not found reads as silence.
-func statements(all []rules.Exchange, silence string) (joined []statement) {
-	var said []statement
-	place := map[string]int{} // in said
-	for n, e := range all {
-		number, sentences := strconv.Itoa(n+1), sentence.Split(e.Answer)
-		if e.NotFound || len(sentences) == 0 {
-			sentences = []string{silence}
-		}
-		for _, text := range sentences {
-			text = strings.Join(strings.Fields(text), " ")
-			at, known := place[text]
-			switch {
-			case !known:
-				place[text], said = len(said), append(said, statement{text, []string{number}})
-			case !slices.Contains(said[at].answers, number):
-				said[at].answers = append(said[at].answers, number)
+// quotations lists what was collected, each quotation once, with where it stands.
+func quotations(b *strings.Builder, s *record.Session) {
+	var lines []string
+	for _, pair := range s.Pairs {
+		for _, c := range pair.Citations {
+			line := fmt.Sprintf("- “%s” (%s, page %d)\n", text.Brief(c.Quote, 2*mostTold), c.Document, c.Page)
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
 			}
 		}
 	}
-	for _, s := range said {
-		last := len(joined) - 1
-		if last >= 0 && s.text != silence && joined[last].text != silence && slices.Equal(joined[last].answers, s.answers) {
-			joined[last].text += " " + s.text
-		} else {
-			joined = append(joined, s)
-		}
+	fmt.Fprintf(b, "\n%s", strings.Join(lines[:min(len(lines), mostQuotations)], ""))
+	if more := len(lines) - mostQuotations; more > 0 {
+		fmt.Fprintf(b, "\n%s more.\n", text.Count(more, "quotation"))
 	}
-	return joined
 }
 
-// asWitnessed are the pairs as a witness knows them.
-func asWitnessed(all []rules.Exchange) (earlier []witness.Exchange) {
-	for _, e := range all {
-		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
+// mostQuotations is how many quotations the end of an inquiry without a detective names.
+const mostQuotations = 8
+
+// told lists the contradictions that are confirmed, or those that are not, each quotation with where it stands.
+func told(b *strings.Builder, s *record.Session, head string, unconfirmed bool, all []record.Contradiction) {
+	for _, c := range all {
+		if c.Unconfirmed != unconfirmed {
+			continue
+		}
+		if head != "" {
+			fmt.Fprintf(b, "\n%s:\n\n", head)
+			head = ""
+		}
+		fmt.Fprintf(b, "- %s\n", text.Brief(c.Description, mostTold))
+		for n, words := range c.Words {
+			at := fmt.Sprintf("answer %d", c.Pairs[n]+1)
+			if place := c.Places[n]; place.Document != "" {
+				at = fmt.Sprintf("%s, page %d", place.Document, place.Page)
+			}
+			fmt.Fprintf(b, "  - “%s” (%s)\n", text.Brief(words, 2*mostTold), at)
+		}
 	}
-	return earlier
 }

@@ -36,16 +36,16 @@ type Inquiry struct {
 func (s *Server) inquiryTools() []offer {
 	return []offer{
 		newOffer(tool.Spec{Name: investigateName, Title: "Begin an inquiry", Effect: tool.Once, Foreign: true,
-			Description: "Has a detective cross-examine a witness about a hypothesis. Answers at once; it takes minutes, and inquiry reads it."},
+			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."},
 			[]string{"hypothesis"}, `{
 			"hypothesis": {"type": "string", "minLength": 1},
 			"witness": {"type": "string", "description": "a folder of documents here, or provider:model; left out: as it is set here"},
 			"detective": {"type": "string", "description": "provider:model"},
 			"limit": {"type": "integer", "minimum": 5, "maximum": 20},
-			"language": {"enum": ["en", "de"]}}`,
+			"language": {"enum": ["en", "de", "pt", "fr", "es"]}}`,
 			`{"type": "object", "properties": {"id": {"type": "string"}, "run_id": {"type": "string"}}}`, s.investigate),
 		newOffer(tool.Spec{Name: inquiryName, Title: "Read an inquiry", Effect: tool.Repeatable,
-			Description: "How an inquiry stands: answers, open gaps, score."},
+			Description: "How an inquiry stands: answers, gaps, score."},
 			nil, `{"id": {"type": "string", "description": "left out: the latest"}}`,
 			`{"type": "object", "properties": {"id": {"type": "string"}, "status": {"type": "string"}, "pairs": {"type": "array"}, "gaps": {"type": "array"},
 			"contradictions": {"type": "array"}, "score": {"type": "integer"}}}`, s.readInquiry),
@@ -146,7 +146,8 @@ type inquiryRead struct {
 	Reason         record.EndReason `json:"end_reason,omitempty"`
 	Limit          int              `json:"limit"`
 	Pairs          []inquiryPair    `json:"pairs"`
-	Completeness   int              `json:"completeness"`
+	Completeness   *int             `json:"completeness,omitempty"` // left out where no model has judged
+	Verdict        string           `json:"verdict"`
 	Gaps           []inquiryGap     `json:"gaps"`
 	Contradictions []inquiryClash   `json:"contradictions"`
 	Score          *int             `json:"score,omitempty"`
@@ -167,9 +168,11 @@ type inquiryGap struct {
 }
 
 type inquiryClash struct {
-	Pairs       [2]int    `json:"pairs"`
-	Words       [2]string `json:"words"`
-	Description string    `json:"description"`
+	Pairs       [2]int          `json:"pairs"`
+	Words       [2]string       `json:"words"`
+	Places      [2]record.Place `json:"places,omitzero"`
+	Description string          `json:"description"`
+	Unconfirmed bool            `json:"unconfirmed,omitempty"`
 }
 
 // readInquiry tells how an inquiry stands.
@@ -205,7 +208,7 @@ func (s *Server) readInquiry(ctx context.Context, c call) (*sdk.CallToolResult, 
 }
 
 func inquiryData(one record.Session) inquiryRead {
-	d := inquiryRead{ID: one.ID, Hypothesis: one.Hypothesis.Text, Status: one.Status, Reason: one.EndReason, Limit: one.IterationLimit, Pairs: []inquiryPair{}, Gaps: []inquiryGap{},
+	d := inquiryRead{ID: one.ID, Hypothesis: one.Hypothesis.Text, Status: one.Status, Reason: one.EndReason, Limit: one.IterationLimit, Verdict: record.Verdict(&one), Pairs: []inquiryPair{}, Gaps: []inquiryGap{},
 		Contradictions: []inquiryClash{}}
 	for _, p := range one.Pairs {
 		d.Pairs = append(d.Pairs, inquiryPair{p.Question, p.Answer, p.NotInDocuments})
@@ -218,9 +221,9 @@ func inquiryData(one record.Session) inquiryRead {
 		}
 	}
 	if a := one.Audit(); a != nil {
-		d.Score, d.Provisional, d.Summary = &a.ConsistencyScore, one.AuditResult == nil, a.Summary
+		d.Score, d.Provisional, d.Summary = a.ConsistencyScore, one.AuditResult == nil, a.Summary
 		for _, c := range a.Contradictions {
-			d.Contradictions = append(d.Contradictions, inquiryClash{[2]int{c.Pairs[0] + 1, c.Pairs[1] + 1}, c.Words, c.Description})
+			d.Contradictions = append(d.Contradictions, inquiryClash{[2]int{c.Pairs[0] + 1, c.Pairs[1] + 1}, c.Words, c.Places, c.Description, c.Unconfirmed})
 		}
 	}
 	return d
@@ -229,12 +232,8 @@ func inquiryData(one record.Session) inquiryRead {
 // inquiryText says the same to a person.
 func inquiryText(d inquiryRead) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s: %s after %d of %d questions, %d %% complete, %d gaps open, %d contradictions", d.Hypothesis, d.Status, len(d.Pairs), d.Limit, d.Completeness, len(d.Gaps), len(d.Contradictions))
-	if d.Score != nil {
-		fmt.Fprintf(b, ", consistency %d of 100", *d.Score)
-	}
-	b.WriteString(".")
-	if d.Summary != "" {
+	fmt.Fprintf(b, "%s: %s", d.Hypothesis, d.Verdict)
+	if d.Summary != "" && d.Score != nil {
 		b.WriteString("\n\n" + strings.TrimSpace(d.Summary))
 		return b.String()
 	}

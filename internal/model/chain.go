@@ -60,6 +60,9 @@ type ChainPolicy struct {
 
 	// LocalToCloud is the person's consent that what was meant for a model on their machine goes to one elsewhere.
 	LocalToCloud bool
+
+	// Whatever moves on for every reason, also a refused key of the first model: for a caller who tells the person so.
+	Whatever bool
 }
 
 // Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of Payment, and
@@ -124,7 +127,7 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 		}
 		now := c.policy.Now()
 		c.policy.Cooling.mark(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
-		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Message: failed.text()})
+		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Status: failed.Status, Message: failed.text()})
 	}
 	return total, c.unasked(after(tries[:len(tries)-1], err))
 }
@@ -132,6 +135,9 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 // passes says whether the chain goes on past a model that failed so.
 func (c *chain) passes(m Model, kind Kind) bool {
 	fallback := m.ID() != c.ID()
+	if c.policy.Whatever {
+		return kind != Cancelled
+	}
 	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
 }
 

@@ -122,6 +122,18 @@ func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 	}
 }
 
+func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
+	for _, kind := range []model.Kind{model.Auth, model.Refused, model.Invalid, model.Garbled, model.ContextLength, model.Server} {
+		refused := modeltest.Turn{Err: &model.Error{Kind: kind, Status: 401, Message: "no"}}
+		c := newChained(t, []bool{false, false}, turns(refused), turns(modeltest.Say("whole")))
+		c.policy.Whatever = true
+		resp, _, err := c.ask(t.Context())
+		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 || resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {
+			t.Errorf("%s: %+v, %v", kind, resp, err)
+		}
+	}
+}
+
 func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0)), turns(failing(model.Auth, 0), failing(model.Auth, 0)))
 	if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Auth {

@@ -190,6 +190,7 @@ type Response struct {
 type Try struct {
 	Model   string `json:"model"`
 	Kind    Kind   `json:"kind"`
+	Status  int    `json:"status,omitempty"` // of HTTP; 0 where there was none
 	Message string `json:"message"`
 	Cooling bool   `json:"cooling,omitempty"`
 }

@@ -42,7 +42,7 @@ func (p *tab) writes(selector, text string) {
 	})()`)
 }
 
-func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
+func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidence(t *testing.T) {
 	p := open(t, "").visit(1400)
 	reports := filepath.Join(p.dir, "notes", "bridge.md")
 	if err := os.WriteFile(reports, []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
@@ -51,7 +51,7 @@ func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
 	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
 	p.sees("Audit")
 	p.sees("Where it stands")
-	p.sees("to begin with")
+	p.sees("Collected, not audited: a detective needs a model.")
 	p.sees("of 6 questions answered")
 	p.press("Where it stands")
 	p.sees("bridge.md, page 1")
@@ -73,10 +73,10 @@ func TestInquiryIntoDocumentsEndsWithItsScoreAndItsEvidence(t *testing.T) {
 		t.Errorf("the evidence page is %.300q", page)
 	}
 	p.reload()
-	p.sees("to begin with")
+	p.sees("Collected, not audited")
 	p.press("← All inquiries")
 	p.sees("The bridge was closed because of corrosion.")
-	p.sees("score")
+	p.sees("Collected, not audited")
 	p.picture("inquiry-list")
 }
 
@@ -120,12 +120,12 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	}
 }
 
-func asks(text string, about ...int) modeltest.Answer {
-	return modeltest.Stream(inJSON(map[string]any{"question": text, "aspect": "what", "gaps": []string{}, "about": append([]int{}, about...)}))
+func asks(text string) modeltest.Answer {
+	return modeltest.Stream(inJSON(map[string]any{"question": text, "strategy": "breadth", "aspect": "what", "gaps": []string{}}))
 }
 
 func finds(complete int, gaps, clashes []map[string]any) modeltest.Answer {
-	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...), "completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{}, clashes...)}))
+	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...), "completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{}, clashes...), "retracted": []string{}}))
 }
 
 func inJSON(v any) string {
@@ -142,8 +142,8 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."),
 		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named. " + hostile, "pair": 1}}, nil),
 		asks("When were they set? "+hostile), modeltest.Stream("They were set on 4 March 2021 by Ada Miller. "+hostile), finds(70, nil, nil),
-		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(90, nil, clash),
-		asks("You said “40 beams” and “60 beams”: which holds?", 1, 3), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
+		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(75, nil, clash),
+		asks("You said “40 beams” and “60 beams”: which holds?"), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
 		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n"+hostile))
 	model.Models = []modeltest.OllamaModel{{Name: "played"}}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))

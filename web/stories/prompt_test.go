@@ -31,9 +31,9 @@ func reader(t testing.TB) (settings string) {
 		case strings.Contains(system, `"agree"`):
 			text = `{"sentences":[{"text":"The rent is high.","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":[]}`
 		case strings.Contains(system, `"completenessScore"`):
-			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[]}`
+			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`
 		case strings.Contains(system, `"question"`):
-			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","aspect":"who","gaps":[],"about":[]}`, questions.Add(1))
+			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","strategy":"breadth","aspect":"who","gaps":[]}`, questions.Add(1))
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		(&player{}).say(w, text)

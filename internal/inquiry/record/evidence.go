@@ -2,8 +2,6 @@ package record
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,51 +10,40 @@ import (
 	"sibyl/internal/files"
 )
 
-// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an earlier form
-// is not taken for one that was changed.
-const pageForm = 2
+// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an
+// earlier form is not taken for one that was changed.
+const pageForm = 3
 
 // The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
 const (
 	generatorMark = `<meta name="generator" content="sibyl inquiry evidence `
-	digestMark    = `<code id="digest">`
 	carriedMark   = `<script type="application/json" id="evidence">`
 )
 
 // Chunk is a part of a document, with the fields of document.Chunk.
 type Chunk struct {
-	Document     string // its name
-	DocumentHash string
-	Page         int
-	Index        int // within the document, from 0
-	Text         string
-	Hash         string // of Text, as files.Hash gives it
+	Document     string `json:"document"` // its name
+	DocumentHash string `json:"documentHash"`
+	Page         int    `json:"page"`
+	Index        int    `json:"chunk"`          // within the document, from 0
+	Text         string `json:"text,omitempty"` // "": it was not at hand
+	Hash         string `json:"hash"`           // of Text, as files.Hash gives it
 }
 
 // carried is what a page carries.
 type carried struct {
 	Form     int             `json:"form"`
 	Session  json.RawMessage `json:"session"`
-	Passages []passage       `json:"passages"`
-}
-
-// passage is a chunk that the session cites.
-type passage struct {
-	Document     string `json:"document"`
-	DocumentHash string `json:"documentHash"`
-	Page         int    `json:"page"`
-	Chunk        int    `json:"chunk"`
-	Hash         string `json:"hash"`
-	Text         string `json:"text,omitempty"` // "": it was not at hand
+	Passages []Chunk         `json:"passages"`
 }
 
 // is says whether a citation is of this chunk.
-func (k passage) is(c Citation) bool {
-	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Chunk == c.Chunk && k.Hash == c.ChunkHash
+func (k Chunk) is(c Citation) bool {
+	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk && k.Hash == c.ChunkHash
 }
 
-// Evidence makes the evidence page of a session: one HTML file that needs no network and no script, in the session's language. It carries the session and
-// the hashes of all chunks that the session cites; the texts of those that are given are carried and shown as well, and have to have their quotes.
+// Evidence makes the evidence page of a session: one HTML file that needs no network and runs no script. It carries the session and the
+// hashes of all chunks that the session cites; the texts of those that are given are carried and shown as well, and must hold their quotes.
 // The error is an *Invalid for a session that breaks rules.
 func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
 	if broken := s.Validate(); len(broken) > 0 {
@@ -70,7 +57,7 @@ func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
 }
 
 // render makes a page. It is a function of what the page carries.
-func render(s Session, passages []passage) ([]byte, error) {
+func render(s Session, passages []Chunk) ([]byte, error) {
 	session, err := Marshal(s)
 	if err != nil {
 		return nil, err
@@ -78,34 +65,27 @@ func render(s Session, passages []passage) ([]byte, error) {
 	if s, err = Unmarshal(session); err != nil { // shown is what is carried, a text of broken UTF-8 as well
 		return nil, err
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out) // which escapes what could end the element
+	var data bytes.Buffer
+	e := json.NewEncoder(&data) // which escapes what could end the element
 	e.SetIndent("", "  ")
 	if err := e.Encode(carried{pageForm, session, passages}); err != nil {
 		return nil, err
 	}
-	p := page{s: &s, w: wordsOf(s.Language), passages: passages}
-	body := p.body()
-	whole := func(digest string) []byte {
-		return []byte(p.head() + string(body) + p.foot(digest) + carriedMark + "\n" + out.String() + "</script>\n</body>\n</html>\n")
+	shown, err := shown(&s, passages, files.Hash(data.Bytes()))
+	if err != nil {
+		return nil, err
 	}
-	return whole(digestOf(whole(""))), nil
-}
-
-// digestOf is the digest of a page that has an empty one.
-func digestOf(page []byte) string {
-	sum := sha256.Sum256(page)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return []byte(shown + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
 }
 
 // passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are given.
-func passagesOf(s *Session, chunks []Chunk) ([]passage, error) {
-	all := []passage{}
+func passagesOf(s *Session, chunks []Chunk) ([]Chunk, error) {
+	all := []Chunk{}
 	for i := range s.Pairs {
 		for _, c := range s.Pairs[i].Citations {
-			p := passage{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Chunk: c.Chunk, Hash: c.ChunkHash}
-			at := slices.IndexFunc(chunks, func(k Chunk) bool { return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk })
-			if at >= 0 {
+			p := Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk, Hash: c.ChunkHash}
+			cited := func(k Chunk) bool { return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk }
+			if at := slices.IndexFunc(chunks, cited); at >= 0 {
 				if err := agrees(c, chunks[at]); err != nil {
 					return nil, fmt.Errorf("pair %d: %w", i+1, err)
 				}

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -171,13 +170,6 @@ func ahead(before files.File, s Session) error {
 	if !before.Exists() || before.Cut {
 		return nil
 	}
-	var glance struct { // most writes go on from what is there: that costs no more than this
-		Status Status
-		Pairs  []struct{} `json:"qaPairs"`
-	}
-	if json.Unmarshal(before.Content, &glance) == nil && len(glance.Pairs) <= len(s.Pairs) && (glance.Status == Running || glance.Status == s.Status) {
-		return nil
-	}
 	was, err := Unmarshal(before.Content)
 	if err != nil || len(was.Validate()) > 0 {
 		return nil //nolint:nilerr // what can't be used is replaced
@@ -185,7 +177,7 @@ func ahead(before files.File, s Session) error {
 	switch {
 	case len(was.Pairs) > len(s.Pairs):
 		return &Stale{s.ID, fmt.Sprintf("its file has %d pairs, and this state has %d", len(was.Pairs), len(s.Pairs))}
-	case was.Status != Running && was.Status != s.Status:
+	case was.Status != Running && !was.Resumable && was.Status != s.Status:
 		return &Stale{s.ID, fmt.Sprintf("its file says that it is %s, and this state says %s", was.Status, s.Status)}
 	}
 	return nil

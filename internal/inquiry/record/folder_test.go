@@ -124,7 +124,7 @@ func TestASessionThatBreaksRulesIsNotWritten(t *testing.T) {
 	for name, change := range map[string]func(s *Session){
 		"hostile id": func(s *Session) { s.ID = "../../../tmp/x" },
 		"no id":      func(s *Session) { s.ID = "" },
-		"two rules":  func(s *Session) { s.IterationLimit, s.Hypothesis.Text = 3, "" },
+		"two rules":  func(s *Session) { s.CurrentIteration, s.Pairs[0].Sequence = 4, 7 },
 	} {
 		s := completed()
 		change(&s)
@@ -164,8 +164,8 @@ func TestADamagedFileIsANamedErrorAndIsWrittenAnew(t *testing.T) {
 		"cut off":         {whole[:len(whole)/2], "is no JSON"},
 		"of no object":    {"[1]", "an object is expected"},
 		"another type":    {strings.Replace(whole, `"iterationLimit": 5`, `"iterationLimit": "5"`, 1), "iterationLimit"},
-		"a broken rule":   {strings.Replace(whole, `"iterationLimit": 5`, `"iterationLimit": 4`, 1), "from 5 to 20"},
-		"a lost member":   {strings.Replace(whole, `"iterationLimit": 5,`, ``, 1), "iterationLimit: it is missing"},
+		"a broken rule":   {strings.Replace(whole, `"iterationLimit": 5`, `"iterationLimit": 4`, 1), "4/1 is less than 5"},
+		"a lost member":   {strings.Replace(whole, `"iterationLimit": 5,`, ``, 1), `missing properties: ["iterationLimit"]`},
 		"another session": {string(must(Marshal(other))(t)), "holds another session"},
 		"too large":       {`{"x":"` + strings.Repeat("x", maxSession) + `"}`, "is larger than 16 MB"},
 		"zeros":           {strings.Repeat("\x00", 4096), "is no JSON"},

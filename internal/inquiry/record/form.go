@@ -5,8 +5,6 @@ import "strings"
 // space is what nothing but leaves a text empty. The schema says the same.
 const space = " \t\r\n"
 
-func blank(text string) bool { return strings.Trim(text, space) == "" }
-
 // isUUID says whether a text is a UUID of version 4, with digits of either case.
 func isUUID(id string) bool {
 	if len(id) != 36 || id[14] != '4' || !strings.ContainsRune("89abAB", rune(id[19])) {
@@ -28,8 +26,7 @@ func isHash(hash string) bool {
 	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// isProvider says whether a text is "provider:model". The model may hold colons.
-func isProvider(id string) bool {
-	provider, model, ok := strings.Cut(id, ":")
-	return ok && provider != "" && model != "" && !strings.ContainsAny(id, space)
-}
+func blank(text string) bool { return strings.Trim(text, space) == "" }
+
+// mostContradictions is how many contradictions an audit has at most.
+const mostContradictions = 200

@@ -40,18 +40,23 @@ type Sum struct {
 //
 //	max(0, round(100 - 10 x contradictions - open gaps (low 2, medium 5, high 10) - mean(100 - completeness) / 10))
 //
-// The open gaps are those of the last pair. Halves are rounded up. With no pair nothing is complete: the mean is 100. A completeness beyond 0 to 100
+// The open gaps are those of the last pair, the mean is over the pairs that were judged. Halves are rounded up. With no such pair nothing is complete: the mean is 100. A completeness beyond 0 to 100
 // counts as the nearest of the two.
 func Score(pairs []Pair, contradictions []Contradiction) Sum {
 	s := Sum{Base: base, Contradictions: perContradiction * len(contradictions)}
 	lacking, n := 0, len(pairs)
 	for _, p := range pairs {
-		lacking += 100 - min(max(p.GapAnalysis.CompletenessScore, 0), 100)
+		if p.GapAnalysis.CompletenessScore == nil {
+			n--
+			continue
+		}
+		lacking += 100 - min(max(points(p.GapAnalysis.CompletenessScore), 0), 100)
 	}
 	if n == 0 {
 		lacking, n = 100, 1
-	} else {
-		for _, g := range pairs[n-1].GapAnalysis.Gaps {
+	}
+	if len(pairs) > 0 {
+		for _, g := range pairs[len(pairs)-1].GapAnalysis.Gaps {
 			s.Gaps += penalty(g.Severity)
 		}
 	}
@@ -60,6 +65,14 @@ func Score(pairs []Pair, contradictions []Contradiction) Sum {
 	s.Score = max(0, left+10*n) / (20 * n)
 	s.Shortfall = math.Round(1000*float64(lacking)/float64(10*n)) / 1000
 	return s
+}
+
+// points are those of a score; 0 where there is none.
+func points(score *int) int {
+	if score == nil {
+		return 0
+	}
+	return *score
 }
 
 // equal compares the terms.

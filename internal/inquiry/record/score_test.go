@@ -12,8 +12,8 @@ import (
 
 func scored(completeness []int, contradictions int, open ...Severity) Sum {
 	pairs := make([]Pair, len(completeness))
-	for i, c := range completeness {
-		pairs[i].GapAnalysis.CompletenessScore = c
+	for i := range completeness {
+		pairs[i].GapAnalysis.CompletenessScore = &completeness[i]
 	}
 	if len(pairs) > 0 {
 		for _, severity := range open {
@@ -51,9 +51,10 @@ func TestTheScoreIsThatOfTheFormula(t *testing.T) {
 	}
 }
 
-func TestOnlyTheGapsOfTheLastPairCount(t *testing.T) {
-	pairs := []Pair{{GapAnalysis: GapAnalysis{Gaps: []Gap{{Severity: High}}, CompletenessScore: 100}}, {GapAnalysis: GapAnalysis{CompletenessScore: 100}}}
-	if s := Score(pairs, nil); s.Score != 100 || s.Gaps != 0 {
+func TestOnlyTheGapsOfTheLastPairCountAndOnlyPairsThatWereJudged(t *testing.T) {
+	whole := 100
+	pairs := []Pair{{GapAnalysis: GapAnalysis{Gaps: []Gap{{Severity: High}}, CompletenessScore: &whole}}, {GapAnalysis: GapAnalysis{Unjudged: "it failed"}}}
+	if s := Score(pairs, nil); s.Score != 100 || s.Gaps != 0 || s.Shortfall != 0 {
 		t.Errorf("%s", s)
 	}
 }

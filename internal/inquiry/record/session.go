@@ -25,7 +25,8 @@ const (
 	Satisfied  EndReason = "satisfied"
 	Limit      EndReason = "limit"
 	NoProgress EndReason = "no-progress"
-	Stopped    EndReason = "stopped" // by the person
+	Collected  EndReason = "collected" // without a detective: quotations were collected, and nothing was judged
+	Stopped    EndReason = "stopped"   // by the person
 	Broken     EndReason = "error"
 	TimedOut   EndReason = "timeout"
 )
@@ -66,7 +67,7 @@ const (
 // EventKind says what happened beside questions and answers.
 type EventKind string
 
-// The events of the audit trail. Rules that take over from a model are a switch to “offline:rules”; an answer of a model that is no analysis is an error.
+// The events of the audit trail. What a model reported and could not be used, or was taken back, is an error, too: its reason says which.
 const (
 	ProviderSwitch EventKind = "provider_switch"
 	TimeoutEvent   EventKind = "timeout"
@@ -94,8 +95,9 @@ type Session struct {
 
 	EndReason        EndReason `json:"endReason,omitempty"`        // "": it runs, or the file does not say
 	ProvisionalAudit *Audit    `json:"provisionalAudit,omitempty"` // of every end but a completed one
-	Language         string    `json:"language,omitempty"`         // "en" or "de"; "": not said
-	Detective        string    `json:"detective,omitempty"`        // "provider:model", "offline:rules" among them
+	Resumable        bool      `json:"resumable,omitempty"`        // it failed for want of a detective, and its run can be resumed
+	Language         string    `json:"language,omitempty"`         // "en", "de", "pt", "fr" or "es"; "": not said
+	Detective        string    `json:"detective,omitempty"`        // "provider:model"; "offline:rules" where there is none
 	Witness          Witness   `json:"witness,omitzero"`
 	Run              string    `json:"run,omitempty"` // the run of the journal that it is of
 
@@ -165,9 +167,10 @@ type Citation struct {
 
 // GapAnalysis is what an answer leaves open, with what was open before and still is.
 type GapAnalysis struct {
-	Gaps              []Gap `json:"gaps"`
-	CompletenessScore int   `json:"completenessScore"` // 0 to 100
-	RequiresFollowUp  bool  `json:"requiresFollowUp"`
+	Gaps              []Gap  `json:"gaps"`
+	CompletenessScore *int   `json:"completenessScore,omitempty"` // 0 to 100; nil: Unjudged
+	RequiresFollowUp  bool   `json:"requiresFollowUp"`
+	Unjudged          string `json:"unjudged,omitempty"` // why no model has judged the answer
 
 	jsonobject.Kept
 }
@@ -185,14 +188,32 @@ type Gap struct {
 	jsonobject.Kept
 }
 
-// Contradiction is two answers that can't both hold.
+// Contradiction is two quotations that can't both hold. They are what it is known by.
 type Contradiction struct {
-	Pairs       [2]int `json:"qaPairIndexes"` // places of the pairs, from 0
+	Pairs       [2]int `json:"qaPairIndexes"` // places of the pairs, from 0; twice the same for two quotations of one answer
 	Description string `json:"description"`
 
-	Kind    Kind      `json:"kind,omitempty"`
-	Words   [2]string `json:"words,omitzero"`      // what clashes, verbatim of the answers
-	Settled int       `json:"settledBy,omitempty"` // the sequence of the pair whose answer left it standing
+	Kind        Kind      `json:"kind,omitempty"`
+	Words       [2]string `json:"words,omitzero"`        // the quotations, verbatim of the answers or documents
+	Places      [2]Place  `json:"places,omitzero"`       // where each quotation stands, if in a document
+	Settled     int       `json:"settledBy,omitempty"`   // the sequence of the pair whose answer left it standing
+	Unconfirmed bool      `json:"unconfirmed,omitempty"` // the witness could not be asked about it any more
+
+	jsonobject.Kept
+}
+
+// Place is where a quotation stands in the documents. It is zero for words of a witness that is a model.
+type Place struct {
+	Document string `json:"document,omitempty"`
+	Page     int    `json:"page,omitempty"` // from 1
+}
+
+// Finding is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
+type Finding struct {
+	Description string    `json:"description"`
+	Words       [2]string `json:"words,omitzero"` // as the model gave them
+	Pair        int       `json:"pair"`           // the sequence of the pair after which it was reported
+	Reason      string    `json:"reason"`         // why it can't be verified
 
 	jsonobject.Kept
 }
@@ -210,10 +231,12 @@ type RemainingGap struct {
 
 // Audit is what comes of an interrogation.
 type Audit struct {
-	ConsistencyScore int             `json:"consistencyScore"` // 0 to 100
+	ConsistencyScore *int            `json:"consistencyScore,omitempty"` // 0 to 100; nil: Unjudged
 	Contradictions   []Contradiction `json:"contradictions"`
 	RemainingGaps    []RemainingGap  `json:"remainingGaps"`
-	Summary          string          `json:"summary"` // Markdown
+	Unverified       []Finding       `json:"unverified,omitempty"`
+	Summary          string          `json:"summary"`            // Markdown
+	Unjudged         string          `json:"unjudged,omitempty"` // why no model has judged the inquiry to its end
 
 	Sum Sum    `json:"sum,omitzero"`
 	By  string `json:"by,omitempty"` // who wrote the summary
@@ -231,6 +254,12 @@ type TrailEntry struct {
 
 	jsonobject.Kept
 }
+
+// Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.
+func (s *Session) Judged() bool { return s.Detective != OfflineRules }
+
+// OfflineRules is the detective of a session that has none.
+const OfflineRules = "offline:rules"
 
 // Audit is the audit of the session, provisional or not; nil if there is none.
 func (s *Session) Audit() *Audit {

@@ -7,6 +7,7 @@ var transitions = map[EndReason]Status{
 	Satisfied:  Completed,
 	Limit:      LimitReached,
 	NoProgress: LimitReached,
+	Collected:  LimitReached,
 	Stopped:    Failed,
 	Broken:     Failed,
 	TimedOut:   Failed,
@@ -39,5 +40,5 @@ func (e *Illegal) Error() string {
 	case e.Status.ended():
 		return fmt.Sprintf("the session has ended, as %s: it can't end again (“%s”)", e.Status, short(string(e.Reason)))
 	}
-	return fmt.Sprintf("“%s” is no reason for an end; there is %s, %s, %s, %s, %s and %s", short(string(e.Reason)), Satisfied, Limit, NoProgress, Stopped, Broken, TimedOut)
+	return fmt.Sprintf("“%s” is no reason for an end; there is %s, %s, %s, %s, %s, %s and %s", short(string(e.Reason)), Satisfied, Limit, NoProgress, Collected, Stopped, Broken, TimedOut)
 }

@@ -7,8 +7,8 @@ import (
 
 func TestEveryStatusMeetsEveryReasonOfAnEnd(t *testing.T) {
 	statuses := []Status{Running, Completed, Failed, LimitReached, "", "paused"}
-	reasons := []EndReason{Satisfied, Limit, NoProgress, Stopped, Broken, TimedOut, "", "bored"}
-	want := map[EndReason]Status{Satisfied: Completed, Limit: LimitReached, NoProgress: LimitReached, Stopped: Failed, Broken: Failed, TimedOut: Failed}
+	reasons := []EndReason{Satisfied, Limit, NoProgress, Collected, Stopped, Broken, TimedOut, "", "bored"}
+	want := map[EndReason]Status{Satisfied: Completed, Limit: LimitReached, NoProgress: LimitReached, Collected: LimitReached, Stopped: Failed, Broken: Failed, TimedOut: Failed}
 	for _, status := range statuses {
 		for _, reason := range reasons {
 			got, err := status.Next(reason)

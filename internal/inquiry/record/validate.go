@@ -1,306 +1,218 @@
 package record
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"sibyl/docs"
 )
 
-// The bounds of an interrogation.
+// enough is the completeness from which a detective may be satisfied.
+const enough = 80
+
+// Rule names what a violation breaks.
+type Rule string
+
+// The rules that a violation may break.
 const (
-	leastLimit, mostLimit = 5, 20
-	enough                = 80 // the completeness from which a detective may be satisfied
-
-	// What a list has at most, so that a file from anywhere costs no more than it is worth.
-	mostFindings       = 1000 // gaps of a pair, events
-	mostContradictions = 200  // twenty pairs have 190 pairs of pairs
-	mostPointers       = 100  // citations of a pair, and what its question points at
-	mostDocuments      = 10_000
+	RuleForm  Rule = "it is a JSON text of the schema"
+	RuleSum   Rule = "the sum and the score are those of the formula"
+	RuleAgree Rule = "its parts agree" // what no schema can say
 )
 
-// Validate names every rule that the session breaks; none is nil.
+// Violation is a rule that a session breaks.
+type Violation struct {
+	Path    string `json:"path"` // "qaPairs[2].about[0]"; "" for the whole
+	Rule    Rule   `json:"rule"`
+	Problem string `json:"problem"` // what is wrong
+}
+
+func (v Violation) String() string {
+	if v.Path == "" {
+		return v.Problem
+	}
+	return v.Path + ": " + v.Problem
+}
+
+// Schema is the JSON Schema of a session (draft-07): docs/inquiry.schema.json.
+func Schema() []byte { return []byte(docs.InquirySchema()) }
+
+// resolved is the schema, ready to check with. That takes milliseconds.
+var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		return nil, fmt.Errorf("docs/inquiry.schema.json can't be read: %w", err)
+	}
+	return s.Resolve(nil)
+})
+
+// Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that does not agree. None is nil.
+func Check(content []byte) []Violation {
+	var value any
+	if err := json.Unmarshal(content, &value); err != nil {
+		return []Violation{{Rule: RuleForm, Problem: "it is no JSON: " + err.Error()}}
+	}
+	s, err := Unmarshal(content)
+	schema, broken := resolved()
+	if err = errors.Join(err, broken); err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		return []Violation{{Rule: RuleForm, Problem: strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "validating ", "at ")}}
+	}
+	return s.Validate()
+}
+
+// Validate names what does not agree in a session, as far as no schema can say it.
 func (s *Session) Validate() []Violation {
 	v := validation{s: s}
-	v.session()
-	v.state()
-	v.few("auditTrail", len(s.AuditTrail), mostFindings)
-	for i, e := range s.AuditTrail {
-		v.event(fmt.Sprintf("auditTrail[%d]", i), e)
-	}
+	v.hold(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
+	v.times()
+	v.counts()
 	v.witness()
 	for i := range s.Pairs {
-		v.pair(fmt.Sprintf("qaPairs[%d]", i), i)
+		v.pair(i)
 	}
-	if s.AuditResult != nil {
-		v.audit("auditResult", s.AuditResult)
+	if s.Status == Completed {
+		v.satisfied()
 	}
-	if s.ProvisionalAudit != nil {
-		v.audit("provisionalAudit", s.ProvisionalAudit)
+	if a := s.Audit(); a != nil {
+		v.audit(a)
 	}
 	return v.all
 }
 
+// validation checks whether the parts of a session agree.
 type validation struct {
 	s   *Session
 	all []Violation
 }
 
-// hold adds a violation if a rule does not.
-func (v *validation) hold(holds bool, path string, rule Rule, format string, args ...any) {
+// hold adds a violation if something does not hold.
+func (v *validation) hold(holds bool, path, format string, args ...any) {
 	if !holds {
-		v.all = append(v.all, Violation{Path: path, Rule: rule, Problem: fmt.Sprintf(format, args...)})
+		v.all = append(v.all, Violation{Path: path, Rule: RuleAgree, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
-// text wants something to read.
-func (v *validation) text(path string, rule Rule, text string) {
-	v.hold(!blank(text), path, rule, "it is empty")
-}
-
-// time wants a time that is said.
-func (v *validation) time(path string, rule Rule, at time.Time) {
-	v.hold(!at.IsZero(), path, rule, "it is missing; it would look like 2025-10-05T14:30:22Z")
-}
-
-// choice wants one of a few words.
-func choice[T ~string](v *validation, path string, rule Rule, got T, of ...T) {
-	var words []string
-	for _, one := range of {
-		words = append(words, string(one))
-	}
-	v.hold(slices.Contains(of, got), path, rule, "“%s” is none of %s", short(string(got)), strings.Join(words, ", "))
-}
-
-// within wants a number of a range.
-func (v *validation) within(path string, rule Rule, n, least, most int) {
-	v.hold(least <= n && n <= most, path, rule, "it is %d; it has to be from %d to %d", n, least, most)
-}
-
-// few wants a list that is not too long, and says whether it is.
-func (v *validation) few(path string, n, most int) bool {
-	v.hold(n <= most, path, RuleMany, "it has %d values; there may be %d", n, most)
-	return n <= most
-}
-
-func (v *validation) provider(path string, rule Rule, id string) {
-	v.hold(isProvider(id), path, rule, "“%s” is not written as provider:model, such as openai:gpt-4o", short(id))
-}
-
-func (v *validation) hash(path string, rule Rule, hash string) {
-	v.hold(isHash(hash), path, rule, "“%s” is no hash; it would be sha256: and 64 hex digits", short(hash))
-}
-
-func (v *validation) session() {
+func (v *validation) times() {
 	s := v.s
-	v.hold(isUUID(s.ID), "id", RuleID, "“%s” is no UUID v4; it would look like 3f2b8c1e-9d4a-4b6f-8a7e-5c1d2e3f4a5b", short(s.ID))
-	v.text("hypothesis.text", RuleHypothesis, s.Hypothesis.Text)
-	v.time("hypothesis.createdAt", RuleHypothesis, s.Hypothesis.CreatedAt)
-	v.time("startTime", RuleStart, s.StartTime)
-	if s.EndTime != nil {
-		v.hold(!s.EndTime.Before(s.StartTime), "endTime", RuleEnd, "it ends at %s, before it begins", s.EndTime.UTC().Format(time.RFC3339))
-	}
-	v.within("iterationLimit", RuleLimit, s.IterationLimit, leastLimit, mostLimit)
-	v.within("currentIteration", RuleIteration, s.CurrentIteration, 0, s.IterationLimit)
-	v.hold(len(s.Pairs) == s.CurrentIteration, "qaPairs", RulePairs, "there are %d, and currentIteration is %d", len(s.Pairs), s.CurrentIteration)
-	if s.Language != "" {
-		choice(v, "language", RuleLanguage, s.Language, "en", "de")
-	}
-	if s.Detective != "" {
-		v.provider("detective", RuleDetective, s.Detective)
+	v.hold(s.EndTime == nil || !s.EndTime.Before(s.StartTime), "endTime", "it is before startTime")
+	for i, p := range s.Pairs {
+		v.hold(!p.Timestamp.Before(s.StartTime), fmt.Sprintf("qaPairs[%d].timestamp", i), "it is before the session begins")
 	}
 }
 
-// state checks what depends on whether, and how, the session has ended.
-func (v *validation) state() {
+func (v *validation) counts() {
 	s := v.s
-	choice(v, "status", RuleStatus, s.Status, Running, Completed, Failed, LimitReached)
-	if s.Status == Running {
-		v.hold(s.EndTime == nil, "endTime", RuleRunning, "it is there, and the session runs")
-		v.hold(s.EndReason == "", "endReason", RuleRunning, "it is there, and the session runs")
-	} else if s.EndReason != "" {
-		to, err := Running.Next(s.EndReason)
-		if err != nil {
-			v.hold(false, "endReason", RuleEndReason, "%v", err)
-		} else {
-			v.hold(to == s.Status, "endReason", RuleEndReason, "“%s” leads to %s, and the status is “%s”", s.EndReason, to, short(string(s.Status)))
-		}
-	}
-	v.hold((s.AuditResult != nil) == (s.Status == Completed), "auditResult", RuleAudit, "%s", presence(s.AuditResult, s.Status))
-	if s.Status == Completed || s.Status != Running && s.EndReason != "" {
-		v.hold((s.ProvisionalAudit != nil) != (s.Status == Completed), "provisionalAudit", RuleProvisional, "%s", presence(s.ProvisionalAudit, s.Status))
-	}
-	if s.EndReason == Limit {
-		v.hold(len(s.Pairs) == s.IterationLimit, "qaPairs", RuleLimitReached, "there are %d, and the limit is %d", len(s.Pairs), s.IterationLimit)
-	}
-	if s.Status == Completed {
-		v.satisfied()
+	n := len(s.Pairs)
+	v.hold(n == s.CurrentIteration, "qaPairs", "there are %d, and currentIteration is %d", n, s.CurrentIteration)
+	v.hold(n <= s.IterationLimit, "currentIteration", "it is %d, and the limit is %d", n, s.IterationLimit)
+	v.hold(s.EndReason != Limit || n == s.IterationLimit, "qaPairs", "there are %d, and the limit that was reached is %d", n, s.IterationLimit)
+}
+
+func (v *validation) witness() {
+	seen := map[string]bool{}
+	for i, d := range v.s.Witness.Documents {
+		v.hold(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too", short(d.Name))
+		seen[d.Name] = true
 	}
 }
 
-// presence says of an audit that it is there, or is not, and should not be so.
-func presence(a *Audit, status Status) string {
-	if a == nil {
-		return fmt.Sprintf("it is missing, and the status is “%s”", short(string(status)))
+// cited says whether the witness has a document of a name; of any hash for "".
+func (v *validation) cited(name, hash string) bool {
+	return slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool { return d.Name == name && (hash == "" || d.Hash == hash) })
+}
+
+func (v *validation) pair(i int) {
+	p := &v.s.Pairs[i]
+	path := fmt.Sprintf("qaPairs[%d]", i)
+	v.hold(p.Sequence == i+1, path+".sequence", "it is %d, and it is pair %d", p.Sequence, i+1)
+	for j, at := range p.About {
+		v.hold(0 <= at && at < i, fmt.Sprintf("%s.about[%d]", path, j), "%d is not the place of an earlier pair", at)
 	}
-	return fmt.Sprintf("it is there, and the status is “%s”", short(string(status)))
+	for j, c := range p.Citations {
+		known := v.s.Witness.Kind != WitnessDocuments || v.cited(c.Document, c.Hash)
+		v.hold(known, fmt.Sprintf("%s.citations[%d]", path, j), "the witness has no document “%s” of this hash", short(c.Document))
+	}
+	g := &p.GapAnalysis
+	v.hold((g.CompletenessScore == nil) == (g.Unjudged != ""), path+".gapAnalysis.completenessScore", "it is left out where no model has judged, and only there")
+	ids := map[string]bool{}
+	for j, gap := range g.Gaps {
+		in := fmt.Sprintf("%s.gapAnalysis.gaps[%d]", path, j)
+		v.hold(gap.ID == "" || !ids[gap.ID], in+".id", "“%s” is the id of another gap of the pair, too", short(gap.ID))
+		ids[gap.ID] = true
+		v.hold(gap.Since <= i+1, in+".since", "%d is a later pair", gap.Since)
+	}
 }
 
 // satisfied checks that the last pair let the detective end.
 func (v *validation) satisfied() {
-	if len(v.s.Pairs) == 0 {
-		v.hold(false, "qaPairs", RuleSatisfied, "there are none, and the session is completed")
-		return
-	}
 	last := len(v.s.Pairs) - 1
+	if last < 0 {
+		v.hold(false, "qaPairs", "there are none, and the session is completed")
+		return
+	}
 	path, a := fmt.Sprintf("qaPairs[%d].gapAnalysis", last), v.s.Pairs[last].GapAnalysis
-	v.hold(!a.RequiresFollowUp, path+".requiresFollowUp", RuleSatisfied, "it is true for the last pair of a completed session")
-	if v.s.EndReason != Satisfied {
-		return
-	}
-	v.hold(a.CompletenessScore >= enough, path+".completenessScore", RuleSatisfied, "it is %d; a detective is satisfied from %d on", a.CompletenessScore, enough)
-	for i, g := range a.Gaps {
-		v.hold(g.Severity != High, fmt.Sprintf("%s.gaps[%d].severity", path, i), RuleSatisfied, "it is high; a detective is satisfied with nothing high open")
+	v.hold(!a.RequiresFollowUp, path+".requiresFollowUp", "it is true for the last pair of a completed session")
+	if v.s.EndReason == Satisfied {
+		v.hold(points(a.CompletenessScore) >= enough, path+".completenessScore", "it is less than %d, from which a detective is satisfied", enough)
 	}
 }
 
-func (v *validation) event(path string, e TrailEntry) {
-	v.time(path+".timestamp", RuleEventTime, e.Timestamp)
-	choice(v, path+".event", RuleEvent, e.Event, ProviderSwitch, TimeoutEvent, ErrorEvent)
-	if e.Event != ProviderSwitch {
-		v.hold(e.FromProvider == "", path+".fromProvider", RuleSwitch, "it is there, and the event is no provider_switch")
-		v.hold(e.ToProvider == "", path+".toProvider", RuleSwitch, "it is there, and the event is no provider_switch")
+func (v *validation) audit(a *Audit) {
+	path := "auditResult"
+	if v.s.AuditResult == nil {
+		path = "provisionalAudit"
 	}
-}
-
-func (v *validation) witness() {
-	w := v.s.Witness
-	if w.isZero() {
-		return
-	}
-	choice(v, "witness.kind", RuleWitness, w.Kind, WitnessDocuments, WitnessModel)
-	v.text("witness.name", RuleWitness, w.Name)
-	v.few("witness.documents", len(w.Documents), mostDocuments)
-	seen := map[string]bool{}
-	for i, d := range w.Documents {
-		path := fmt.Sprintf("witness.documents[%d]", i)
-		v.text(path+".name", RuleDocument, d.Name)
-		v.hold(!seen[d.Name], path+".name", RuleDocument, "“%s” is the name of another document, too", short(d.Name))
-		seen[d.Name] = true
-		if d.Error == "" || d.Hash != "" {
-			v.hash(path+".hash", RuleDocument, d.Hash)
-		}
-		v.hold(d.Pages >= 0, path+".pages", RuleDocument, "it is %d; it can't be less than 0", d.Pages)
-		v.hold(d.Chunks >= 0, path+".chunks", RuleDocument, "it is %d; it can't be less than 0", d.Chunks)
-	}
-}
-
-func (w Witness) isZero() bool { return w.Kind == "" && w.Name == "" && len(w.Documents) == 0 }
-
-func (v *validation) pair(path string, i int) {
-	p := v.s.Pairs[i]
-	v.hold(p.Sequence == i+1, path+".sequence", RuleSequence, "it is %d, and it is pair %d", p.Sequence, i+1)
-	v.text(path+".question", RuleQuestion, p.Question)
-	v.time(path+".timestamp", RuleTimestamp, p.Timestamp)
-	v.hold(p.Timestamp.IsZero() || !p.Timestamp.Before(v.s.StartTime), path+".timestamp", RuleTimestamp, "it is before the session begins")
-	v.provider(path+".providerUsed", RuleProvider, p.ProviderUsed)
-	v.few(path+".follows", len(p.Follows), mostPointers)
-	v.few(path+".about", len(p.About), mostPointers)
-	v.few(path+".citations", len(p.Citations), mostPointers)
-	v.few(path+".gapAnalysis.gaps", len(p.GapAnalysis.Gaps), mostFindings)
-	for j, at := range p.About {
-		v.hold(0 <= at && at < i, fmt.Sprintf("%s.about[%d]", path, j), RuleAbout, "%d is not the place of an earlier pair, from 0", at)
-	}
-	for j, c := range p.Citations {
-		v.citation(fmt.Sprintf("%s.citations[%d]", path, j), c)
-	}
-	a := p.GapAnalysis
-	v.within(path+".gapAnalysis.completenessScore", RuleCompleteness, a.CompletenessScore, 0, 100)
-	seen := map[string]bool{}
-	for j, g := range a.Gaps {
-		in := fmt.Sprintf("%s.gapAnalysis.gaps[%d]", path, j)
-		v.gap(in, RuleGap, g.Category, g.Description)
-		choice(v, in+".severity", RuleGap, g.Severity, Low, Medium, High)
-		v.hold(g.ID == "" || !seen[g.ID], in+".id", RuleGapID, "“%s” is the id of another gap of the pair, too", short(g.ID))
-		seen[g.ID] = true
-		v.hold(0 <= g.Since && g.Since <= i+1, in+".since", RuleSince, "%d is not the sequence of this pair or an earlier one", g.Since)
-	}
-}
-
-func (v *validation) gap(path string, rule Rule, c Category, description string) {
-	choice(v, path+".category", rule, c, MissingInformation, Ambiguity, Inconsistency, Vagueness)
-	v.text(path+".description", rule, description)
-}
-
-func (v *validation) citation(path string, c Citation) {
-	v.text(path+".document", RuleCitation, c.Document)
-	v.hash(path+".hash", RuleCitation, c.Hash)
-	v.hash(path+".chunkHash", RuleCitation, c.ChunkHash)
-	v.hold(c.Page >= 1, path+".page", RuleCitation, "it is %d; pages begin with 1", c.Page)
-	v.hold(c.Chunk >= 0, path+".chunk", RuleCitation, "it is %d; chunks begin with 0", c.Chunk)
-	v.text(path+".quote", RuleCitation, c.Quote)
-	if v.s.Witness.Kind == WitnessDocuments {
-		known := slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool { return d.Name == c.Document && d.Hash == c.Hash })
-		v.hold(known, path, RuleCited, "the witness has no document “%s” of this hash", short(c.Document))
-	}
-}
-
-func (v *validation) audit(path string, a *Audit) {
-	v.within(path+".consistencyScore", RuleScore, a.ConsistencyScore, 0, 100)
+	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore", "it is left out where no model has judged, and only there")
 	if a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
-		v.hold(a.Sum.equal(want), path+".sum", RuleSum, "it is %s, and the formula gives %s", a.Sum, want)
-		v.hold(a.ConsistencyScore == want.Score, path+".consistencyScore", RuleSum, "it is %d, and the formula gives %d", a.ConsistencyScore, want.Score)
-	}
-	v.few(path+".contradictions", len(a.Contradictions), mostContradictions)
-	for i, c := range a.Contradictions[:min(len(a.Contradictions), mostContradictions)] {
-		v.contradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), c)
-	}
-	for i, g := range a.RemainingGaps {
-		in := fmt.Sprintf("%s.remainingGaps[%d]", path, i)
-		v.gap(in, RuleRemaining, g.Category, g.Description)
-		if g.Severity != "" {
-			choice(v, in+".severity", RuleRemaining, g.Severity, Low, Medium, High)
+		if !a.Sum.equal(want) || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
+			v.all = append(v.all, Violation{path + ".sum", RuleSum, fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum, points(a.ConsistencyScore), want)})
 		}
 	}
-	if open := Remaining(v.s.Pairs); v.few(path+".remainingGaps", len(a.RemainingGaps), mostFindings) && len(open) <= mostFindings {
-		v.remaining(path+".remainingGaps", a.RemainingGaps, open)
+	for i := range a.Contradictions {
+		v.contradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), &a.Contradictions[i])
 	}
-	v.text(path+".summary", RuleSummary, a.Summary)
+	v.remaining(path+".remainingGaps", a.RemainingGaps)
 }
 
-func (v *validation) contradiction(path string, c Contradiction) {
-	inRange := true
+func (v *validation) contradiction(path string, c *Contradiction) {
+	v.hold(c.Settled <= len(v.s.Pairs), path+".settledBy", "there is no pair %d", c.Settled)
 	for i, at := range c.Pairs {
-		ok := 0 <= at && at < len(v.s.Pairs)
-		v.hold(ok, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i), RuleContradicting, "%d is not the place of a pair; there are %d, from 0", at, len(v.s.Pairs))
-		inRange = inRange && ok
-	}
-	v.text(path+".description", RuleDescription, c.Description)
-	if c.Kind != "" {
-		choice(v, path+".kind", RuleKind, c.Kind, KindNumber, KindDate, KindNegation, KindName, KindOther)
-	}
-	if c.Words != ([2]string{}) && inRange {
-		for i, words := range c.Words {
-			stands := words != "" && strings.Contains(v.s.Pairs[c.Pairs[i]].Answer, words)
-			v.hold(stands, fmt.Sprintf("%s.words[%d]", path, i), RuleWords, "“%s” does not stand in the answer of pair %d", short(words), c.Pairs[i]+1)
+		if at < 0 || at >= len(v.s.Pairs) {
+			v.hold(false, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i), "%d is not the place of a pair; there are %d, from 0", at, len(v.s.Pairs))
+			continue
+		}
+		words, place := c.Words[i], c.Places[i]
+		if place.Document != "" {
+			v.hold(v.cited(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i), "the witness has no document “%s”", short(place.Document))
+		} else {
+			v.hold(strings.Contains(v.s.Pairs[at].Answer, words), fmt.Sprintf("%s.words[%d]", path, i), "“%s” does not stand in the answer of pair %d", short(words), at+1)
 		}
 	}
-	v.hold(0 <= c.Settled && c.Settled <= len(v.s.Pairs), path+".settledBy", RuleSettled, "%d is not the sequence of a pair; there are %d", c.Settled, len(v.s.Pairs))
 }
 
 // remaining checks that an audit has the gaps of the last pair, whatever their order.
-func (v *validation) remaining(path string, got, open []RemainingGap) {
+func (v *validation) remaining(path string, got []RemainingGap) {
+	open := Remaining(v.s.Pairs)
 	for i, g := range got {
 		at := slices.IndexFunc(open, func(o RemainingGap) bool {
 			return g.Category == o.Category && g.Description == o.Description && (g.Severity == "" || g.Severity == o.Severity) && (g.ID == "" || g.ID == o.ID)
 		})
-		v.hold(at >= 0, fmt.Sprintf("%s[%d]", path, i), RuleRemaining, "it is not open after the last pair")
+		v.hold(at >= 0, fmt.Sprintf("%s[%d]", path, i), "it is not open after the last pair")
 		if at >= 0 {
 			open = slices.Delete(open, at, at+1)
 		}
 	}
 	for _, o := range open {
-		v.hold(false, path, RuleRemaining, "“%s” is open after the last pair, and missing here", short(o.Description))
+		v.hold(false, path, "“%s” is open after the last pair, and missing here", short(o.Description))
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
+
+	"sibyl/internal/files"
 )
 
 // maxPage is how many bytes a page has at most that is verified.
@@ -29,7 +30,6 @@ const (
 	CheckRead      = "read"      // it is an evidence page or a session, and what it carries can be read
 	CheckRules     = "rules"     // schema and rules
 	CheckScore     = "score"     // the score is that of the formula
-	CheckDigest    = "digest"    // the page has its own digest
 	CheckShown     = "shown"     // what is shown is what is carried, byte for byte
 	CheckPassages  = "passages"  // the chunks that are carried have their hashes, and hold what is quoted
 	CheckDocuments = "documents" // the documents have their hashes, and hold the chunks and what is quoted
@@ -46,7 +46,7 @@ type Checked struct {
 type Report struct {
 	Page    bool      `json:"page"` // it is an evidence page, no session file
 	Session string    `json:"session,omitempty"`
-	Digest  string    `json:"digest,omitempty"` // of the page, computed; to compare with one that was noted elsewhere
+	Digest  string    `json:"digest,omitempty"` // of the page, to compare with one that was noted elsewhere
 	Checks  []Checked `json:"checks"`           // all, in their order
 }
 
@@ -61,133 +61,76 @@ type Source struct {
 	Chunks []Chunk
 }
 
-// Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is fs.ErrNotExist leaves it unchecked,
-// any other fails. nil: there are none.
+// Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is fs.ErrNotExist leaves
+// it unchecked, any other fails. nil: there are none.
 //
-// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed alone. Who changes what it carries
-// and makes a whole page of it anew is found by the documents, by the rules, or by a digest that was noted elsewhere, and by nothing else.
+// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed alone. Who changes what
+// it carries and makes a whole page of it anew is found by the documents, by the rules, or by a digest that was noted elsewhere, and by
+// nothing else.
 func Verify(content []byte, docs func(name string) (Source, error)) Report {
-	v := verification{content: content, docs: docs}
-	v.report.Page = bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))
-	switch {
-	case len(content) > maxPage:
-		v.fail(CheckRead, "it is larger than %d MB", maxPage>>20)
-	case v.report.Page:
-		v.page()
-	default:
-		v.session(content)
+	r := Report{Page: bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))}
+	session, unchecked := content, "what comes before it fails"
+	var passages []Chunk
+	err := error(nil)
+	if r.Page {
+		r.Digest = files.Hash(content)
+		session, passages, err = unpack(content)
 	}
-	v.rest()
-	return v.report
-}
-
-type verification struct {
-	content  []byte
-	docs     func(name string) (Source, error)
-	report   Report
-	s        Session
-	readable bool // there is a session
-	sound    bool // it obeys the rules
-}
-
-func (v *verification) add(name string, outcome Outcome, problems ...string) {
-	v.report.Checks = append(v.report.Checks, Checked{name, outcome, problems})
-}
-
-func (v *verification) fail(name, format string, args ...any) {
-	v.add(name, Fails, fmt.Sprintf(format, args...))
+	var s Session
+	if err == nil {
+		s, err = Unmarshal(session)
+	}
+	r.settle(CheckRead, err)
+	if err == nil {
+		r.Session = s.ID
+		r.rules(&s, session)
+		if r.Page {
+			r.settle(CheckShown, madeAgain(s, passages, content))
+			r.settle(CheckPassages, cited(&s, passages))
+		}
+		r.documents(&s, docs)
+	}
+	if err == nil && !r.Page {
+		unchecked = "only an evidence page has this"
+	}
+	for i, name := range []string{CheckRead, CheckRules, CheckScore, CheckShown, CheckPassages, CheckDocuments} {
+		if i >= len(r.Checks) || r.Checks[i].Name != name {
+			r.Checks = slices.Insert(r.Checks, i, Checked{name, NotChecked, []string{unchecked}})
+		}
+	}
+	return r
 }
 
 // settle adds a check that holds without problems.
-func (v *verification) settle(name string, problems []string) {
-	if len(problems) > 0 {
-		v.add(name, Fails, problems...)
-		return
-	}
-	v.add(name, Holds)
-}
-
-// rest adds the checks that were not come to.
-func (v *verification) rest() {
-	all := []string{CheckRead, CheckRules, CheckScore, CheckDigest, CheckShown, CheckPassages, CheckDocuments}
-	for _, name := range all {
-		if !slices.ContainsFunc(v.report.Checks, func(c Checked) bool { return c.Name == name }) {
-			why := "what comes before it fails"
-			if !v.report.Page && (name == CheckDigest || name == CheckShown || name == CheckPassages) {
-				why = "only an evidence page has this"
-			}
-			v.add(name, NotChecked, why)
+func (r *Report) settle(name string, problems ...error) {
+	c := Checked{Name: name, Outcome: Holds}
+	for _, err := range problems {
+		if err != nil {
+			c.Outcome, c.Problems = Fails, append(c.Problems, err.Error())
 		}
 	}
-	slices.SortStableFunc(v.report.Checks, func(a, b Checked) int { return slices.Index(all, a.Name) - slices.Index(all, b.Name) })
+	r.Checks = append(r.Checks, c)
 }
 
-// session checks the JSON text of a session.
-func (v *verification) session(content []byte) {
-	s, err := Unmarshal(content)
-	if err != nil {
-		v.fail(CheckRead, "%v", err)
-		return
-	}
-	if !v.report.Page {
-		v.add(CheckRead, Holds)
-	}
-	v.s, v.readable, v.report.Session = s, true, s.ID
-	var rules, score []string
-	for _, broken := range Check(content) {
-		if broken.Rule == RuleSum {
-			score = append(score, broken.String())
-		} else {
-			rules = append(rules, broken.String())
-		}
-	}
-	v.sound = len(rules) == 0
-	v.settle(CheckRules, rules)
-	a := s.Audit()
-	switch {
-	case a == nil:
-		v.add(CheckScore, NotChecked, "there is no audit")
-	case len(score) > 0:
-		v.settle(CheckScore, score)
-	case a.ConsistencyScore != Score(s.Pairs, a.Contradictions).Score:
-		v.fail(CheckScore, "it is %d, and the formula gives %d", a.ConsistencyScore, Score(s.Pairs, a.Contradictions).Score)
-	default:
-		v.add(CheckScore, Holds)
-	}
-	v.documents()
-}
-
-// page checks an evidence page.
-func (v *verification) page() {
-	v.digest()
-	form, found := between(v.content, generatorMark, `"`)
-	if !found {
-		v.fail(CheckRead, "it is HTML, but no evidence page")
-		return
-	}
-	if n, err := strconv.Atoi(form); err != nil || n != pageForm {
-		v.fail(CheckRead, "it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it", short(form), pageForm)
-		return
-	}
-	text, found := between(v.content, carriedMark, "</script>")
+// unpack gives what a page carries.
+func unpack(content []byte) (session []byte, passages []Chunk, err error) {
+	form, isPage := between(content, generatorMark, `"`)
+	text, carries := between(content, carriedMark, "</script>")
 	var c carried
-	if !found {
-		v.fail(CheckRead, "it carries no session")
-		return
+	switch {
+	case len(content) > maxPage:
+		return nil, nil, fmt.Errorf("it is larger than %d MB", maxPage>>20)
+	case !isPage:
+		return nil, nil, errors.New("it is HTML, but no evidence page")
+	case form != fmt.Sprint(pageForm):
+		return nil, nil, fmt.Errorf("it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it", short(form), pageForm)
+	case !carries:
+		return nil, nil, errors.New("it carries no session")
 	}
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		v.fail(CheckRead, "what it carries is no JSON: %v", err)
-		return
+		return nil, nil, fmt.Errorf("what it carries is no JSON: %w", err)
 	}
-	v.session(c.Session)
-	if !v.readable {
-		return
-	}
-	v.add(CheckRead, Holds)
-	v.passages(c.Passages)
-	if v.sound {
-		v.shown(c.Passages)
-	}
+	return c.Session, c.Passages, nil
 }
 
 // between is what stands between two marks, the first time.
@@ -197,140 +140,101 @@ func between(content []byte, from, to string) (string, bool) {
 	return string(text), found && closed
 }
 
-// digest checks a page's own digest. It needs nothing that the page carries.
-func (v *verification) digest() {
-	before, rest, found := bytes.Cut(v.content, []byte(digestMark))
-	end := bytes.Index(rest, []byte("</code>"))
-	if !found || end < 0 {
-		v.fail(CheckDigest, "it shows none")
-		return
+// rules checks a session by its rules, and its score by the formula.
+func (r *Report) rules(s *Session, content []byte) {
+	var rules, sums []error
+	for _, broken := range Check(content) {
+		if broken.Rule == RuleSum {
+			sums = append(sums, errors.New(broken.String()))
+		} else {
+			rules = append(rules, errors.New(broken.String()))
+		}
 	}
-	v.report.Digest = digestOf(slices.Concat(before, []byte(digestMark), rest[end:]))
-	if shown := string(rest[:end]); shown != v.report.Digest {
-		v.fail(CheckDigest, "it shows %s, and has %s: something in the page was changed", short(shown), v.report.Digest)
-		return
+	r.settle(CheckRules, rules...)
+	switch a := s.Audit(); {
+	case a == nil || a.ConsistencyScore == nil:
+		r.Checks = append(r.Checks, Checked{CheckScore, NotChecked, []string{"no model has judged"}})
+	case len(sums) == 0 && *a.ConsistencyScore != Score(s.Pairs, a.Contradictions).Score:
+		r.settle(CheckScore, fmt.Errorf("it is %d, and the formula gives %d", *a.ConsistencyScore, Score(s.Pairs, a.Contradictions).Score))
+	default:
+		r.settle(CheckScore, sums...)
 	}
-	v.add(CheckDigest, Holds)
 }
 
-// shown makes the page again and compares.
-func (v *verification) shown(passages []passage) {
-	again, err := render(v.s, passages)
+// madeAgain makes a page again and compares.
+func madeAgain(s Session, passages []Chunk, content []byte) error {
+	again, err := render(s, passages)
 	if err != nil {
-		v.fail(CheckShown, "it can't be made again: %v", err)
-		return
+		return fmt.Errorf("it can't be made again: %w", err)
 	}
-	v.settle(CheckShown, differences(v.content, again))
+	is, should := strings.Split(string(content), "\n"), strings.Split(string(again), "\n")
+	for i := range max(len(is), len(should)) {
+		if i >= len(is) || i >= len(should) || is[i] != should[i] {
+			return fmt.Errorf("from line %d on it is not what the data that it carries gives", i+1)
+		}
+	}
+	return nil
 }
 
-// differences names the lines in which a page is another than it should be, some at most.
-func differences(got, want []byte) (problems []string) {
-	if bytes.Equal(got, want) {
-		return nil
+// cited checks the chunks that a page carries.
+func cited(s *Session, got []Chunk) error {
+	texts := slices.DeleteFunc(slices.Clone(got), func(k Chunk) bool { return k.Text == "" })
+	want, err := passagesOf(s, texts)
+	if err == nil && !slices.Equal(want, got) {
+		err = errors.New("they are others than those that the session cites")
 	}
-	const most = 10
-	is, should := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
-	if len(is) != len(should) {
-		problems = append(problems, fmt.Sprintf("it has %d lines, and what it carries gives %d", len(is), len(should)))
-	}
-	for i := range min(len(is), len(should)) {
-		if is[i] == should[i] {
-			continue
-		}
-		if len(problems) == most {
-			return append(problems, "and more")
-		}
-		a, b := apart(is[i], should[i])
-		problems = append(problems, fmt.Sprintf("line %d says “%s”, and what the page carries gives “%s”", i+1, short(a), short(b)))
-		if len(is) != len(should) {
-			return problems // all that follows is moved
-		}
-	}
-	return problems
-}
-
-// apart gives two lines from shortly before where they part.
-func apart(a, b string) (string, string) {
-	x, y := []rune(a), []rune(b)
-	n := 0
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
-	n = max(0, n-10)
-	return string(x[n:]), string(y[n:])
-}
-
-// passages checks the chunks that a page carries.
-func (v *verification) passages(got []passage) {
-	var chunks []Chunk
-	var problems []string
-	for _, p := range got {
-		if p.Text != "" {
-			chunks = append(chunks, Chunk{Document: p.Document, DocumentHash: p.DocumentHash, Page: p.Page, Index: p.Chunk, Text: p.Text, Hash: p.Hash})
-		}
-	}
-	want, err := passagesOf(&v.s, chunks)
-	switch {
-	case err != nil:
-		problems = append(problems, err.Error())
-	case !slices.Equal(want, got):
-		problems = append(problems, "they are others than those that the session cites")
-	}
-	v.settle(CheckPassages, problems)
+	return err
 }
 
 // documents checks all citations against the documents at hand.
-func (v *verification) documents() {
-	if v.docs == nil {
-		v.add(CheckDocuments, NotChecked, "no documents are given")
+func (r *Report) documents(s *Session, docs func(name string) (Source, error)) {
+	leave := func(why string) { r.Checks = append(r.Checks, Checked{CheckDocuments, NotChecked, []string{why}}) }
+	if docs == nil {
+		leave("no documents are given")
 		return
 	}
-	type source struct {
-		Source
-		err error
-	}
-	sources := map[string]source{}
-	var problems, missing []string
-	cited := 0
-	for i := range v.s.Pairs {
-		for _, c := range v.s.Pairs[i].Citations {
-			cited++
-			d, known := sources[c.Document]
+	var problems []error
+	sources, errs := map[string]Source{}, map[string]error{}
+	missing, looked := "", 0
+	for i := range s.Pairs {
+		for _, c := range s.Pairs[i].Citations {
+			err, known := errs[c.Document]
 			if !known {
-				d.Source, d.err = v.docs(c.Document)
-				sources[c.Document] = d
-				if errors.Is(d.err, fs.ErrNotExist) {
-					missing = append(missing, fmt.Sprintf("“%s” is not at hand", short(c.Document)))
-				} else if d.err != nil {
-					problems = append(problems, fmt.Sprintf("“%s” can't be read: %v", short(c.Document), d.err))
-				}
+				sources[c.Document], err = docs(c.Document)
+				errs[c.Document] = err
 			}
-			if d.err == nil {
-				if err := found(c, d.Source); err != nil {
-					problems = append(problems, fmt.Sprintf("pair %d: %v", i+1, err))
-				}
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				missing = fmt.Sprintf("“%s” is not at hand", short(c.Document))
+				continue
+			case err != nil:
+				err = fmt.Errorf("“%s” can't be read: %w", short(c.Document), err)
+			default:
+				err = stands(c, sources[c.Document])
+			}
+			if looked++; err != nil {
+				problems = append(problems, fmt.Errorf("pair %d: %w", i+1, err))
 			}
 		}
 	}
 	switch {
-	case len(problems) > 0:
-		v.add(CheckDocuments, Fails, append(problems, missing...)...)
-	case len(missing) > 0:
-		v.add(CheckDocuments, NotChecked, missing...)
-	case cited == 0:
-		v.add(CheckDocuments, NotChecked, "the session cites none")
+	case len(problems) == 0 && missing != "":
+		leave(missing)
+	case looked == 0:
+		leave("the session cites none")
 	default:
-		v.add(CheckDocuments, Holds)
+		r.settle(CheckDocuments, problems...)
 	}
 }
 
-// found looks a citation up in its document.
-func found(c Citation, d Source) error {
-	if d.Hash != c.Hash {
-		return fmt.Errorf("“%s” is another file than the one that is cited: its hash is %s, and that of the citation is %s", short(c.Document), short(d.Hash), short(c.Hash))
-	}
+// stands looks a citation up in its document.
+func stands(c Citation, d Source) error {
 	at := slices.IndexFunc(d.Chunks, func(k Chunk) bool { return k.Index == c.Chunk })
-	if at < 0 {
+	switch {
+	case d.Hash != c.Hash:
+		return fmt.Errorf("“%s” is another file than the one that is cited: its hash is %s, and that of the citation is %s",
+			short(c.Document), short(d.Hash), short(c.Hash))
+	case at < 0:
 		return fmt.Errorf("“%s” has no chunk %d", short(c.Document), c.Chunk)
 	}
 	return agrees(c, d.Chunks[at])

@@ -1,28 +1,31 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/document"
 	"sibyl/internal/model"
-	"sibyl/internal/sentence"
+	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 )
 
-// Options say how documents are searched. The zero Options search by words alone.
+// Options say how documents are searched. With the zero Options words alone are searched, and nobody is asked.
 type Options struct {
 	// Hypothesis is what the inquiry is about. A question that says nothing by itself (“When?”) is understood by it.
 	Hypothesis string
 
-	// Embed, if set, finds passages by their meaning too. Cache is a folder for its vectors, which are kept by the hash of their text and
-	// by EmbedID, the model's "provider:model"; "" keeps none. Room bounds the folder, in bytes: what was not used for the longest time goes; 0: 512 MB.
-	Embed   model.Embedder
-	EmbedID string
-	Cache   string
-	Room    int64
+	// Model, if set, chooses from the passages that were found what answers a question, as Prompt tells it. Without one, or if it fails,
+	// sentences that hold the words of the question are quoted.
+	Model  model.Model
+	Prompt string
+
+	// Embed, if set, finds passages by their meaning too.
+	Embed model.Embedder
 }
 
 // errNothing is what Check says where nothing can be asked.
@@ -30,26 +33,38 @@ var errNothing = errors.New("no document could be read: give a TXT, MD, PDF or D
 
 // ofDocuments is a witness that quotes documents.
 type ofDocuments struct {
+	Options
 	name    string
 	chunks  []document.Chunk
-	corpus  *sentence.Corpus // of the chunks
-	meaning *meaning         // nil without an embedder
+	size    int      // bytes of all chunks
+	index   *index   // of the chunks
+	meaning *meaning // nil without an embedder
 }
 
 // Documents is a witness that answers from documents.
 func Documents(docs []document.Document, o Options) Witness {
-	w := &ofDocuments{name: nameOf(docs)}
-	var texts []sentence.Text
+	w := &ofDocuments{Options: o, name: nameOf(docs)}
+	var units []unit
 	for _, d := range docs {
-		text := sentence.Text{Name: strings.TrimSuffix(d.Name, "."+d.Kind)}
-		for _, c := range document.Chunks(d) {
-			w.chunks, text.Parts = append(w.chunks, c), append(text.Parts, c.Text)
+		name := strings.TrimSuffix(d.Name, "."+d.Kind)
+		heading, code := name, ""
+		if len(d.Pages) > 0 {
+			code = language.Of(text.Clip(d.Pages[0].Text, 8_000))
 		}
-		texts = append(texts, text)
+		for _, c := range document.Chunks(d) {
+			w.chunks = append(w.chunks, c)
+			w.size += len(c.Text)
+			units = append(units, unit{c.Text, heading, code, d.Name})
+			for paragraph := range strings.SplitSeq(c.Text, "\n\n") {
+				if document.IsHeading(paragraph) {
+					heading = name + " " + paragraph
+				}
+			}
+		}
 	}
-	w.corpus = sentence.New(texts, o.Hypothesis)
+	w.index = newIndex(units)
 	if o.Embed != nil {
-		w.meaning = newMeaning(o, w.chunks)
+		w.meaning = &meaning{embed: o.Embed, chunks: w.chunks}
 	}
 	return w
 }
@@ -61,12 +76,12 @@ func nameOf(docs []document.Document) string {
 	case 1:
 		return docs[0].Name
 	}
-	return fmt.Sprintf("%s and %s", docs[0].Name, agent.Counted(len(docs)-1, "more document"))
+	return fmt.Sprintf("%s and %s", docs[0].Name, text.Count(len(docs)-1, "more document"))
 }
 
 func (w *ofDocuments) Name() string { return w.name }
 
-// Check says whether there is anything to answer from. An embedder that fails is no obstacle.
+// Check says whether there is anything to answer from. An embedder or a Chooser that fails is no obstacle.
 func (w *ofDocuments) Check(ctx context.Context) error {
 	if len(w.chunks) == 0 {
 		return errNothing
@@ -74,41 +89,79 @@ func (w *ofDocuments) Check(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// fewWords is how many words of its own a question has at most that is understood by what was said before.
+const fewWords = 1
+
 // Answer quotes the sentences that answer the question.
-func (w *ofDocuments) Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error) {
-	if err := ctx.Err(); err != nil {
-		return Answer{}, err
+func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier []Exchange) (Answer, error) {
+	a, before := Answer{By: "documents"}, ""
+	told := fmt.Sprintf("The examination is about: %s\nQuestion: %s\n", w.Hypothesis, question)
+	if len(earlier) > 0 {
+		before = earlier[len(earlier)-1].Question
+		told = "The question before was: " + before + "\n" + told
 	}
-	a := Answer{By: "documents"}
-	q := w.corpus.Ask(question, language, earlier)
-	var near []int
+	code = cmp.Or(code, language.Of(question), "en")
+	terms := w.index.terms(question, code)
+	if len(terms) <= fewWords {
+		question = cmp.Or(before, w.Hypothesis) + " " + question
+		terms = w.index.terms(question, code)
+	}
+	if _, about := text.Find(question, w.Hypothesis); about { // the words around it ask for an aspect, and stand in no document
+		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
+	} else {
+		earlier = nil
+	}
+	order := ordered(w.index.scores(terms))
 	if w.meaning != nil {
-		var err error
-		near, err = w.meaning.rank(ctx, question, q.Thin(), earlier)
-		switch {
-		case ctx.Err() != nil:
-			return Answer{}, ctx.Err()
-		case err != nil && !errors.Is(err, errGivenUp):
+		near, err := w.meaning.rank(ctx, question)
+		if err != nil && !errors.Is(err, errGivenUp) && ctx.Err() == nil {
 			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+err.Error())
 		}
+		order = fuse(len(w.chunks), order, near)
 	}
-	var said []string
-	for _, quote := range w.corpus.Answers(q, near) {
-		ch := w.chunks[quote.Part]
-		words := ch.Text[quote.From:quote.To]
-		said = append(said, words)
-		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: words, Passage: ch.Text})
+	if w.Model != nil {
+		quotes, err := w.chosen(ctx, told, code, order, &a)
+		if err == nil {
+			return w.cite(quotes, code, a), nil
+		}
+		a.By = "documents"
+		a.Notes = append(a.Notes, "the passages could not be read by a model, and sentences are chosen by their words: "+err.Error())
 	}
-	if a.Text = strings.Join(said, " "); len(said) == 0 {
-		a.NotFound, a.Text = true, notFound(language)
+	if ctx.Err() != nil {
+		return Answer{}, ctx.Err()
 	}
-	return a, nil
+	return w.cite(w.bySearch(question, terms, order, earlier), code, a), nil
 }
 
-// notFound is what is said where nothing answers.
-func notFound(language string) string {
-	if language == "de" {
-		return "Das steht nicht in den Dokumenten."
+// cite answers with quotations.
+func (w *ofDocuments) cite(quotes []quote, code string, a Answer) Answer {
+	var said []string
+	for _, q := range quotes {
+		c := w.chunks[q.chunk]
+		words := c.Text[q.From:q.To]
+		said = append(said, words)
+		a.Citations = append(a.Citations, Citation{Document: c.Document, Hash: c.DocumentHash, Page: c.Page,
+			Chunk: c.Index, ChunkHash: c.Hash, Quote: words, Passage: c.Text})
 	}
-	return "That is not in the documents."
+	a.NotFound = len(quotes) == 0
+	a.Text = strings.Join(said, " ")
+	if a.NotFound {
+		a.Text = notFound(code)
+	}
+	return a
+}
+
+// notFound says that a search has found nothing. Whether the documents hold it is not known.
+func notFound(code string) string {
+	switch code {
+	case "de":
+		return "Dazu habe ich keine Stelle gefunden."
+	case "pt":
+		return "Não encontrei nenhum trecho sobre isto."
+	case "fr":
+		return "Je n’ai trouvé aucun passage à ce sujet."
+	case "es":
+		return "No encontré ningún pasaje sobre esto."
+	}
+	return "I found no passage on this."
 }

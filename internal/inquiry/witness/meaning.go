@@ -1,267 +1,105 @@
 package witness
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io/fs"
 	"math"
-	"os"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"sibyl/internal/document"
-	"sibyl/internal/files"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
-// meaning ranks chunks by how near they are to a question.
+// meaning ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept in memory.
 type meaning struct {
 	embed  model.Embedder
-	id     string
-	folder string
-	room   int64  // bytes
-	about  string // a question that says nothing by itself
 	chunks []document.Chunk
 
 	mu      sync.Mutex
-	vectors [][]float32 // of the chunks, of length 1; nil until they are wanted
+	vectors [][]float32 // of the chunks
 	givenUp bool        // it has failed, and is left alone: no question waits for it again
 }
 
 const (
-	together  = 64      // texts of a request
-	mostBytes = 4_000   // of a text that is embedded
-	mostCells = 1 << 16 // numbers of a vector
-	usualRoom = 512 << 20
+	together  = 64    // texts of a request
+	mostBytes = 4_000 // of a text that is embedded
+	fused     = 60    // how much the first places of two rankings count before later ones
 )
 
-var (
-	errLengths = errors.New("the embedder gave vectors of different lengths")
-	errGivenUp = errors.New("the embedder has failed before")
-)
+var errGivenUp = errors.New("the embedder has failed before")
 
-func newMeaning(o Options, chunks []document.Chunk) *meaning {
-	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, room: cmp.Or(o.Room, usualRoom), about: o.Hypothesis, chunks: chunks}
-}
-
-// rank gives all chunks, the nearest first. A thin question is understood by what was asked before. After a failure that no context is to blame for it is errGivenUp.
-func (m *meaning) rank(ctx context.Context, question string, thin bool, earlier []Exchange) ([]int, error) {
+// rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
+func (m *meaning) rank(ctx context.Context, question string) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.givenUp {
 		return nil, errGivenUp
 	}
-	order, err := m.near(ctx, question, thin, earlier)
+	order, err := m.near(ctx, question)
 	m.givenUp = err != nil && ctx.Err() == nil
 	return order, err
 }
 
-func (m *meaning) near(ctx context.Context, question string, thin bool, earlier []Exchange) ([]int, error) {
-	chunks, err := m.ofChunks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if thin && len(earlier) > 0 {
-		question = earlier[len(earlier)-1].Question + " " + question
-	} else if thin {
-		question = m.about + " " + question
-	}
-	vectors, _, err := m.embed.Embed(ctx, []string{short(question)})
-	if err != nil {
-		return nil, err
-	}
-	if len(vectors) != 1 || len(vectors[0]) != len(chunks[0]) {
-		return nil, errLengths
-	}
-	asked := normal(vectors[0])
-	near := make([]float64, len(chunks))
-	order := make([]int, len(chunks))
-	for i, v := range chunks {
-		order[i] = i
-		for j := range v {
-			near[i] += float64(v[j]) * float64(asked[j])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
-	return order, nil
-}
-
-// ofChunks gives the vectors of all chunks. Each document is embedded once: what the folder has is read, and what it
-// has not is added.
-func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
-	if m.vectors != nil {
-		return m.vectors, nil
-	}
-	if len(m.chunks) == 0 {
-		return nil, errNothing
-	}
-	root, err := m.open()
-	if err != nil {
-		return nil, err
-	}
-	if root != nil {
-		defer func() { _ = root.Close() }() // what is written is synced
-	}
-	all := make([][]float32, len(m.chunks))
-	for first := 0; first < len(all); {
-		next := first + 1
-		for next < len(all) && m.chunks[next].DocumentHash == m.chunks[first].DocumentHash {
-			next++
-		}
-		vectors, err := m.ofDocument(ctx, root, m.chunks[first:next])
-		if err != nil {
-			return nil, err
-		}
-		copy(all[first:], vectors)
-		first = next
-	}
-	for _, v := range all {
-		if len(v) != len(all[0]) || len(v) == 0 {
-			return nil, errLengths
-		}
-	}
-	m.vectors = all
-	return all, nil
-}
-
-// open opens the folder of the vectors; nil without one.
-func (m *meaning) open() (*os.Root, error) {
-	if m.folder == "" {
-		return nil, nil
-	}
-	if err := os.MkdirAll(m.folder, 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(m.folder)
-}
-
-// ofDocument gives the vectors of a document's chunks: those that were kept, or new ones, which are kept then.
-func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []document.Chunk) ([][]float32, error) {
-	name := m.key(chunks)
-	if root != nil {
-		f, err := files.Read(root, name, len(chunks)*4*mostCells)
-		if vectors := unpack(f.Content, len(chunks)); err == nil && !f.Cut && vectors != nil {
-			used := time.Now()
-			return vectors, root.Chtimes(name, used, used)
-		}
-	}
-	var all [][]float32
-	for len(all) < len(chunks) {
+func (m *meaning) near(ctx context.Context, question string) ([]int, error) {
+	for len(m.vectors) < len(m.chunks) {
 		var texts []string
-		for _, c := range chunks[len(all):min(len(all)+together, len(chunks))] {
-			texts = append(texts, short(c.Text))
+		for _, c := range m.chunks[len(m.vectors):min(len(m.vectors)+together, len(m.chunks))] {
+			texts = append(texts, c.Text)
 		}
-		vectors, _, err := m.embed.Embed(ctx, texts)
-		if err == nil && len(vectors) != len(texts) {
-			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(texts))
-		}
+		vectors, err := m.embedded(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range vectors {
-			if len(v) != len(vectors[0]) || len(v) == 0 || len(v) > mostCells {
-				return nil, errLengths
-			}
-			all = append(all, normal(v))
-		}
+		m.vectors = append(m.vectors, vectors...)
 	}
-	if root != nil {
-		if err := files.Write(root, name, pack(all), 0o600); err != nil {
-			return nil, err
-		}
-		if err := m.clear(root, name); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// clear keeps the folder within its room: what was not used for the longest time goes, but not what was just written.
-func (m *meaning) clear(root *os.Root, written string) error {
-	all, err := files.List(root, ".")
+	asked, err := m.embedded(ctx, []string{question})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), vectorsEnding) })
-	slices.SortStableFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	size := int64(0)
-	for _, f := range all {
-		size += f.Size()
-		if size <= m.room || f.Name() == written {
-			continue
+	scores := make([]float64, len(m.vectors))
+	for i, v := range m.vectors {
+		if len(v) != len(asked[0]) {
+			return nil, errors.New("the embedder gave vectors of different lengths")
 		}
-		if err := root.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have been first
-			return err
-		}
+		scores[i] = 1 + cosine(v, asked[0])
 	}
-	return nil
+	return ordered(scores), nil
 }
 
-const vectorsEnding = ".vectors"
-
-// key names the vectors of chunks: by their texts, and by the model that they were made with.
-func (m *meaning) key(chunks []document.Chunk) string {
-	var all strings.Builder
-	all.WriteString(m.id + "\n")
-	for _, c := range chunks {
-		all.WriteString(c.Hash + "\n")
+func (m *meaning) embedded(ctx context.Context, texts []string) ([][]float32, error) {
+	for i, t := range texts {
+		texts[i] = text.Clip(t, mostBytes)
 	}
-	return strings.TrimPrefix(files.Hash([]byte(all.String())), "sha256:") + vectorsEnding
+	vectors, _, err := m.embed.Embed(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+	}
+	return vectors, err
 }
 
-// pack writes vectors one after the other, with a checksum in front.
-func pack(all [][]float32) []byte {
-	var content []byte
-	for _, v := range all {
-		for _, x := range v {
-			content = binary.LittleEndian.AppendUint32(content, math.Float32bits(x))
+// fuse merges rankings into one: what is near the front of any of them is (reciprocal rank fusion).
+func fuse(count int, rankings ...[]int) []int {
+	scores := make([]float64, count)
+	for _, ranking := range rankings {
+		for place, i := range ranking {
+			scores[i] += 1 / float64(fused+place)
 		}
 	}
-	return append(binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(content)), content...)
+	return ordered(scores)
 }
 
-// unpack reads so many vectors, or gives nil if the content is not what pack wrote.
-func unpack(content []byte, count int) [][]float32 {
-	if len(content) <= 4 || (len(content)-4)%(4*count) != 0 || binary.LittleEndian.Uint32(content) != crc32.ChecksumIEEE(content[4:]) {
-		return nil
+func cosine(a, b []float32) float64 {
+	var product, ofA, ofB float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		product += x * y
+		ofA += x * x
+		ofB += y * y
 	}
-	content = content[4:]
-	all := make([][]float32, count)
-	for i := range all {
-		all[i] = make([]float32, len(content)/4/count)
-		for j := range all[i] {
-			all[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(content[4*(i*len(all[i])+j):]))
-		}
+	if ofA == 0 || ofB == 0 {
+		return 0
 	}
-	return all
-}
-
-// normal gives a vector the length 1.
-func normal(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 {
-		return v
-	}
-	unit := make([]float32, len(v))
-	for i, x := range v {
-		unit[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return unit
-}
-
-// short keeps the beginning of a text that an embedder takes.
-func short(text string) string {
-	if len(text) <= mostBytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:mostBytes], "")
+	return product / math.Sqrt(ofA*ofB)
 }

@@ -1,11 +1,12 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"strings"
-	"unicode/utf8"
 
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
 const (
@@ -30,7 +31,8 @@ func (w ofModel) Name() string { return w.model.ID() }
 
 // Check asks for a word.
 func (w ofModel) Check(ctx context.Context) error {
-	req := model.Request{Messages: []model.Message{{Role: model.User, Text: "Answer with the word yes."}}, MaxOutputTokens: mostTokens, Purpose: Purpose}
+	word := model.Message{Role: model.User, Text: "Answer with the word yes."}
+	req := model.Request{Messages: []model.Message{word}, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	_, err := w.model.Chat(ctx, req, nil)
 	return err
 }
@@ -42,7 +44,8 @@ func Request(prompt, question string, earlier []Exchange) model.Request {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
 		}
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
+		req.Messages = append(req.Messages,
+			model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
 	}
 	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: question})
 	return req
@@ -55,24 +58,18 @@ func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Excha
 	if err != nil {
 		return Answer{}, err
 	}
-	by := resp.Model
-	if by == "" {
-		by = w.model.ID()
-	}
-	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent()}, nil
+	by := cmp.Or(resp.Model, w.model.ID())
+	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent(), Tries: resp.Tries}, nil
 }
 
 // bounded keeps the beginning of an answer that is too long, up to the end of a word.
-func bounded(text string) string {
-	if len(text) <= mostAnswer {
-		return text
+func bounded(answer string) string {
+	kept := text.Clip(answer, mostAnswer)
+	if kept == answer {
+		return answer
 	}
-	end := mostAnswer
-	for !utf8.RuneStart(text[end]) {
-		end--
+	if space := strings.LastIndexByte(kept, ' '); space > 0 {
+		kept = kept[:space]
 	}
-	if space := strings.LastIndexByte(text[:end], ' '); space > 0 {
-		end = space
-	}
-	return strings.TrimSpace(text[:end]) + " …"
+	return strings.TrimSpace(kept) + " …"
 }

@@ -1,205 +1,223 @@
 package witness
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"sibyl/internal/document"
-	"sibyl/internal/sentence"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/text"
 )
 
-// labelled is a question with the words that its answer must hold; "" where nothing answers.
-type labelled struct {
-	language, question, want string
-	follows                  bool
-	witness                  Witness
-}
+// labelled is a question with the words that answer it, and the document that they stand in; "" for any. No words: nothing answers.
+type labelled struct{ question, want, document string }
 
-// readSet reads documents and their questions. The questions of a language are asked of all its documents at once.
+// readSet reads “question => words” by lines, below “-- document”.
 func readSet(t testing.TB, name string) (set []labelled) {
 	t.Helper()
 	content, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for part := range strings.SplitSeq(string(content), "\n== ") {
-		language, rest, _ := strings.Cut(part, "\n")
-		if strings.HasPrefix(part, "#") {
-			continue
+	in := ""
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if name, is := strings.CutPrefix(line, "-- "); is {
+			in = name
 		}
-		var docs []document.Document
-		first := len(set)
-		for file := range strings.SplitSeq("\n"+rest, "\n-- ") {
-			if strings.TrimSpace(file) == "" {
-				continue
-			}
-			name, body, _ := strings.Cut(file, "\n")
-			var text strings.Builder
-			for line := range strings.Lines(body) {
-				sign, asked, _ := strings.Cut(line, " ")
-				question, want, is := strings.Cut(asked, " => ")
-				if sign != "?" && sign != "+" || !is {
-					text.WriteString(line)
-					continue
-				}
-				want = strings.TrimSpace(want)
-				if want == "-" {
-					want = ""
-				}
-				set = append(set, labelled{language: language, question: question, want: want, follows: sign == "+"})
-			}
-			docs = append(docs, read(t, name, text.String()))
-		}
-		w := Documents(docs, Options{})
-		for i := range set[first:] {
-			set[first+i].witness = w
+		if question, want, is := strings.Cut(line, " => "); is && !strings.HasPrefix(line, "#") {
+			set = append(set, labelled{question, strings.TrimSuffix(want, "-"), in})
 		}
 	}
 	return set
 }
 
-// read makes a document of a text.
-func read(t testing.TB, name, text string) document.Document {
+func readDocuments(t testing.TB, path string) []document.Document {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	docs, failed, err := document.Reader{}.ReadAll(t.Context(), dir)
-	if err != nil || len(failed) > 0 || len(docs) != 1 {
+	docs, failed, err := document.Reader{}.ReadAll(t.Context(), path)
+	if err != nil || len(failed) > 0 || len(docs) == 0 {
 		t.Fatal(docs, failed, err)
 	}
-	return docs[0]
+	return docs
 }
 
-// figures are what came of a set.
-type figures struct{ answered, right, wrong, answerable, invented, unanswerable int }
-
-func (f figures) String() string {
-	return fmt.Sprintf("precision %d of %d, recall %d of %d, invented %d of %d", f.right, f.answered, f.right, f.answerable, f.invented, f.unanswerable)
-}
-
-// ask asks a set, and says what was not as it should be.
-func ask(t testing.TB, set []labelled) (f figures, problems []string) {
+// written reads documents of texts.
+func written(t testing.TB, texts ...string) []document.Document {
 	t.Helper()
-	var earlier []Exchange
-	for _, l := range set {
-		if !l.follows {
-			earlier = nil
+	dir := t.TempDir()
+	for i, content := range texts {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("doc%d.txt", i)), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		a, err := l.witness.Answer(t.Context(), l.question, l.language, earlier)
+	}
+	return readDocuments(t, dir)
+}
+
+// reader is a model that answers from the passages that it is given: it quotes the one that holds the words which answer, and nothing if none does.
+func reader(t testing.TB, set []labelled) func(model.Request) modeltest.Turn {
+	return func(req model.Request) modeltest.Turn {
+		told := req.Messages[0].Text
+		_, question, _ := strings.Cut(told, "\nQuestion: ")
+		question, _, _ = strings.Cut(question, "\n")
+		for _, l := range set {
+			if l.question != question {
+				continue
+			}
+			for _, p := range passages(told) {
+				if _, found := text.Find(p.text, l.want); found && strings.HasPrefix(p.title, l.document) {
+					return choice(quotation{p.number, l.want})
+				}
+			}
+		}
+		return choice()
+	}
+}
+
+type passage struct {
+	number      int
+	title, text string
+}
+
+// passages takes what a model was told apart.
+func passages(told string) (all []passage) {
+	begins := regexp.MustCompile(`(?m)^Passage (\d+) \((.*)\):\n`)
+	at := begins.FindAllStringSubmatchIndex(told, -1)
+	for i, m := range at {
+		end := len(told)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		n, _ := strconv.Atoi(told[m[2]:m[3]])
+		all = append(all, passage{n, told[m[4]:m[5]], told[m[1]:end]})
+	}
+	return all
+}
+
+// choice is what a model chooses.
+func choice(all ...quotation) modeltest.Turn { return searching(nil, all...) }
+
+// searching is a choice with words to look for.
+func searching(words []string, all ...quotation) modeltest.Turn {
+	type chosen struct {
+		Passage int    `json:"passage"`
+		Words   string `json:"words"`
+	}
+	said := struct {
+		Quotations []chosen `json:"quotations"`
+		Search     []string `json:"search"`
+	}{[]chosen{}, append([]string{}, words...)}
+	for _, q := range all {
+		said.Quotations = append(said.Quotations, chosen(q))
+	}
+	raw, err := json.Marshal(said)
+	if err != nil {
+		panic(err) // it can be encoded
+	}
+	return modeltest.Say(string(raw))
+}
+
+// script is a model that does the same with each of many requests.
+func script(t testing.TB, times int, turn func(model.Request) modeltest.Turn) *modeltest.Scripted {
+	m := modeltest.Script(t)
+	for range times {
+		m.Add(modeltest.Func(turn))
+	}
+	return m
+}
+
+func TestAllNaturalQuestionsOverTwoShortFilesAreAnsweredByAModel(t *testing.T) {
+	set := readSet(t, "testdata/facts.txt")
+	m := script(t, len(set), reader(t, set))
+	w := Documents(readDocuments(t, "testdata/facts"), Options{Model: m, Prompt: "Choose."})
+	alone := Documents(readDocuments(t, "testdata/facts"), Options{})
+	bySearch := 0
+	for _, l := range set {
+		a := answer(t, w, l.question, "en")
+		if len(a.Citations) != 1 || !strings.Contains(a.Text, l.want) || a.By != m.ID() || len(a.Notes) > 0 {
+			t.Errorf("%s: %+v", l.question, a)
+		}
+		if a := answer(t, alone, l.question, "en"); strings.Contains(a.Text, l.want) {
+			bySearch++
+		}
+	}
+	if len(set) != 20 || len(m.Requests()) != len(set) {
+		t.Errorf("%d questions took %d requests", len(set), len(m.Requests()))
+	}
+	t.Logf("without a model %d of %d are answered", bySearch, len(set))
+}
+
+// The folder is larger than a request, and the questions seldom use the words of the documents.
+func TestPassagesNeededAreAmongThoseGivenOfTenRealDocuments(t *testing.T) {
+	set := readSet(t, "testdata/real.txt")
+	docs := readDocuments(t, "testdata/real")
+	if len(set) != 100 || len(docs) != 10 {
+		t.Fatalf("%d questions over %d documents", len(set), len(docs))
+	}
+	m := script(t, len(set)*mostRounds, reader(t, set))
+	w := Documents(docs, Options{Model: m})
+	if size := w.(*ofDocuments).size; size < 3*mostGiven {
+		t.Fatalf("%d bytes are too few to show anything", size)
+	}
+	byRound := map[int]int{}
+	given := 0
+	for _, l := range set {
+		before := len(m.Requests())
+		a := answer(t, w, l.question, "en")
+		if a.NotFound {
+			t.Logf("not given: %s", l.question)
+			continue
+		}
+		given++
+		byRound[len(m.Requests())-before]++
+	}
+	t.Logf("%d of %d, by rounds: %v", given, len(set), byRound)
+	if given < 95 || byRound[1] < 65 {
+		t.Errorf("the passages needed are given for %d of %d questions, by rounds: %v", given, len(set), byRound)
+	}
+}
+
+// The sets were labelled before this search was written, over reports in English and German.
+func TestSearchAloneQuotesMostAnswers(t *testing.T) {
+	answerable, right, wrong := 0, 0, 0
+	for _, name := range []string{"fresh", "last", "unseen"} {
+		content, err := os.ReadFile("testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		earlier = append(earlier, Exchange{Question: l.question, Answer: a.Text, NotFound: a.NotFound})
-		if l.want != "" {
-			f.answerable++
-		} else {
-			f.unanswerable++
-		}
-		if a.NotFound {
-			if l.want != "" {
-				problems = append(problems, "missed: "+l.question)
+		for part := range strings.SplitSeq(string(content), "\n== ") {
+			language, rest, _ := strings.Cut(part, "\n")
+			if strings.HasPrefix(part, "#") {
+				continue
 			}
-			continue
-		}
-		f.answered++
-		switch first := a.Citations[0].Quote; {
-		case l.want == "":
-			f.invented++
-			problems = append(problems, "invented: "+l.question+" -> "+a.Text)
-		case strings.Contains(first, l.want):
-			f.right++
-		default:
-			f.wrong++
-			problems = append(problems, "wrong: "+l.question+" -> "+a.Text)
-		}
-	}
-	return f, problems
-}
-
-func TestAnswersOfLabelledSets(t *testing.T) {
-	for name, least := range map[string]struct{ precision, recall float64 }{"dev": {0.97, 0.93}, "fresh": {0.93, 0.93}, "last": {0.85, 0.85}, "unseen": {0.85, 0.9}} {
-		f, problems := ask(t, readSet(t, "testdata/"+name+".txt"))
-		t.Logf("%s: %v\n%s", name, f, strings.Join(problems, "\n"))
-		if float64(f.right) < least.precision*float64(f.answered) || float64(f.right) < least.recall*float64(f.answerable) || f.answerable < 14 || f.unanswerable < 14 {
-			t.Errorf("%s: %v, want precision %v and recall %v\n%s", name, f, least.precision, least.recall, strings.Join(problems, "\n"))
-		}
-	}
-}
-
-// In folders on several matters each sentence that is quoted must be on the matter, not only the first.
-func TestQuotationsFromFoldersAreOfTheMatter(t *testing.T) {
-	for name, least := range map[string]struct{ precision, recall, silent float64 }{"folders": {0.9, 0.95, 0.82}, "folders-held": {0.85, 0.9, 0.9}} {
-		quoted, right, answered, answerable, silent, unanswerable := 0, 0, 0, 0, 0, 0
-		var problems []string
-		for _, l := range readSet(t, "testdata/"+name+".txt") {
-			a := answer(t, l.witness, l.question, l.language)
-			wanted := strings.Split(l.want, " | ")
-			isRight := func(c Citation) bool {
-				return l.want != "" && slices.ContainsFunc(wanted, func(w string) bool { return strings.Contains(c.Quote, w) })
-			}
-			for _, c := range a.Citations {
-				if quoted++; isRight(c) {
+			w := Documents(written(t, strings.Split("\n"+withoutQuestions(rest), "\n-- ")[1:]...), Options{})
+			for line := range strings.Lines(rest) {
+				question, want, is := strings.Cut(strings.TrimSpace(line), " => ")
+				if !is || want == "-" || !strings.HasPrefix(question, "? ") {
+					continue
+				}
+				answerable++
+				switch a := answer(t, w, question[2:], language); {
+				case strings.Contains(a.Text, want):
 					right++
-				} else {
-					problems = append(problems, l.question+" -> "+c.Quote)
+				case !a.NotFound:
+					wrong++
 				}
 			}
-			switch {
-			case l.want == "":
-				if unanswerable++; a.NotFound {
-					silent++
-				}
-			case slices.ContainsFunc(a.Citations, isRight):
-				answered, answerable = answered+1, answerable+1
-			default:
-				answerable++
-				problems = append(problems, "missed: "+l.question)
-			}
 		}
-		got := fmt.Sprintf("%s: %d of %d quotations right, %d of %d questions answered, %d of %d others left alone", name, right, quoted, answered, answerable, silent, unanswerable)
-		t.Log(got)
-		if float64(right) < least.precision*float64(quoted) || float64(answered) < least.recall*float64(answerable) || float64(silent) < least.silent*float64(unanswerable) {
-			t.Errorf("%s, want at least %v\n%s", got, least, strings.Join(problems, "\n"))
-		}
+	}
+	t.Logf("%d of %d are quoted, %d times something else", right, answerable, wrong)
+	if right < 73 || wrong > 5 {
+		t.Errorf("%d of %d are quoted, %d times something else", right, answerable, wrong)
 	}
 }
 
-// What may stand above everything else as the answer is hardly ever wrong, or it had better not stand there.
-func TestClearAnswersOfLabelledSetsAreRight(t *testing.T) {
-	given, right, answerable := 0, 0, 0
-	var problems []string
-	for _, name := range []string{"dev", "fresh", "last", "unseen", "folders", "folders-held"} {
-		for _, l := range readSet(t, "testdata/"+name+".txt") {
-			language := sentence.LanguageOf(l.question)
-			if language == "" || l.follows {
-				continue
-			}
-			if l.want != "" {
-				answerable++
-			}
-			w := l.witness.(*ofDocuments)
-			said := ""
-			for _, q := range w.corpus.Clear(w.corpus.Ask(l.question, language, nil)) {
-				said += w.chunks[q.Part].Text[q.From:q.To]
-			}
-			if said == "" {
-				continue
-			}
-			given++
-			if l.want != "" && slices.ContainsFunc(strings.Split(l.want, " | "), func(w string) bool { return strings.Contains(said, w) }) {
-				right++
-			} else {
-				problems = append(problems, l.question+" -> "+said)
-			}
-		}
-	}
-	t.Logf("%d of %d right, of %d that have an answer", right, given, answerable)
-	if float64(right) < 0.96*float64(given) || float64(right) < 0.6*float64(answerable) {
-		t.Errorf("%d of %d right, of %d that have an answer\n%s", right, given, answerable, strings.Join(problems, "\n"))
-	}
+func withoutQuestions(text string) string {
+	return regexp.MustCompile(`(?m)^[?+] .* => .*\n?`).ReplaceAllString(text, "")
 }

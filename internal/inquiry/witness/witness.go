@@ -2,9 +2,9 @@
 //
 // Guarantees:
 //   - A witness from documents says nothing of its own. Its answers are sentences of the documents, verbatim, each with a citation that
-//     names document, page and chunk, and the chunk's hash. Where nothing in the documents answers, Answer.NotFound is set: a witness that
-//     is silent is better than one that answers another question.
-//   - Equal documents, questions and earlier exchanges give equal answers, while no embedder takes part.
+//     names document, page and chunk, and the chunk's hash. A model that chooses them is believed only what stands there letter by letter.
+//     Where nothing was found Answer.NotFound is set; that the documents hold nothing is never said.
+//   - Equal documents, questions and earlier exchanges give equal answers, while no model takes part.
 //   - A witness from a model sees the question and the earlier exchanges: what is believed of the matter is not told to it.
 //   - Errors of models keep their kinds (*model.Error), and every call ends with its context.
 package witness
@@ -13,22 +13,26 @@ import (
 	"context"
 
 	"sibyl/internal/model"
-	"sibyl/internal/sentence"
 )
 
 // Exchange is a question that was asked before, and its answer.
-type Exchange = sentence.Exchange
+type Exchange struct {
+	Question, Answer string
+	NotFound         bool // nothing was found to answer it
+}
 
 // Answer is what a witness says.
 type Answer struct {
 	Text      string
 	Citations []Citation // in the order of Text; none from a model
-	NotFound  bool       // the documents do not answer the question; Text says so
-	By        string     // who answered: "documents", or "provider:model"
+	NotFound  bool       // no passage on the question was found; Text says so
+	By        string     // who answered, or chose the quotations: "documents", or "provider:model"
 	Notes     []string   // what happened beside the answer: "the search by meaning failed, …"
 
+	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
+	Tries []model.Try // models that did not answer before the one that did
 }
 
 // Citation is where a quotation stands.
@@ -44,7 +48,7 @@ type Citation struct {
 
 // Witness answers questions. It is safe for concurrent use.
 type Witness interface {
-	// Answer answers a question in a language, "en" or "de", after these exchanges.
+	// Answer answers a question in a language, "en", "de", "pt", "fr" or "es", after these exchanges.
 	Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error)
 
 	// Check says whether it can answer: why not, as an error.

@@ -187,3 +187,25 @@ func wordsOf(text string, most int) (words []string) {
 	}
 	return words
 }
+
+// Common says whether a word in lower case, without its accents, holds sentences of a language together: "the", "wann", "où" as "ou".
+func Common(word, code string) bool { return common()[code][word] }
+
+var common = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for w, in := range learnt().function {
+		plain := strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Mn, r) {
+				return -1
+			}
+			return r
+		}, norm.NFD.String(w))
+		for i, code := range codes() {
+			if all[code] == nil {
+				all[code] = map[string]bool{}
+			}
+			all[code][plain] = all[code][plain] || in[i] > 0
+		}
+	}
+	return all
+})

@@ -71,7 +71,6 @@ export const common = {
   "problem.not_audio": ["This can’t be added to a session.", "Das lässt sich keiner Sitzung hinzufügen.", "Isto não pode ser adicionado a uma sessão."],
   "problem.unfit": ["The run can’t be taken through this tree by this server.", "Dieser Server kann den Lauf nicht durch diesen Baum führen.", "Este servidor não pode passar a execução por esta árvore."],
   "problem.no_change": ["There is nothing to take back.", "Es gibt nichts zurückzunehmen.", "Não há nada para reverter."],
-  "problem.no_analysis": ["The model has given no analysis.", "Das Modell hat keine Analyse geliefert.", "O modelo não deu nenhuma análise."],
   "state.running": ["in progress", "läuft", "em curso"],
   "state.queued": ["waiting", "wartet", "em espera"],
   "state.suspended": ["paused", "pausiert", "em pausa"],

@@ -1,0 +1,137 @@
+// Package collect is what the Inquiry does without a detective: it puts seven questions by template, and says what was not found.
+//
+// Guarantees:
+//   - Nothing is judged: no score, no contradiction, nobody is satisfied. A gap says no more than that no passage was found, or that an answer to when or
+//     how much has no figure.
+//   - Equal hypotheses give equal questions.
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text"
+)
+
+// Question is one of a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
+type Question struct{ Text, Aspect string }
+
+// Pair is a question that was put, and its answer.
+type Pair struct {
+	Question string
+	Answer   string
+	NotFound bool
+}
+
+// Gap is what an answer leaves open. Pair is its place, from 0.
+type Gap struct {
+	Category    record.Category
+	Severity    record.Severity
+	Aspect      string
+	Description string
+	Pair        int
+}
+
+const (
+	mostSubject = 240 // characters of a hypothesis that a question names
+	mostNames   = 5   // names that the question of who is about
+)
+
+// words are the templates of a language. %s is the hypothesis; of who, it is the names in it, if there are any.
+type words struct {
+	questions  [7]string // in the order of aspects
+	notFound   string    // with the question
+	withoutAny string    // with the question
+}
+
+func aspects() [7]string {
+	return [...]string{"what", "when", "where", "who", "why", "how", "how_much"}
+}
+
+func wordsOf(language string) words {
+	all := map[string]words{
+		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?", "Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
+			"Warum, aus welchem Grund: %s?", "Wie kam es dazu: %s?", "Wie viel, in welcher Höhe oder Menge: %s?"},
+			"Keine Stelle gefunden zu: %s", "Kein Datum und keine Zahl in der Antwort auf: %s"},
+		"pt": {[...]string{"O que aconteceu: %s?", "Quando foi, em que data: %s?", "Onde foi, em que lugar: %s?", "Quem esteve envolvido: %s?",
+			"Por que motivo: %s?", "Como aconteceu: %s?", "Quanto, em que valor ou quantidade: %s?"},
+			"Nenhum trecho encontrado sobre: %s", "Nenhuma data ou número na resposta a: %s"},
+		"fr": {[...]string{"Que s'est-il passé : %s ?", "Quand, à quelle date : %s ?", "Où, à quel endroit : %s ?", "Qui était impliqué : %s ?",
+			"Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?", "Combien, quel montant ou quelle quantité : %s ?"},
+			"Aucun passage trouvé sur : %s", "Aucune date ni aucun chiffre dans la réponse à : %s"},
+		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?", "¿Quién estuvo implicado: %s?",
+			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"},
+			"No se encontró ningún pasaje sobre: %s", "Ninguna fecha ni cifra en la respuesta a: %s"},
+	}
+	if w, known := all[language]; known {
+		return w
+	}
+	return words{[...]string{"What happened: %s?", "When was it, on which date: %s?", "Where was it, in which place: %s?", "Who was involved: %s?",
+		"Why, for what reason: %s?", "How did it come about: %s?", "How much, which amount or number: %s?"},
+		"No passage found on: %s", "No date and no figure in the answer to: %s"}
+}
+
+// Questions are the seven questions about a hypothesis, in a language: "en", "de", "pt", "fr" or "es"; English for any other.
+func Questions(language, hypothesis string) []Question {
+	w := wordsOf(language)
+	subject := strings.TrimRight(text.Brief(hypothesis, mostSubject), ".?! ")
+	all := make([]Question, 0, len(w.questions))
+	for n, aspect := range aspects() {
+		about := subject
+		if list := names(hypothesis); aspect == "who" && len(list) > 0 {
+			about = subject + " (" + strings.Join(list, ", ") + ")"
+		}
+		all = append(all, Question{fmt.Sprintf(w.questions[n], about), aspect})
+	}
+	return all
+}
+
+// names are the words of a hypothesis that begin with a capital within a sentence, each once; words that follow each other are one name.
+func names(hypothesis string) (list []string) {
+	begins, joins := true, false // a sentence begins; the word before is part of a name
+	for _, word := range strings.Fields(hypothesis) {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		first := []rune(bare + " ")[0]
+		switch isName := unicode.IsUpper(first) && !begins; {
+		case isName && joins:
+			list[len(list)-1] += " " + bare
+		case isName:
+			list = append(list, bare)
+			joins = true
+		default:
+			joins = false
+		}
+		ends := strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!")
+		joins = joins && strings.HasSuffix(word, bare)
+		begins = ends
+	}
+	var once []string
+	for _, name := range list {
+		if !slices.Contains(once, name) && len(once) < mostNames {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+// Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no figure.
+func Gaps(language string, pairs []Pair) (gaps []Gap) {
+	w := wordsOf(language)
+	for n, p := range pairs {
+		if n >= len(aspects()) {
+			break
+		}
+		aspect := aspects()[n]
+		figures := strings.ContainsFunc(p.Answer, unicode.IsDigit)
+		switch {
+		case p.NotFound || strings.TrimSpace(p.Answer) == "":
+			gaps = append(gaps, Gap{record.MissingInformation, record.Medium, aspect, fmt.Sprintf(w.notFound, p.Question), n})
+		case (aspect == "when" || aspect == "how_much") && !figures:
+			gaps = append(gaps, Gap{record.Vagueness, record.Low, aspect, fmt.Sprintf(w.withoutAny, p.Question), n})
+		}
+	}
+	return gaps
+}

@@ -1,0 +1,56 @@
+package collect
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text/language"
+)
+
+func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
+	for code, hypothesis := range map[string]string{
+		"en": "The Harbour Bridge was closed by Ada Miller because of corrosion.",
+		"de": "Die Brücke wurde von Ada Müller wegen Rost gesperrt.",
+		"pt": "A ponte foi fechada por Ada Lopes por causa da corrosão.",
+		"fr": "Le pont a été fermé par Ada Meunier à cause de la corrosion.",
+		"es": "El puente fue cerrado por Ada Molina a causa de la corrosión.",
+	} {
+		all := Questions(code, hypothesis)
+		if len(all) != 7 {
+			t.Fatalf("%s: %d questions", code, len(all))
+		}
+		seen := map[string]bool{}
+		for n, q := range all {
+			seen[q.Text] = true
+			if !strings.Contains(q.Text, strings.TrimSuffix(hypothesis, ".")) || q.Aspect != aspects()[n] || language.Of(q.Text) != code {
+				t.Errorf("%s: %+v, in %q", code, q, language.Of(q.Text))
+			}
+		}
+		if len(seen) != 7 || !strings.Contains(all[3].Text, "Ada M") && !strings.Contains(all[3].Text, "Ada L") {
+			t.Errorf("%s: %d differ; who: %s", code, len(seen), all[3].Text)
+		}
+	}
+	if q := Questions("xx", "H."); q[0].Text != "What happened: H?" {
+		t.Errorf("of no language: %s", q[0].Text)
+	}
+	if got := strings.Join(names("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."), "|"); got != "Harbour Bridge|Ada Miller|Westfield" {
+		t.Errorf("names: %s", got)
+	}
+}
+
+func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
+	pairs := make([]Pair, 7)
+	for n := range pairs {
+		pairs[n] = Pair{Question: "Q?", Answer: "It was said, and nobody knows."}
+	}
+	pairs[0].NotFound = true
+	pairs[6].Answer = "It cost 400 euros."
+	gaps := Gaps("en", pairs)
+	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Pair != 0 || gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
+		t.Errorf("%+v", gaps)
+	}
+	if gaps[0].Description != "No passage found on: Q?" {
+		t.Errorf("%s", gaps[0].Description)
+	}
+}

@@ -1,0 +1,54 @@
+package inquiry_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sibyl/internal/document"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T) {
+	h := newHouse(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "niacin.txt"), []byte("The recommended daily allowance is 16 mg for adult men."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	docs, _, err := document.Reader{}.ReadAll(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := func(words string) modeltest.Turn {
+		turn := modeltest.Say(`{"quotations":[{"passage":1,"words":"` + words + `"}],"search":[]}`)
+		turn.Usage = model.Usage{InputTokens: 10, OutputTokens: 1}
+		return turn
+	}
+	m := modeltest.Script(t, choice("allowance is 61 mg"), choice("daily allowance is 16 mg")).As("openai:chooses", false)
+	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
+		if w.Kind != record.WitnessDocuments || w.Model != acting || w.Text == "" {
+			return nil, nil, errors.New("it is not told who chooses, and how")
+		}
+		known := []record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}
+		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis, Model: m, Prompt: w.Text}), known, nil
+	}
+	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, 1) }
+	h.asks = func(int, model.Request) modeltest.Turn { return ask("What are the specific dosage recommendations?") }
+	p := h.process("one", h.journal)
+	r := p.begin(bridge, inquiry.Options{Witness: dir, Documents: true, Limit: 5})
+	_, s := p.wait(r)
+	p.ended(s, record.Completed, record.Satisfied, 1)
+	pair := s.Pairs[0]
+	same(t, "answer", pair.Answer, "The recommended daily allowance is 16 mg for adult men.")
+	same(t, "chosen by", pair.AnsweredBy, "openai:chooses")
+	same(t, "document", pair.Citations[0].Document, "niacin.txt")
+	same(t, "page", pair.Citations[0].Page, 1)
+	same(t, "trail", trail(s), []string{"error"})
+	contains(t, s.AuditTrail[0].Reason, "openai:chooses quoted what is not in the passage", "allowance is 61 mg")
+	contains(t, p.lines(r.ID), acting+" is given the passages that are found for each question")
+}

@@ -1,0 +1,104 @@
+package inquiry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/text"
+)
+
+// mostGarbled is how many unusable replies, or analyses that failed, in a row end an inquiry.
+const mostGarbled = 3
+
+// mostWords bounds what a provider says of its failure, in characters.
+const mostWords = 240
+
+// lost is the error of an effect whose detective can't be asked any more: the inquiry has failed, and its run waits to be resumed.
+func lost(ctx context.Context, err error) error {
+	fault := faultOf(err)
+	if ctx.Err() != nil {
+		return fault
+	}
+	return &run.Suspended{Fault: fault}
+}
+
+// faultOf is the fault of an effect whose model failed, in words for the person.
+func faultOf(err error) *bt.Fault {
+	why := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		why.Reason = saying(e.Model, e.Status, e.Kind)
+		if e.Message != "" {
+			why.Reason += ": " + text.Brief(e.Message, mostWords)
+		}
+	}
+	return why
+}
+
+// saying is a model's failure in a few words: who, the status of HTTP, and what it means.
+func saying(id string, status int, kind model.Kind) string {
+	words := map[model.Kind]string{
+		model.Auth: "the key is refused", model.Payment: "there is no credit", model.RateLimit: "too many requests", model.Overloaded: "the provider is overloaded",
+		model.Timeout: "no answer in time", model.Server: "the provider failed or can't be reached", model.Refused: "the provider refused to answer",
+		model.Garbled: "the reply is unusable", model.ContextLength: "the request is too long", model.OutputLength: "the reply is too long",
+		model.Invalid: "the request was refused", model.Cancelled: "the request was cancelled",
+	}[kind]
+	if words == "" {
+		words = string(kind)
+	}
+	if status != 0 {
+		words = fmt.Sprintf("%d - %s", status, words)
+	}
+	return id + ": " + words
+}
+
+func trailEvent(err *bt.Fault) string {
+	if err.Kind == string(model.Timeout) {
+		return string(record.TimeoutEvent)
+	}
+	return string(record.ErrorEvent)
+}
+
+// failed adds to the trail what went wrong.
+func failed(trail []Trail, ref int64, err *bt.Fault) []Trail {
+	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason})
+}
+
+// switched adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer of the one that took over.
+func switched(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
+	last := detective
+	for _, t := range trail {
+		if t.Event == string(record.ProviderSwitch) {
+			last = t.To
+		}
+	}
+	if by == last || by == model.OfflineRules {
+		return trail, nil
+	}
+	var told []bt.Typed
+	trail = slices.Clip(trail)
+	add := func(from, to, reason string) {
+		trail = append(trail, Trail{Ref: ref, Event: string(record.ProviderSwitch), From: from, To: to, Reason: reason})
+		told = append(told, DetectiveSwitched{from, to, reason})
+	}
+	if len(tries) == 0 {
+		add(last, by, by+" answers again")
+	}
+	for n, t := range tries {
+		to := by
+		if n+1 < len(tries) {
+			to = tries[n+1].Model
+		}
+		reason := saying(t.Model, t.Status, t.Kind)
+		if t.Cooling {
+			reason = t.String()
+		}
+		add(t.Model, to, reason)
+	}
+	return trail, told
+}

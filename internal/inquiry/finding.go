@@ -1,0 +1,246 @@
+package inquiry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text"
+)
+
+// Exchange is a pair that was answered, with what the answer was given from.
+type Exchange struct {
+	Question  string
+	Answer    string
+	NotFound  bool // no passage answers it
+	Citations []record.Citation
+	Passages  map[string]string // the texts of chunks, by their hashes
+}
+
+// Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
+type Analysis struct {
+	Gaps           []Gap            `json:"gaps,omitempty"`
+	Completeness   int              `json:"completeness,omitempty"`
+	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
+	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
+	Unverified     []record.Finding `json:"unverified,omitempty"`
+	TakenBack      []string         `json:"taken_back,omitempty"` // what this analysis took out, in words
+}
+
+// Gap is something that is missing or unclear. Pair is the place, from 0, of the pair in which it was first seen.
+type Gap struct {
+	ID          string `json:"id"`
+	Category    string `json:"category"`
+	Severity    string `json:"severity"`
+	Aspect      string `json:"aspect,omitempty"`
+	Description string `json:"description"`
+	Pair        int    `json:"pair"`
+}
+
+// Finding is a contradiction whose two quotations stand where it says. They are what it is known by, in either order.
+type Finding struct {
+	ID          string          `json:"id"`
+	Pairs       [2]int          `json:"pairs"` // from 0, the earlier first
+	Words       [2]string       `json:"words"` // letter by letter
+	Places      [2]record.Place `json:"places,omitzero"`
+	Kind        string          `json:"kind"`
+	Description string          `json:"description"`
+	Settled     int             `json:"settled,omitempty"` // the sequence of the pair that left it standing; 0: the documents do
+	Unconfirmed bool            `json:"unconfirmed,omitempty"`
+}
+
+// written says whether both quotations stand in documents: no answer can take them back.
+func (f *Finding) written() bool { return f.Places[0].Document != "" && f.Places[1].Document != "" }
+
+// gap is what a finding leaves open while it waits.
+func (f *Finding) gap() Gap {
+	return Gap{ID: f.ID, Category: string(record.Inconsistency), Severity: string(record.High), Description: f.Description, Pair: f.Pairs[1]}
+}
+
+// key is the identity of two quotations.
+func key(words [2]string) [2]string {
+	k := [2]string{fold(words[0]), fold(words[1])}
+	if k[1] < k[0] {
+		k[0], k[1] = k[1], k[0]
+	}
+	return k
+}
+
+// fold is a text without regard to case, white space and the kind of quotation marks and dashes.
+func fold(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune("“”„‟«»", r):
+			return '"'
+		case strings.ContainsRune("‘’‚‛", r):
+			return '\''
+		case strings.ContainsRune("‐‑‒–—−", r):
+			return '-'
+		}
+		return r
+	}, s)
+	return strings.ToLower(text.OneLine(s))
+}
+
+// quoted is what a model quotes, without the marks and dots that it puts around.
+func quoted(words string) string {
+	return strings.TrimRight(strings.Trim(strings.TrimSpace(words), "\"'“”„‘’«»"), " .…")
+}
+
+// standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the model names is looked at first.
+func standing(all []Exchange, words string, named int) (pair int, at record.Place, exact string, found bool) {
+	order := []int{named}
+	for n := range all {
+		if n != named {
+			order = append(order, n)
+		}
+	}
+	words = quoted(words)
+	for _, n := range order {
+		if n < 0 || n >= len(all) {
+			continue
+		}
+		for _, c := range all[n].Citations {
+			for _, source := range []string{c.Quote, all[n].Passages[c.ChunkHash]} {
+				if place, ok := text.Find(source, words); ok {
+					return n, record.Place{Document: c.Document, Page: c.Page}, source[place.From:place.To], true
+				}
+			}
+		}
+		if place, ok := text.Find(all[n].Answer, words); ok {
+			return n, record.Place{}, all[n].Answer[place.From:place.To], true
+		}
+	}
+	return 0, record.Place{}, "", false
+}
+
+// verified looks up the quotations of a contradiction that a model reports. Its pairs count from 1. What can't be verified comes with the reason.
+func (c *reported) verified(all []Exchange) (f Finding, reason string) {
+	words := [2]string{c.FirstWords, c.SecondWords}
+	var missing []string
+	for n, named := range []int{c.First - 1, c.Second - 1} {
+		pair, place, exact, found := standing(all, words[n], named)
+		if !found {
+			missing = append(missing, fmt.Sprintf("“%s”", text.Brief(words[n], mostTold)))
+			continue
+		}
+		f.Pairs[n], f.Places[n], f.Words[n] = pair, place, exact
+	}
+	switch {
+	case len(missing) > 0:
+		return f, strings.Join(missing, " and ") + " stands in no answer and in no passage, letter by letter"
+	case key(f.Words)[0] == key(f.Words)[1]:
+		return f, "both quotations are the same words"
+	}
+	if f.Pairs[0] > f.Pairs[1] {
+		slices.Reverse(f.Pairs[:])
+		slices.Reverse(f.Words[:])
+		slices.Reverse(f.Places[:])
+	}
+	f.Kind = c.Kind
+	f.Description = cmp.Or(strings.TrimSpace(c.Description), fmt.Sprintf("“%s” against “%s”", f.Words[0], f.Words[1]))
+	return f, ""
+}
+
+// mostTold is how many characters of a text a reason shows.
+const mostTold = 120
+
+// take adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
+func (a *Analysis) take(all []Exchange, reports []reported) {
+	for n := range reports {
+		c := &reports[n]
+		f, reason := c.verified(all)
+		if reason != "" {
+			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
+			continue
+		}
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return fold(u.Description) == fold(f.Description) })
+		if a.known(key(f.Words)) {
+			continue
+		}
+		f.ID = fmt.Sprintf("c%d.%d", len(all), n+1)
+		if f.written() {
+			a.Contradictions = append(a.Contradictions, f)
+		} else {
+			a.Waiting = append(a.Waiting, f)
+		}
+	}
+}
+
+// doubt keeps a finding that can't be verified, once.
+func (a *Analysis) doubt(u record.Finding) {
+	u.Description = cmp.Or(u.Description, "no description")
+	same := func(o record.Finding) bool { return key(o.Words) == key(u.Words) }
+	if !slices.ContainsFunc(a.Unverified, same) {
+		a.Unverified = append(a.Unverified, u)
+	}
+}
+
+func (a *Analysis) known(k [2]string) bool {
+	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting), func(f Finding) bool { return key(f.Words) == k })
+}
+
+// takeBack takes out what the witness took back: findings by their id, or by a quotation of one.
+func (a *Analysis) takeBack(said []string) {
+	for _, one := range said {
+		words := fold(quoted(one))
+		gone := func(f Finding) bool {
+			if f.ID != one && (words == "" || words != fold(quoted(f.Words[0])) && words != fold(quoted(f.Words[1]))) {
+				return false
+			}
+			a.TakenBack = append(a.TakenBack, f.Description)
+			return true
+		}
+		a.Waiting = slices.DeleteFunc(a.Waiting, gone)
+		a.Contradictions = slices.DeleteFunc(a.Contradictions, gone)
+	}
+}
+
+// settle records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
+// leaves it unconfirmed.
+func (a *Analysis) settle(all []Exchange, confronted map[string]int) {
+	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
+		at, asked := confronted[f.ID]
+		if !asked {
+			return false
+		}
+		f.Settled = at + 1
+		f.Unconfirmed = all[at].NotFound || strings.TrimSpace(all[at].Answer) == ""
+		a.Contradictions = append(a.Contradictions, f)
+		return true
+	})
+}
+
+// keepGaps takes the gaps that a model reports. One that has the id or the words of an earlier one is that one.
+func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
+	for n, g := range m.Gaps {
+		gap := Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: g.Category, Severity: g.Severity, Aspect: g.Aspect,
+			Description: strings.TrimSpace(g.Description), Pair: min(g.Pair, pairs) - 1}
+		was := slices.IndexFunc(before, func(b Gap) bool { return b.ID == g.ID || fold(b.Description) == fold(g.Description) })
+		if was >= 0 {
+			gap.ID, gap.Pair = before[was].ID, before[was].Pair
+		}
+		twice := func(o Gap) bool { return o.ID == gap.ID || fold(o.Description) == fold(gap.Description) }
+		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
+		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) || slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
+			continue
+		}
+		a.Gaps = append(a.Gaps, gap)
+	}
+	for n := range a.Waiting {
+		a.Gaps = append(a.Gaps, a.Waiting[n].gap())
+	}
+}
+
+// checked is what there is after a model's analysis of these pairs.
+func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
+	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
+		Unverified: slices.Clone(before.Unverified)}
+	a.take(all, m.Contradictions)
+	a.takeBack(m.Retracted)
+	a.settle(all, confronted)
+	a.keepGaps(m, len(all), before.Gaps)
+	return a
+}

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"sibyl/internal/text"
+)
+
+// NotAudited is what a session without a detective says of itself.
+const NotAudited = "Collected, not audited: a detective needs a model."
+
+// Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page and files say the same.
+func Verdict(s *Session) string {
+	parts := []string{ending(s)}
+	a := s.Audit()
+	switch {
+	case !s.Judged() && s.EndReason != Collected:
+		return strings.Join(append(parts, NotAudited), " ")
+	case a == nil || !s.Judged():
+		return parts[0]
+	}
+	score := "No score."
+	if a.ConsistencyScore != nil {
+		score = fmt.Sprintf("Consistency %d of 100.", *a.ConsistencyScore)
+	}
+	if s.AuditResult == nil && a.ConsistencyScore != nil {
+		score = fmt.Sprintf("Provisional: consistency %d of 100.", *a.ConsistencyScore)
+	}
+	return strings.Join(append(parts, score, findings(a)), " ")
+}
+
+// ending says how a session ended, or that it goes on.
+func ending(s *Session) string {
+	after := "after " + text.Count(len(s.Pairs), "question")
+	switch s.EndReason {
+	case Satisfied:
+		return "The detective is satisfied " + after + "."
+	case Limit:
+		return "The limit was reached " + after + "."
+	case NoProgress:
+		return "It ended " + after + ": the last answers brought nothing new."
+	case Collected:
+		return NotAudited
+	case Stopped:
+		return "It was stopped " + after + "."
+	case Broken, TimedOut:
+		return failure(s, after)
+	}
+	if s.Status == Running {
+		return "It goes on, " + after + "."
+	}
+	return "It ended " + after + ": " + string(s.Status) + "."
+}
+
+// failure says why a session failed, and how it goes on.
+func failure(s *Session, after string) string {
+	line := "It failed " + after
+	if a := s.Audit(); a != nil && a.Unjudged != "" {
+		line += ": " + strings.TrimRight(a.Unjudged, ".")
+	}
+	line += "."
+	if s.Resumable && s.Run != "" {
+		line += " Once that is mended, ‘sibyl run resume " + s.Run + "’ goes on."
+	}
+	return line
+}
+
+// findings counts what an audit holds.
+func findings(a *Audit) string {
+	unconfirmed, high := 0, 0
+	for _, c := range a.Contradictions {
+		if c.Unconfirmed {
+			unconfirmed++
+		}
+	}
+	for _, g := range a.RemainingGaps {
+		if g.Severity == High {
+			high++
+		}
+	}
+	line := text.Count(len(a.Contradictions), "contradiction")
+	if unconfirmed > 0 {
+		line += fmt.Sprintf(" (%d unconfirmed)", unconfirmed)
+	}
+	line += ", " + text.Count(len(a.RemainingGaps), "open gap")
+	if high > 0 {
+		line += fmt.Sprintf(" (%d high)", high)
+	}
+	if n := len(a.Unverified); n > 0 {
+		line += fmt.Sprintf(", %d not verifiable", n)
+	}
+	return line + "."
+}

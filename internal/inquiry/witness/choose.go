@@ -1,0 +1,148 @@
+package witness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/model"
+	"sibyl/internal/text"
+)
+
+// What a model is given to choose from, and what is taken of its choice.
+const (
+	mostGiven  = 24_000 // bytes of passages in a request: what is not more is given whole
+	leastGiven = 3_000  // of them, where a window has no room for more
+	mostRounds = 4      // of passages, while none answers
+	mostQuotes = 8
+)
+
+// PurposeChoose names the requests to a model that chooses quotations.
+const PurposeChoose = "inquiry.passages"
+
+// choosing is the form of what a model chooses.
+var choosing = model.Schema{Name: "quotations", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,` +
+	`"required":["quotations","search"],"properties":{` +
+	`"quotations":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["passage","words"],` +
+	`"properties":{"passage":{"type":"integer"},"words":{"type":"string"}}}},` +
+	`"search":{"type":"array","items":{"type":"string"}}}}`)}
+
+// quotation is what a model has chosen.
+type quotation struct {
+	Passage int // from 1
+	Words   string
+}
+
+// chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer: then it says which
+// words to look for. What came of the requests is added to the answer, also when one failed.
+func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
+	given := map[int]bool{}
+	room := mostGiven
+	for round := 0; round < mostRounds; {
+		batch := w.batch(order, given, room)
+		if len(batch) == 0 {
+			break
+		}
+		quotes, search, err := w.choose(ctx, told, batch, a)
+		if model.KindOf(err) == model.ContextLength && room > leastGiven {
+			room /= 2
+			continue
+		}
+		if err != nil || len(quotes) > 0 {
+			return quotes, err
+		}
+		for _, i := range batch {
+			given[i] = true
+		}
+		if terms := w.index.terms(strings.Join(search, " "), code); len(terms) > 0 {
+			order = append(ordered(w.index.scores(terms)), order...)
+		}
+		round++
+	}
+	return nil, nil
+}
+
+// batch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few rounds, all come in time.
+func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []int) {
+	if w.size <= mostGiven*mostRounds {
+		for i := range w.chunks {
+			order = append(slices.Clip(order), i)
+		}
+	}
+	for _, i := range order {
+		size := len(w.chunks[i].Text)
+		if !given[i] && !slices.Contains(batch, i) && (size <= room || len(batch) == 0) {
+			room -= size
+			batch = append(batch, i)
+		}
+	}
+	slices.Sort(batch)
+	return batch
+}
+
+// choose has a model choose from passages, and once more if what it chose does not stand there. Passages come first in what it is told: they
+// are the same for many questions.
+func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *Answer) (quotes []quote, search []string, err error) {
+	var b strings.Builder
+	var given []string
+	for n, i := range batch {
+		c := w.chunks[i]
+		fmt.Fprintf(&b, "Passage %d (%s, page %d):\n%s\n\n", n+1, c.Document, c.Page, c.Text)
+		given = append(given, fmt.Sprintf("%s, page %d, passage %d", c.Document, c.Page, c.Index))
+	}
+	b.WriteString(told)
+	for range 2 {
+		req := model.Request{System: w.Prompt, Purpose: PurposeChoose, Messages: []model.Message{{Role: model.User, Text: b.String()}}}
+		var said struct {
+			Quotations []quotation
+			Search     []string
+		}
+		_, resp, err := model.Structured(ctx, w.Model, req, choosing, &said)
+		a.Usage, a.Tries = a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
+		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
+		if err != nil {
+			return nil, nil, err
+		}
+		a.By, search = resp.Model, said.Search
+		a.Given, given = append(a.Given, given...), nil
+		for _, t := range resp.Tries {
+			a.Notes = append(a.Notes, t.String()+"; the quotations are chosen by "+a.By)
+		}
+		var wrong []quotation
+		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
+			break
+		}
+		b.WriteString("\nThese quotations do not stand in their passages letter by letter. Copy all that answers once more, exactly:\n")
+		for _, q := range wrong {
+			fmt.Fprintf(&b, "- passage %d: “%s”\n", q.Passage, q.Words)
+			a.Notes = append(a.Notes, fmt.Sprintf("%s quoted what is not in the passage, which was left out: “%s”", a.By, text.Brief(q.Words, 200)))
+		}
+	}
+	return quotes, search, nil
+}
+
+// checked are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do not.
+func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
+	for _, q := range all {
+		if q.Passage < 1 || q.Passage > len(batch) {
+			wrong = append(wrong, q)
+			continue
+		}
+		i := batch[q.Passage-1]
+		place, found := text.Find(w.chunks[i].Text, q.Words)
+		if !found {
+			wrong = append(wrong, q)
+			continue
+		}
+		place = whole(w.chunks[i].Text, place)
+		same := func(k quote) bool { return k.chunk == i && k.From < place.To && k.To > place.From }
+		if at := slices.IndexFunc(quotes, same); at >= 0 {
+			quotes[at].From, quotes[at].To = min(quotes[at].From, place.From), max(quotes[at].To, place.To)
+		} else if len(quotes) < mostQuotes {
+			quotes = append(quotes, quote{i, place})
+		}
+	}
+	return quotes, wrong
+}

@@ -1,0 +1,91 @@
+package witness
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/document"
+	"sibyl/internal/text"
+	"sibyl/internal/text/search"
+)
+
+// quote is a part of a chunk.
+type quote struct {
+	chunk int
+	text.Span
+}
+
+// What is quoted where no model chooses.
+const (
+	mostSentences = 3    // each of another chunk
+	mostSearched  = 40   // chunks, the likeliest
+	enough        = 0.3  // of what a sentence with all the words of the question counts
+	further       = 0.85 // of the best, that further sentences count
+	saidBefore    = 0.1  // what a sentence counts that was said before
+	noFigure      = 0.5  // what a sentence counts without the figure that was asked for
+)
+
+// bySearch are the sentences of the likeliest chunks that hold most of the terms, those that were said earlier last.
+func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote) {
+	var all []quote
+	var units []unit
+	for _, i := range order[:min(len(order), mostSearched)] {
+		in := w.index.units[i]
+		for _, s := range text.Sentences(in.text) {
+			said := in.text[s.From:s.To]
+			if document.IsHeading(said) {
+				in.heading = said
+			} else if !strings.HasSuffix(said, "?") {
+				all = append(all, quote{i, s})
+				units = append(units, unit{said, in.heading, in.language, w.chunks[i].Hash})
+			}
+		}
+	}
+	x := newIndex(units)
+	for n := range terms {
+		terms[n].worth = x.worth(terms[n])
+	}
+	scores := x.scores(terms)
+	for i := range scores {
+		if asksFigure().MatchString(question) && !strings.ContainsAny(units[i].text, "0123456789") {
+			scores[i] *= noFigure
+		}
+		if slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) }) {
+			scores[i] *= saidBefore
+		}
+	}
+	least := 0.0
+	for _, t := range terms {
+		least += enough * t.worth * search.Saturated(1, 1, strict)
+	}
+	quoted := map[int]bool{}
+	for _, i := range ordered(scores) {
+		if scores[i] < least || len(best) == mostSentences {
+			break
+		}
+		least = max(least, further*scores[i])
+		if !quoted[all[i].chunk] {
+			best = append(best, all[i])
+		}
+		quoted[all[i].chunk] = true
+	}
+	return best
+}
+
+// asksFigure tells the questions that a date or a figure answers.
+var asksFigure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|\P{L})(when|what (date|year|time)|how (many|much|long|often|old|high|far)|` +
+		`wann|wie ?(viele?|lange?|oft|alt|hoch|weit)|quando|quant[oa]s?|quand|combien|cu[aá]ndo|cu[aá]nt[oa]s?)(\P{L}|$)`)
+})
+
+// whole widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
+func whole(content string, part text.Span) text.Span {
+	for _, s := range text.Sentences(content) {
+		if s.From < part.To && s.To > part.From {
+			part.From, part.To = min(part.From, s.From), max(part.To, s.To)
+		}
+	}
+	return part
+}

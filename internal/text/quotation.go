@@ -1,0 +1,79 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation marks and of dashes may differ.
+// It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor in “1.6 mg”. The place is the first one.
+func Find(text, quotation string) (place Span, found bool) {
+	words, _ := folded(quotation)
+	words = strings.Trim(words, " ")
+	if words == "" {
+		return Span{}, false
+	}
+	all, at := folded(text)
+	for from := 0; ; {
+		i := strings.Index(all[from:], words)
+		if i < 0 {
+			return Span{}, false
+		}
+		begin, end := from+i, from+i+len(words)
+		if !cuts(all, begin) && !cuts(all, end) {
+			return Span{at[begin], at[end-1] + size(text[at[end-1]:])}, true
+		}
+		_, step := utf8.DecodeRuneInString(all[begin:])
+		from = begin + step
+	}
+}
+
+// folded is a text in which only its letters count, with the place in the text of each byte.
+func folded(text string) (string, []int) {
+	var b strings.Builder
+	var at []int
+	for i, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			if r = ' '; strings.HasSuffix(b.String(), " ") {
+				continue
+			}
+		case strings.ContainsRune("“”„‟«»", r):
+			r = '"'
+		case strings.ContainsRune("‘’‚‛", r):
+			r = '\''
+		case strings.ContainsRune("‐‑‒–—−", r):
+			r = '-'
+		case r == '\u00ad' || r == '\u200b' || r == '\ufeff': // shown as nothing
+			continue
+		default:
+			r = unicode.ToLower(r)
+		}
+		for range utf8.RuneLen(r) {
+			at = append(at, i)
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), at
+}
+
+func size(text string) int {
+	_, n := utf8.DecodeRuneInString(text)
+	return n
+}
+
+// cuts says whether a place lies within a word or a number.
+func cuts(text string, at int) bool {
+	before, n := utf8.DecodeLastRuneInString(text[:at])
+	after, m := utf8.DecodeRuneInString(text[at:])
+	if isPart(before) && isPart(after) {
+		return true
+	}
+	point := func(r rune) bool { return r == '.' || r == ',' }
+	far, _ := utf8.DecodeLastRuneInString(text[:at-n])
+	next, _ := utf8.DecodeRuneInString(text[at+m:])
+	return point(before) && unicode.IsDigit(far) && unicode.IsDigit(after) || point(after) && unicode.IsDigit(before) && unicode.IsDigit(next)
+}
+
+func isPart(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
