@@ -121,7 +121,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		o.Embed = a.Embedder(id)
 	}
 	if w.Model != "" {
-		if o.Model, err = a.model(ctx, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}); err != nil {
+		if o.Model, err = a.chained(ctx, &a.opened, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}, true); err != nil {
 			return nil, nil, err
 		}
 		o.Prompt = w.Text

@@ -36,7 +36,7 @@ type Inquiry struct {
 func (s *Server) inquiryTools() []offer {
 	return []offer{
 		newOffer(tool.Spec{Name: investigateName, Title: "Begin an inquiry", Effect: tool.Once, Foreign: true,
-			Description: "Has a detective cross-examine a witness about a hypothesis. Answers at once; it takes minutes, and inquiry reads it."},
+			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."},
 			[]string{"hypothesis"}, `{
 			"hypothesis": {"type": "string", "minLength": 1},
 			"witness": {"type": "string", "description": "a folder of documents here, or provider:model; left out: as it is set here"},

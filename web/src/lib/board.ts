@@ -20,7 +20,7 @@ export interface Standing {
 export function standings(pairs: readonly Pair[]): Standing[] {
   return pairs.map((p) => {
     const of = (severity: string) => p.gapAnalysis.gaps.filter((g) => g.severity === severity).length;
-    return { number: p.sequence, high: of("high"), medium: of("medium"), low: of("low"), completeness: p.gapAnalysis.completenessScore };
+    return { number: p.sequence, high: of("high"), medium: of("medium"), low: of("low"), completeness: p.gapAnalysis.completenessScore ?? 0 };
   });
 }
 

@@ -152,10 +152,13 @@ export const tellers: Record<string, Telling> = {
   "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: t.why(d.why) })],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
   "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
+  "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: d.reason })],
+  "detective.switched": (d, t) => [t.tell("detective.switched", { to: d.to, reason: d.reason })],
   "ledger.kept": (d, t) => [
-    t.tell("ledger.kept", { n: d.number, limit: d.limit, complete: d.completeness, high: d.high, medium: d.medium, low: d.low }),
+    d.completeness !== undefined && t.tell("ledger.kept", { n: d.number, limit: d.limit, complete: d.completeness, high: d.high, medium: d.medium, low: d.low }),
     d.contradictions && t.tell("contradictions", { n: d.contradictions }),
-    d.suspicions && t.tell("suspicions", { n: d.suspicions }),
+    d.waiting && t.tell("suspicions", { n: d.waiting }),
+    d.unverified && t.tell("unverified", { n: d.unverified }),
   ],
   "inquiry.ended": (d, t) => [t.tell("inquiry.ended", { reason: t.is(d.reason) })],
 };

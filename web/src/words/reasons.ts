@@ -80,12 +80,8 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["each part is in the only title with its words", "jeder Teil steht im einzigen Titel mit seinen Wörtern", "cada parte está no único título com as suas palavras"],
   ["{0} titles have these words", "{0} Titel haben diese Wörter", "{0} títulos têm estas palavras"],
 
-  ["answers that seem to clash: {0}", "Antworten, die sich zu widersprechen scheinen: {0}", "respostas que parecem contradizer-se: {0}"],
-  ["question {0} of the first {1}", "Frage {0} der ersten {1}", "pergunta {0} das primeiras {1}"],
-  ["severe gaps that are open: {0}", "offene schwere Lücken: {0}", "lacunas graves em aberto: {0}"],
-  ["it is open when things happened", "offen ist, wann etwas geschah", "está em aberto quando as coisas aconteceram"],
-  ["gaps that are open: {0}", "offene Lücken: {0}", "lacunas em aberto: {0}"],
-  ["nothing is open that was asked for", "nichts Gefragtes ist offen", "nada do que se perguntou está em aberto"],
+  ["contradictions that the witness was not asked about: {0}", "Widersprüche, zu denen der Zeuge nicht befragt wurde: {0}", "contradições sobre as quais a testemunha não foi ouvida: {0}"],
+  ["the detective chooses", "die Detektivin wählt", "o detetive escolhe"],
 
   ["round {0}", "Runde {0}", "a ronda {0}"],
   ["the comparison by the {0}", "der Vergleich ({0})", "a comparação ({0})"],

@@ -85,6 +85,9 @@ export const told = {
     "Após {n} de {limit}: {complete} % completo; em aberto: {high} graves, {medium} médias, {low} leves",
   ],
   "told.contradictions": ["contradictions: {n}", "Widersprüche: {n}", "contradições: {n}"],
+  "told.analysis.failed": ["answer {n} is not analysed, and the inquiry goes on: {reason}", "Antwort {n} ist nicht ausgewertet, die Befragung geht weiter: {reason}", "a resposta {n} não foi analisada, e o inquérito continua: {reason}"],
+  "told.detective.switched": ["{reason}; asking {to}", "{reason}; gefragt wird {to}", "{reason}; pergunta-se a {to}"],
+  "told.unverified": ["not verifiable: {n}", "nicht nachprüfbar: {n}", "não verificáveis: {n}"],
   "told.suspicions": ["to be asked about: {n}", "noch nachzufragen: {n}", "por esclarecer: {n}"],
   "told.inquiry.ended": ["Questioning ended: {reason}", "Die Befragung ist beendet: {reason}", "O interrogatório terminou: {reason}"],
 
