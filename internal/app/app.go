@@ -14,7 +14,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -89,7 +88,6 @@ type App struct {
 	servers   *servers
 	sessions  perOwner[session.Store] // of the Council
 	inquiries perOwner[record.Folder]
-	scripted  sync.Map // witnesses of an evaluation, by name
 	build     string
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier

@@ -78,9 +78,6 @@ const mostUnread = 5
 // witness calls a witness: documents are read, and a model is opened.
 func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
-		if scripted, ok := a.scripted.Load(w.Name); ok {
-			return scripted.(witness.Witness), nil, nil
-		}
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})
 		if err != nil {
 			return nil, nil, err

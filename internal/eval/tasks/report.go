@@ -14,11 +14,10 @@ const LeastRight = 0.95
 
 // Report is how an assistant did on a set.
 type Report struct {
-	All        Figures            `json:"all"`
-	ByLanguage map[string]Figures `json:"by_language"`
-	Open       Figures            `json:"open"`
-	Frozen     Figures            `json:"frozen"`
-	Broken     []string           `json:"broken"` // bounds that do not hold, in words; empty: all hold
+	All    Figures  `json:"all"`
+	Open   Figures  `json:"open"`
+	Frozen Figures  `json:"frozen"`
+	Broken []string `json:"broken"` // bounds that do not hold, in words; empty: all hold
 	// Failures are the turns that were missed. Those of frozen dialogues are left out unless only these were played: whoever looks for
 	// what to mend must not see them.
 	Failures []Failure `json:"failures"`
@@ -57,61 +56,42 @@ func (f Failure) String() string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// tally sums up turns.
-type tally struct {
-	Figures
-	turns, right, answered int
-}
-
-func (t *tally) add(turns []outcome) {
-	t.Dialogues++
+func (f *Figures) add(turns []outcome) {
+	f.Dialogues++
+	right, answered := f.Right.Hits, f.Answered.Hits
 	for _, o := range turns {
-		t.turns++
-		t.right += one(o.right)
-		t.answered += one(o.answered)
-		t.WrongTasks += o.wrongTasks
-		t.Unconfirmed += one(o.unconfirmed)
-		t.Effects += one(o.effect)
+		if o.right {
+			right++
+		}
+		if o.answered {
+			answered++
+		}
+		if o.unconfirmed {
+			f.Unconfirmed++
+		}
+		if o.effect {
+			f.Effects++
+		}
+		f.WrongTasks += o.wrongTasks
 	}
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func (t *tally) figures() Figures {
-	t.Right, t.Answered = eval.ShareOf(t.right, t.turns), eval.ShareOf(t.answered, t.turns)
-	return t.Figures
+	f.Right, f.Answered = eval.ShareOf(right, f.Right.Of+len(turns)), eval.ShareOf(answered, f.Answered.Of+len(turns))
 }
 
 func report(set Set, dialogues []Dialogue, outcomes [][]outcome) Report {
-	var all, open, frozen tally
-	languages := map[string]*tally{}
-	r := Report{ByLanguage: map[string]Figures{}, Broken: []string{}, Failures: []Failure{}}
+	r := Report{Broken: []string{}, Failures: []Failure{}}
 	for i, d := range dialogues {
-		if languages[d.Lang] == nil {
-			languages[d.Lang] = &tally{}
-		}
-		half := &open
+		half := &r.Open
 		if d.Frozen {
-			half = &frozen
+			half = &r.Frozen
 		}
-		for _, t := range []*tally{&all, half, languages[d.Lang]} {
-			t.add(outcomes[i])
-		}
+		half.add(outcomes[i])
+		r.All.add(outcomes[i])
 		missed := failures(d, outcomes[i])
 		if d.Frozen && !set.FrozenOnly {
 			r.Hidden += len(missed)
 			continue
 		}
 		r.Failures = append(r.Failures, missed...)
-	}
-	r.All, r.Open, r.Frozen = all.figures(), open.figures(), frozen.figures()
-	for lang, t := range languages {
-		r.ByLanguage[lang] = t.figures()
 	}
 	r.judge()
 	return r
@@ -155,20 +135,22 @@ func (r *Report) judge() {
 func (r Report) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tw, "\tdialogues\tright tool and arguments\tright answer\twrong task\tunconfirmed delete\teffect of nothing\n")
-	row := func(name string, f Figures) {
-		if f.Dialogues > 0 {
-			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", name, f.Dialogues, f.Right, f.Answered, f.WrongTasks, f.Unconfirmed, f.Effects)
+	for _, row := range []struct {
+		name string
+		Figures
+	}{{"all", r.All}, {"open", r.Open}, {"frozen", r.Frozen}} {
+		if row.Dialogues > 0 {
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", row.name, row.Dialogues, row.Right, row.Answered, row.WrongTasks, row.Unconfirmed, row.Effects)
 		}
 	}
-	row("all", r.All)
-	for _, lang := range Languages() {
-		row(lang, r.ByLanguage[lang])
-	}
-	row("open", r.Open)
-	row("frozen", r.Frozen)
 	if r.WithFailures {
-		eval.WriteFailures(tw, r.Failures, r.Hidden, "dialogues")
+		for _, f := range r.Failures {
+			fmt.Fprintln(tw, f)
+		}
+		fmt.Fprintf(tw, "and %d in frozen dialogues, which --frozen shows\n", r.Hidden)
 	}
-	eval.WriteBounds(tw, r.Broken)
+	for _, bound := range r.Broken {
+		fmt.Fprintln(tw, "not met:", bound)
+	}
 	return tw.Flush()
 }
