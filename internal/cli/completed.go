@@ -41,7 +41,7 @@ func flagLookups() map[string]lookup {
 		"model": modelNames, "detective": modelNames, "witness": witnesses, "chair": oracleNames, "conversation": sessionIDs(taskchat.Name, newConversation), "user": userNames,
 		"ask --session": sessionIDs(oracle.Name), "session": sittingIDs,
 		"session export --format": oneWordOf("md", "json", "jsonl"), "format": oneWordOf("md", "json"), "status": oneWordOf(string(task.Pending), string(task.Completed)),
-		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"), "half": oneWordOf("dev", "test", "all"), "eval classify --half": oneWordOf("dev", "test"),
+		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"),
 		"report": oneWordOf(config.ReportSignals, config.ReportTool), "on": oneWordOf("postgres", "sqlite"),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
 
