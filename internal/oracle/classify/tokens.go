@@ -200,7 +200,7 @@ func shapeOf(core string) string {
 		}
 		last = class
 	}
-	if !more || strings.Trim(core, "-–—") == "" {
+	if !more || !strings.ContainsFunc(core, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
 		return ""
 	}
 	shape := b.String()
