@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/task"
@@ -42,7 +41,6 @@ func flagLookups() map[string]lookup {
 		"ask --session": sessionIDs(oracle.Name), "session": sittingIDs,
 		"session export --format": oneWordOf("md", "json", "jsonl"), "format": oneWordOf("md", "json"), "status": oneWordOf(string(task.Pending), string(task.Completed)),
 		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"),
-		"report": oneWordOf(config.ReportSignals, config.ReportTool), "on": oneWordOf("postgres", "sqlite"),
 	}
 }
 
