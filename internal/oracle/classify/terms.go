@@ -41,6 +41,11 @@ func (t *said) terms() (out []string) {
 			}
 		}
 	}
+	if len(out) == 0 && len(t.tokens) == 1 && t.tokens[0].kind == pasted { // a message without a name is looked for by its words
+		message := &said{}
+		message.line(t.tokens[0].raw)
+		return message.terms()
+	}
 	return out
 }
 

@@ -22,6 +22,7 @@ func TestTermsAreTheWordsWorthSearching(t *testing.T) {
 		{"show me today's meeting notes, please", []string{"today", "meeting", "notes"}},
 		{"the parser, the Parser and the PARSER", []string{"parser"}},
 		{"how does it work?", nil},
+		{"panic: the group is not registered", []string{"panic", "group", "registered"}},
 		{"", nil},
 	} {
 		if diff := cmp.Diff(c.want, Terms(c.text)); diff != "" {
