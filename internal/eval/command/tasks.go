@@ -19,7 +19,7 @@ func tasksCommand(environ []string, print printer) *cobra.Command {
 	var f flags
 	return f.of(&cobra.Command{Use: "tasks", Short: "Score the task assistant on labelled dialogues", Args: cobra.NoArgs,
 		Long: "Plays dialogues word for word, each with its own task list, and compares the lists before and after\n" +
-			"each turn with what should have happened. A bound is broken if fewer than 95 % of the turns have the\n" +
+			"each turn with what should have happened. A bound is broken if too few turns have the\n" +
 			"right tool and arguments, if a wrong task changed, if a task was deleted without a yes, or if small\n" +
 			"talk or a stray yes changed anything.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -3,6 +3,8 @@ package tasks
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,10 +16,11 @@ const LeastRight = 0.95
 
 // Report is how an assistant did on a set.
 type Report struct {
-	All    Figures  `json:"all"`
-	Open   Figures  `json:"open"`
-	Frozen Figures  `json:"frozen"`
-	Broken []string `json:"broken"` // bounds that do not hold, in words; empty: all hold
+	All        Figures            `json:"all"`
+	ByLanguage map[string]Figures `json:"by_language"`
+	Open       Figures            `json:"open"`
+	Frozen     Figures            `json:"frozen"`
+	Broken     []string           `json:"broken"` // bounds that do not hold, in words; empty: all hold
 	// Failures are the turns that were missed. Those of frozen dialogues are left out unless only these were played: whoever looks for
 	// what to mend must not see them.
 	Failures []Failure `json:"failures"`
@@ -78,14 +81,17 @@ func (f *Figures) add(turns []outcome) {
 }
 
 func report(set Set, dialogues []Dialogue, outcomes [][]outcome) Report {
-	r := Report{Broken: []string{}, Failures: []Failure{}}
+	r := Report{ByLanguage: map[string]Figures{}, Broken: []string{}, Failures: []Failure{}}
 	for i, d := range dialogues {
 		half := &r.Open
 		if d.Frozen {
 			half = &r.Frozen
 		}
-		half.add(outcomes[i])
-		r.All.add(outcomes[i])
+		language := r.ByLanguage[d.Lang]
+		for _, f := range []*Figures{&r.All, half, &language} {
+			f.add(outcomes[i])
+		}
+		r.ByLanguage[d.Lang] = language
 		missed := failures(d, outcomes[i])
 		if d.Frozen && !set.FrozenOnly {
 			r.Hidden += len(missed)
@@ -135,14 +141,17 @@ func (r *Report) judge() {
 func (r Report) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tw, "\tdialogues\tright tool and arguments\tright answer\twrong task\tunconfirmed delete\teffect of nothing\n")
-	for _, row := range []struct {
-		name string
-		Figures
-	}{{"all", r.All}, {"open", r.Open}, {"frozen", r.Frozen}} {
-		if row.Dialogues > 0 {
-			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", row.name, row.Dialogues, row.Right, row.Answered, row.WrongTasks, row.Unconfirmed, row.Effects)
+	row := func(name string, f Figures) {
+		if f.Dialogues > 0 {
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", name, f.Dialogues, f.Right, f.Answered, f.WrongTasks, f.Unconfirmed, f.Effects)
 		}
 	}
+	row("all", r.All)
+	for _, language := range slices.Sorted(maps.Keys(r.ByLanguage)) {
+		row(language, r.ByLanguage[language])
+	}
+	row("open", r.Open)
+	row("frozen", r.Frozen)
 	if r.WithFailures {
 		for _, f := range r.Failures {
 			fmt.Fprintln(tw, f)
