@@ -1,30 +1,24 @@
-// Package evaldata embeds the labelled sets of this folder; README.md says how they were made and how to read them.
+// Package evaldata embeds the labelled sets of this folder; README.md says how they were made and how to read them. No program of a release imports it.
 package evaldata
 
-import (
-	"archive/zip"
-	_ "embed"
-	"fmt"
-	"io/fs"
-	"strings"
-	"sync"
-)
+import "embed"
 
 // Names of the sets in Files.
 const (
 	Queries         = "queries.jsonl"
 	PersonaQueries  = "queries_personas.jsonl"
 	EverydayQueries = "queries_everyday.jsonl"
+	HeldQueries     = "training/held" // a folder of lessons that nothing is learned from
 	TaskDialogues   = "tasks.jsonl"
 	TasksOfAnother  = "tasks/tasks-x.jsonl" // all of them may be looked at
-	InquiryCases    = "inquiry.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"
-	OracleGolden    = "oracle/golden.json"
+	OracleGolden    = "oracle/golden.txt"
 	OracleVault     = "oracle/vault" // a folder of notes
 	FindSets        = "find/*.jsonl"
 	FindOpen        = "find/open/*.jsonl" // all of their questions may be looked at
 	FindNotes       = "find"              // the folder that holds folders of notes
+	Lessons         = "training"          // what the classifier learns from
 )
 
 // The repository that the Oracle's questions are about, as Go's module cache has it.
@@ -33,24 +27,7 @@ const (
 	OracleVersion = "v3.28.0"
 )
 
-// Files holds the sets.
-var Files fs.FS = files{}
-
-// packed is an archive of the sets: they are text, and take a fifth of their size in it.
+// Files holds the sets, and what the classifier learns from.
 //
-//go:generate go test -count=1 -run "^TestTheSetsArePacked$" . -update
-//go:embed sets.zip
-var packed string
-
-var unpacked = sync.OnceValue(func() *zip.Reader {
-	r, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		panic(fmt.Sprintf("eval/sets.zip: %v", err)) // a test holds it to be whole
-	}
-	return r
-})
-
-type files struct{}
-
-// Open implements fs.FS.
-func (files) Open(name string) (fs.File, error) { return unpacked().Open(name) }
+//go:embed *.jsonl find oracle tasks training
+var Files embed.FS

@@ -13,8 +13,7 @@ var makers = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.On
 
 // pools are package-level variables that change, and that nobody can tell from ones that do not.
 var pools = map[string]string{
-	"internal/run/engine.go encoders":         "a sync.Pool of buffers: a run is recorded alike whatever is in it",
-	"internal/oracle/classify/signs.go spent": "a sync.Pool of empty lists and maps: a question is classified alike whatever is in it",
+	"internal/run/engine.go encoders": "a sync.Pool of buffers: a run is recorded alike whatever is in it",
 }
 
 // variables reports the package-level variables that hold state: those of a kind that is changed in place, and those that a function writes.

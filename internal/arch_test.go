@@ -111,7 +111,9 @@ func isAdapter(name string) bool {
 }
 
 // isChild says that a package is a program that an adapter starts: the other half of that adapter.
-func isChild(name string) bool { return under(name, "cmd") && !under(name, "cmd/sibyl") }
+func isChild(name string) bool {
+	return under(name, "cmd") && !under(name, "cmd/sibyl", "cmd/sibyl-eval")
+}
 
 // adapterOf is the adapter whose room a package belongs to, or "".
 func adapterOf(name string) string {
@@ -194,7 +196,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 	"outcomes": func(m *module, broken func(string, ...any)) {
 		kept := m.keptTypes(broken)
 		m.eachFile(func(pkg, file string, f *ast.File) {
-			if m.roomOf(pkg) != "" || under(pkg, scoring) || file == "internal/cli/evaloracle.go" { // which scores answers, as a command
+			if m.roomOf(pkg) != "" || under(pkg, scoring) {
 				return
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
@@ -232,11 +234,11 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachImport(func(pkg, name string) {
 			isWay := under(pkg, waysIn...)
 			switch {
-			case name == app && !isWay && !under(pkg, "cmd"):
+			case name == app && !isWay && !under(pkg, "cmd", scoring):
 				broken("%s imports app: what wires everything must not be wired in", pkg)
 			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd") && pkg != manuals:
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
-			case under(name, "internal/config") && !isWay && !under(pkg, app, "internal/config", "internal/keys"):
+			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config", "internal/keys"):
 				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)
 			case isWay && under(name, "internal/store", "internal/journal/memory"):
 				broken("%s imports %s: a way in parses and renders; service reads the journal", pkg, name)
@@ -291,8 +293,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 
 // beside are the files of ways in that use the engine or the store, with the reasons.
 var beside = map[string]string{
-	"internal/cli/evaloracle.go": "it runs many questions in a journal of its own, to score the answers",
-	"internal/cli/models.go":     "doctor tries whether the journal can be written",
+	"internal/cli/models.go": "doctor tries whether the journal can be written",
 }
 
 func (m *module) eachImport(do func(pkg, name string)) {

@@ -211,18 +211,3 @@ func TestServerGuideNamesMetricsThatExist(t *testing.T) {
 		t.Errorf("only the metrics %v were found", all)
 	}
 }
-
-// The same seed gives the same figures, so that what the guide shows can be held against the program.
-func TestScalingGuideShowsWhatTheCommandPrints(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```\n\\$ sibyl (eval scaling [^\n]*)\n(.*?)```").FindAllStringSubmatch(forOperators(t)["docs/scaling.md"], -1)
-	for _, block := range blocks {
-		var out bytes.Buffer
-		streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
-		if code := cli.Main(t.Context(), cli.Program{}, strings.Fields(block[1]), nil, streams); code != 0 || out.String() != block[2] {
-			t.Errorf("docs/scaling.md has another output than sibyl %s:\n%s", block[1], out.String())
-		}
-	}
-	if len(blocks) < 2 {
-		t.Errorf("%d blocks were found", len(blocks))
-	}
-}

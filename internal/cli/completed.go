@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/task"
@@ -41,8 +40,7 @@ func flagLookups() map[string]lookup {
 		"model": modelNames, "detective": modelNames, "witness": witnesses, "chair": oracleNames, "conversation": sessionIDs(taskchat.Name, newConversation), "user": userNames,
 		"sources --run": runIDs(journal.Filter{Assistant: oracle.Name}), "ask --session": sessionIDs(oracle.Name), "session": sittingIDs,
 		"session export --format": oneWordOf("md", "json", "jsonl"), "format": oneWordOf("md", "json"), "status": oneWordOf(string(task.Pending), string(task.Completed)),
-		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"), "half": oneWordOf("dev", "test", "all"), "eval classify --half": oneWordOf("dev", "test"),
-		"report": oneWordOf(config.ReportSignals, config.ReportTool), "on": oneWordOf("postgres", "sqlite"),
+		"scope": oneWordOf(scopes()...), "language": oneWordOf("en", "de", "pt"), "investigate --language": oneWordOf("en", "de"),
 	}
 }
 

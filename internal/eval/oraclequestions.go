@@ -55,37 +55,17 @@ func LoadOracleQuestions(files fs.FS, name string) ([]OracleQuestion, error) {
 
 func (q OracleQuestion) check() error {
 	switch {
-	case strings.TrimSpace(q.Text) == "":
-		return errors.New(`"question" is empty`)
-	case !q.Type.Valid():
-		return fmt.Errorf(`"type" is %q; it must be one of %v`, q.Type, classify.Types())
+	case strings.TrimSpace(q.Text) == "" || !q.Type.Valid():
+		return fmt.Errorf(`"question" is %q and "type" %q; it must be a text and one of %v`, q.Text, q.Type, classify.Types())
 	case q.Half != HalfOf(q.Text):
 		return fmt.Errorf(`"half" is %q, the hash of the question says %q`, q.Half, HalfOf(q.Text))
-	case q.MustBePartial && len(q.Places) > 0:
-		return errors.New(`"must_be_partial" is set, but "places" says where the answer stands`)
-	case !q.MustBePartial && len(q.Places) == 0 && (q.Type == classify.Code || q.Type == classify.Documentation):
-		return errors.New(`"places" is empty; set "must_be_partial" if no source holds the answer`)
+	case q.MustBePartial == (len(q.Places) > 0) && (q.MustBePartial || q.Type == classify.Code || q.Type == classify.Documentation):
+		return errors.New(`either "places" say where the answer stands, or "must_be_partial" says that no source holds it`)
 	}
 	for _, p := range q.Places {
-		if err := p.check(); err != nil {
-			return err
+		if p.Start < 1 || p.End < p.Start || p.Need != All && p.Need != Any || p.Needle == "" {
+			return fmt.Errorf(`place %s: lines count from 1, "need" is %q or %q, and "needle" is a text within the lines`, p, All, Any)
 		}
-	}
-	return nil
-}
-
-func (p Place) check() error {
-	switch {
-	case p.Source != tool.Code && p.Source != tool.Vault:
-		return fmt.Errorf(`place %s: "source" is %q; it must be %q or %q`, p, p.Source, tool.Code, tool.Vault)
-	case !fs.ValidPath(p.Path):
-		return fmt.Errorf("place %s: the path must be relative, with slashes", p)
-	case p.Start < 1 || p.End < p.Start:
-		return fmt.Errorf("place %s: lines count from 1, and the last is not before the first", p)
-	case p.Need != All && p.Need != Any:
-		return fmt.Errorf(`place %s: "need" is %q; it must be %q or %q`, p, p.Need, All, Any)
-	case p.Needle == "":
-		return fmt.Errorf(`place %s: "needle" is empty`, p)
 	}
 	return nil
 }

@@ -16,26 +16,23 @@ type Asker func(ctx context.Context, q OracleQuestion) (oracle.Answer, error)
 
 // OracleScore is how one question was answered. eval/README.md says how each figure is defined.
 type OracleScore struct {
-	ID            string         `json:"id"`
-	Half          Half           `json:"half"`
-	Type          classify.Type  `json:"type"`
-	Got           classify.Type  `json:"got"`
-	ClassRight    bool           `json:"class_right"`
-	StopReason    string         `json:"stop_reason"`
-	Failure       string         `json:"failure,omitempty"`
-	Turns         int            `json:"turns"`
-	Calls         int            `json:"calls"`
-	CallsByTool   map[string]int `json:"calls_by_tool,omitempty"`
-	Unnecessary   int            `json:"unnecessary"`
-	Tokens        int            `json:"tokens"`
-	TookMS        int64          `json:"took_ms"`
-	Signal        signal.Type    `json:"signal,omitempty"` // of the accepted reply
-	Signals       int            `json:"signals"`          // well-formed ones of all turns
-	SignalPresent bool           `json:"signal_present"`
-	SignalFits    bool           `json:"signal_fits"`
-	SignalTrue    bool           `json:"signal_true"`
-	RepliesFit    int            `json:"replies_fit"` // replies, the last one included, whose one signal fits
-	WithinBudget  bool           `json:"within_budget"`
+	ID            string        `json:"id"`
+	Half          Half          `json:"half"`
+	Type          classify.Type `json:"type"`
+	Got           classify.Type `json:"got"`
+	ClassRight    bool          `json:"class_right"`
+	StopReason    string        `json:"stop_reason"`
+	Failure       string        `json:"failure,omitempty"`
+	Turns         int           `json:"turns"`
+	Calls         int           `json:"calls"`
+	Unnecessary   int           `json:"unnecessary"`
+	Tokens        int           `json:"tokens"`
+	Signal        signal.Type   `json:"signal,omitempty"` // of the accepted reply
+	SignalPresent bool          `json:"signal_present"`   // exactly one, well-formed, in every turn
+	SignalFits    bool          `json:"signal_fits"`
+	SignalTrue    bool          `json:"signal_true"`
+	RepliesFit    int           `json:"replies_fit"` // replies, the last one included, whose one signal fits
+	WithinBudget  bool          `json:"within_budget"`
 
 	HasPlaces     bool `json:"has_places"`
 	Found         bool `json:"found"` // a labelled place is cited
@@ -51,21 +48,15 @@ type OracleScore struct {
 func ScoreOracle(q OracleQuestion, a oracle.Answer) OracleScore {
 	cited := citations(a)
 	s := OracleScore{ID: q.ID, Half: q.Half, Type: q.Type, Got: a.Class.QueryType, ClassRight: a.Class.QueryType == q.Type,
-		StopReason: a.StopReason, Turns: a.Turns, Calls: len(a.ToolCalls), CallsByTool: map[string]int{},
-		Tokens: a.Usage.InputTokens + a.Usage.OutputTokens, TookMS: a.TookMS, Signals: len(a.Signals),
+		StopReason: a.StopReason, Turns: a.Turns, Calls: len(a.ToolCalls), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens,
 		WithinBudget: withinBudget(a), HasPlaces: len(q.Places) > 0, Cited: len(cited), MustBePartial: q.MustBePartial}
 	if a.Error != nil {
 		s.Failure = a.Error.Reason
 	}
-	for _, c := range a.ToolCalls {
-		s.CallsByTool[c.Name]++
-	}
 	s.Unnecessary = s.Calls - necessary(a.ToolCalls)
 	s.Found, s.Whole = covered(q.Places, cited)
 	for _, c := range cited {
-		if slices.ContainsFunc(q.Places, c.within) {
-			s.CitedLabelled++
-		}
+		s.CitedLabelled += one(slices.ContainsFunc(q.Places, c.within))
 	}
 	s.Honest = q.MustBePartial && a.Partial()
 	s.scoreSignal(q, a, len(cited) > 0)

@@ -157,12 +157,12 @@ func TestEndWithinTheBudgetIsOneOfItsOwn(t *testing.T) {
 
 func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
 	a := answered(signal.PartialAnswer, oracle.StopPartial, "nothing")
-	a.Class, a.Usage, a.TookMS = classify.Classification{QueryType: classify.Research}, model.Usage{InputTokens: 30, OutputTokens: 12}, int64(1500)
+	a.Class, a.Usage = classify.Classification{QueryType: classify.Research}, model.Usage{InputTokens: 30, OutputTokens: 12}
 	a.ToolCalls = []agent.ToolUse{{Name: "code_search"}, {Name: "code_read"}, {Name: "code_read", Refused: "no"}}
 	a.Error = &bt.Fault{Kind: "x", Reason: "because"}
 	got := ScoreOracle(OracleQuestion{ID: "q", Half: Dev, Type: classify.Code, MustBePartial: true}, a)
 	want := OracleScore{ID: "q", Half: Dev, Type: classify.Code, Got: classify.Research, StopReason: oracle.StopPartial, Failure: "because", Turns: 1, Calls: 3,
-		CallsByTool: map[string]int{"code_search": 1, "code_read": 2}, Unnecessary: 3, Tokens: 42, TookMS: 1500, Signal: signal.PartialAnswer, Signals: 1,
+		Unnecessary: 3, Tokens: 42, Signal: signal.PartialAnswer,
 		SignalPresent: true, SignalFits: true, SignalTrue: true, RepliesFit: 1, WithinBudget: true, MustBePartial: true, Honest: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

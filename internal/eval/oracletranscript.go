@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -72,21 +74,12 @@ type Expectation struct {
 
 // LoadTranscripts reads a set in JSON lines; an error names the line that is wrong and what it lacks.
 func LoadTranscripts(files fs.FS, name string) ([]Transcript, error) {
-	return LoadSet(files, name, WithID(func(t Transcript) string { return t.ID }, Transcript.check))
-}
-
-func (t Transcript) check() error {
-	switch {
-	case t.Kind == "":
-		return errors.New(`"kind" is empty`)
-	case strings.TrimSpace(t.Question) == "":
-		return errors.New(`"question" is empty`)
-	case len(t.Script) == 0:
-		return errors.New(`"script" is empty`)
-	case len(t.Expect.StopReasons) == 0 || t.Expect.MaxTurns < 1:
-		return errors.New(`"expect" needs "stop_reason" and "max_turns_used"`)
-	}
-	return nil
+	return LoadSet(files, name, WithID(func(t Transcript) string { return t.ID }, func(t Transcript) error {
+		if len(t.Script) == 0 || len(t.Expect.StopReasons) == 0 || t.Expect.MaxTurns < 1 {
+			return errors.New(`it needs a "script", and in "expect" a "stop_reason" and "max_turns_used"`)
+		}
+		return nil
+	}))
 }
 
 // Turn is what the model says in its nth turn, from 1. After the end of the script it says nothing.
@@ -173,4 +166,42 @@ func ScoreTranscript(t Transcript, a oracle.Answer) TranscriptScore {
 	}
 	s.Met = len(s.Why) == 0
 	return s
+}
+
+// Player is a model that plays a transcript, turn by turn, in the order in which it is asked. It is safe for concurrent use.
+type Player struct {
+	transcript Transcript
+	asked      atomic.Int64
+}
+
+// NewPlayer returns a local model called "transcript:" and the transcript's id.
+func NewPlayer(t Transcript) *Player { return &Player{transcript: t} }
+
+// PlayerProvider is the provider part of a player's id.
+const PlayerProvider = "transcript"
+
+// ID implements model.Model.
+func (p *Player) ID() string { return PlayerProvider + ":" + p.transcript.ID }
+
+// Local implements model.Model.
+func (p *Player) Local() bool { return true }
+
+// Chat plays the next turn, its text in pieces as from a hosted model, so that signals are cut at odd places.
+func (p *Player) Chat(ctx context.Context, _ model.Request, emit func(model.Delta) error) (model.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Response{Model: p.ID()}, &model.Error{Kind: model.KindOf(err), Model: p.ID(), Err: err}
+	}
+	r := p.transcript.Turn(int(p.asked.Add(1)))
+	r.Model, r.Attempts = p.ID(), 1
+	sent := 0
+	for piece := range slices.Chunk([]rune(r.Text), 97) {
+		if emit == nil {
+			break
+		}
+		if err := emit(model.Delta{Text: string(piece)}); err != nil {
+			return model.Response{Text: r.Text[:sent], Model: p.ID()}, fmt.Errorf("playing %s: %w", p.transcript.ID, err)
+		}
+		sent += len(string(piece))
+	}
+	return r, nil
 }

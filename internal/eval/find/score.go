@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,19 +71,9 @@ type Tally struct {
 	Claims eval.Share `json:"claims"` // of the questions it says it answered, those of which one passage of four is right
 }
 
-// Group is the tallies of one part of the set, of all finders in order.
-type Group struct {
-	Name    string  `json:"name"`
-	Tallies []Tally `json:"tallies"`
-}
-
 // Report is the score of several finders on one half of a set.
 type Report struct {
-	Frozen   bool     `json:"frozen"`
-	Whole    bool     `json:"whole,omitempty"`
-	All      Group    `json:"all"`
-	Corpora  []Group  `json:"corpora"`
-	Kinds    []Group  `json:"kinds"`
+	Tallies  []Tally  `json:"tallies"`
 	Failures []Result `json:"failures,omitempty"` // of the first finder, in the open half only
 	Missing  []string `json:"missing,omitempty"`  // corpora that are not on this machine
 }
@@ -98,7 +90,7 @@ type Set struct {
 
 // Run scores finders on one half of the questions.
 func Run(ctx context.Context, set Set, finders ...Finder) (Report, error) {
-	r := Report{Frozen: set.Frozen, Whole: set.Whole}
+	r := Report{}
 	var asked []Question
 	for _, q := range set.Questions {
 		switch {
@@ -173,51 +165,47 @@ func (p Passage) Shows(files fs.FS, places []Place) bool {
 }
 
 func (r *Report) count(results []Result, finders []Finder, failures bool) {
-	var corpora, kinds []string
-	for _, res := range results {
-		corpora, kinds = append(corpora, res.Corpus), append(kinds, res.Kind)
-		if failures && res.Finder == finders[0].Name && (!res.First || res.Claimed && !res.Any) {
-			r.Failures = append(r.Failures, res)
-		}
-	}
-	group := func(name string, of func(Result) bool) Group {
-		g := Group{Name: name}
-		for _, f := range finders {
-			first, any, all, claimed, kept := 0, 0, 0, 0, 0
-			for _, res := range results {
-				if res.Finder != f.Name || !of(res) {
-					continue
-				}
-				all++
-				if res.First {
-					first++
-				}
-				if res.Any {
-					any++
-				}
-				if res.Claimed {
-					claimed++
-				}
-				if res.Claimed && res.Any {
-					kept++
+	for i, f := range finders {
+		first, some, all, claimed, kept := 0, 0, 0, 0, 0
+		for _, res := range results {
+			if res.Finder != f.Name {
+				continue
+			}
+			all++
+			for count, is := range map[*int]bool{&first: res.First, &some: res.Any, &claimed: res.Claimed, &kept: res.Claimed && res.Any} {
+				if is {
+					*count++
 				}
 			}
-			g.Tallies = append(g.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(any, all), Claims: eval.ShareOf(kept, claimed)})
+			if failures && i == 0 && (!res.First || res.Claimed && !res.Any) {
+				r.Failures = append(r.Failures, res)
+			}
 		}
-		return g
-	}
-	r.All = group("all", func(Result) bool { return true })
-	for _, name := range distinct(corpora) {
-		r.Corpora = append(r.Corpora, group(name, func(res Result) bool { return res.Corpus == name }))
-	}
-	for _, name := range distinct(kinds) {
-		r.Kinds = append(r.Kinds, group(name, func(res Result) bool { return res.Kind == name }))
+		r.Tallies = append(r.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(some, all), Claims: eval.ShareOf(kept, claimed)})
 	}
 }
 
-func distinct(names []string) []string {
-	slices.Sort(names)
-	return slices.Compact(names)
+// WriteText writes the report for people.
+func (r Report) WriteText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(tw, "the place that answers is\tin the first passage\tin one of four\tin one of four, where it says that it answers\n")
+	for _, t := range r.Tallies {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", t.Finder, t.First, t.Any, t.Claims)
+	}
+	for _, f := range r.Failures {
+		also := ""
+		switch {
+		case f.Any:
+			also = " (shown, not first)"
+		case f.Claimed:
+			also = " (claimed)"
+		}
+		fmt.Fprintf(tw, "\n%s%s: %s\n  wanted %s:%d %s, got %s\n", f.ID, also, f.Text, f.Places[0].Path, f.Places[0].Start, f.Places[0].Name, strings.Join(f.Got, "; "))
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(tw, "\nnot scored: %s is not on this machine\n", m)
+	}
+	return tw.Flush()
 }
 
 // Hits reads the passages of a search tool's result. Code and notes name their places alike.

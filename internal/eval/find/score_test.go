@@ -74,7 +74,7 @@ func TestOnlyTheFirstPassageAndOneOfFourCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][2]int{{0, 1}, {1, 1}, {0, 0}} {
-		if got := r.All.Tallies[i]; got.First.Hits != want[0] || got.Any.Hits != want[1] || got.First.Of != 1 {
+		if got := r.Tallies[i]; got.First.Hits != want[0] || got.Any.Hits != want[1] || got.First.Of != 1 {
 			t.Errorf("%s: first %s, one of four %s", got.Finder, got.First, got.Any)
 		}
 	}
@@ -91,19 +91,19 @@ func TestTheFrozenHalfShowsFiguresOnly(t *testing.T) {
 		q.ID += "x"
 	}
 	set := Set{Questions: []Question{q}, Folders: map[string]string{"m@v1": dir}, Failures: true}
-	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.All.Tallies[0].First.Of != 0 {
-		t.Errorf("a frozen question is asked in the open half: %+v, %v", r.All, err)
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.Tallies[0].First.Of != 0 {
+		t.Errorf("a frozen question is asked in the open half: %+v, %v", r.Tallies, err)
 	}
 	set.Frozen = true
-	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.All.Tallies[0].First.Of != 1 || len(r.Failures) != 0 {
-		t.Errorf("%+v, failures %v, %v", r.All, r.Failures, err)
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.Tallies[0].First.Of != 1 || len(r.Failures) != 0 {
+		t.Errorf("%+v, failures %v, %v", r.Tallies, r.Failures, err)
 	}
 }
 
 func TestWhatIsNotThereIsNamedAndLabelsThatDoNotFitAreRefused(t *testing.T) {
 	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 400, Name: "Limit"}}}
 	set := Set{Questions: []Question{q}, Frozen: q.Frozen(), Folders: map[string]string{"m@v1": ""}}
-	if r, err := Run(t.Context(), set, fixed("none")); err != nil || len(r.Missing) != 1 || r.All.Tallies[0].First.Of != 0 {
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || len(r.Missing) != 1 || r.Tallies[0].First.Of != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	set.Folders["m@v1"] = corpusOf(t, source)
@@ -124,18 +124,5 @@ func TestThePartsOfOnePlaceAreOnePassage(t *testing.T) {
 	got := Cited(oracle.Answer{Answer: "`a.go:10-12`:\n\n```\nx\n```\n\n…\n\n`a.go:40-50`:\n\n```\ny\n```\n\n`a.go:60-70`:\n"}).Passages
 	if len(got) != 2 || got[0].String() != "a.go 10-12 40-50" || got[1].String() != "a.go 60-70" {
 		t.Errorf("%v", got)
-	}
-}
-
-func TestPlainSearchesFindPlainWords(t *testing.T) {
-	dir := corpusOf(t, source)
-	if err := os.WriteFile(filepath.Join(dir, "other.md"), []byte("# Other\n\nNothing about that.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []Finder{Words(), Declarations()} {
-		got, err := f.Find(t.Context(), dir, Question{Text: "how much is the Limit"})
-		if err != nil || len(got.Passages) == 0 || !got.Passages[0].Shows(os.DirFS(dir), []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}) {
-			t.Errorf("%s: %v, %v", f.Name, got, err)
-		}
 	}
 }

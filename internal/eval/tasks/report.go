@@ -3,6 +3,8 @@ package tasks
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -57,61 +59,45 @@ func (f Failure) String() string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// tally sums up turns.
-type tally struct {
-	Figures
-	turns, right, answered int
-}
-
-func (t *tally) add(turns []outcome) {
-	t.Dialogues++
+func (f *Figures) add(turns []outcome) {
+	f.Dialogues++
+	right, answered := f.Right.Hits, f.Answered.Hits
 	for _, o := range turns {
-		t.turns++
-		t.right += one(o.right)
-		t.answered += one(o.answered)
-		t.WrongTasks += o.wrongTasks
-		t.Unconfirmed += one(o.unconfirmed)
-		t.Effects += one(o.effect)
+		if o.right {
+			right++
+		}
+		if o.answered {
+			answered++
+		}
+		if o.unconfirmed {
+			f.Unconfirmed++
+		}
+		if o.effect {
+			f.Effects++
+		}
+		f.WrongTasks += o.wrongTasks
 	}
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func (t *tally) figures() Figures {
-	t.Right, t.Answered = eval.ShareOf(t.right, t.turns), eval.ShareOf(t.answered, t.turns)
-	return t.Figures
+	f.Right, f.Answered = eval.ShareOf(right, f.Right.Of+len(turns)), eval.ShareOf(answered, f.Answered.Of+len(turns))
 }
 
 func report(set Set, dialogues []Dialogue, outcomes [][]outcome) Report {
-	var all, open, frozen tally
-	languages := map[string]*tally{}
 	r := Report{ByLanguage: map[string]Figures{}, Broken: []string{}, Failures: []Failure{}}
 	for i, d := range dialogues {
-		if languages[d.Lang] == nil {
-			languages[d.Lang] = &tally{}
-		}
-		half := &open
+		half := &r.Open
 		if d.Frozen {
-			half = &frozen
+			half = &r.Frozen
 		}
-		for _, t := range []*tally{&all, half, languages[d.Lang]} {
-			t.add(outcomes[i])
+		language := r.ByLanguage[d.Lang]
+		for _, f := range []*Figures{&r.All, half, &language} {
+			f.add(outcomes[i])
 		}
+		r.ByLanguage[d.Lang] = language
 		missed := failures(d, outcomes[i])
 		if d.Frozen && !set.FrozenOnly {
 			r.Hidden += len(missed)
 			continue
 		}
 		r.Failures = append(r.Failures, missed...)
-	}
-	r.All, r.Open, r.Frozen = all.figures(), open.figures(), frozen.figures()
-	for lang, t := range languages {
-		r.ByLanguage[lang] = t.figures()
 	}
 	r.judge()
 	return r
@@ -161,14 +147,19 @@ func (r Report) WriteText(w io.Writer) error {
 		}
 	}
 	row("all", r.All)
-	for _, lang := range Languages() {
-		row(lang, r.ByLanguage[lang])
+	for _, language := range slices.Sorted(maps.Keys(r.ByLanguage)) {
+		row(language, r.ByLanguage[language])
 	}
 	row("open", r.Open)
 	row("frozen", r.Frozen)
 	if r.WithFailures {
-		eval.WriteFailures(tw, r.Failures, r.Hidden, "dialogues")
+		for _, f := range r.Failures {
+			fmt.Fprintln(tw, f)
+		}
+		fmt.Fprintf(tw, "and %d in frozen dialogues, which --frozen shows\n", r.Hidden)
 	}
-	eval.WriteBounds(tw, r.Broken)
+	for _, bound := range r.Broken {
+		fmt.Fprintln(tw, "not met:", bound)
+	}
 	return tw.Flush()
 }

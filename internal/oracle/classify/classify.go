@@ -1,17 +1,19 @@
 // Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
 // because nothing is asked (FR-015 in docs/requirements.md).
 //
-// A question is tokenized. Its words, their neighbours and letters, how it is built and what was asked before are signs that a learned classifier weighs:
-// it says how probable each type is. It is trained from the questions in the folder training, which explains how one is added.
+// Words, pairs of neighbours and letters of a question are signs that a linear classifier weighs: it says how probable each type is. It learned from the
+// questions in eval/training, which explains how one is added.
 //
 // Guarantees: pure and deterministic, to the bit the same on every machine; any input, valid or not, gives a valid result, with probabilities
-// that add up to 1; cost is bounded, because at most 5 KB of a question are read.
+// that add up to 1; cost is bounded, because at most 2 KB of a question are read.
 package classify
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"strconv"
+
+	"sibyl/internal/text"
 )
 
 // Type says what a question is about.
@@ -25,7 +27,16 @@ const (
 	Action         Type = "action"         // write operations
 )
 
-// types lists them in the order of the columns of weights. On equal scores the earlier wins.
+// Places of the types among probabilities and weights. On equal probabilities the earlier wins.
+const (
+	code = iota
+	docs
+	web
+	chat
+	write
+	columns
+)
+
 var types = [columns]Type{code: Code, docs: Documentation, web: Research, chat: Conversational, write: Action}
 
 // Types returns every type.
@@ -33,6 +44,11 @@ func Types() []Type { return slices.Clone(types[:]) }
 
 // Valid reports whether t is one of the five.
 func (t Type) Valid() bool { return slices.Contains(types[:], t) }
+
+// Needs returns the sources a type needs.
+func (t Type) Needs() (code, vault, web bool) {
+	return t == Code, t == Documentation || t == Action, t == Research
+}
 
 // Query is a question and what came before it.
 type Query struct {
@@ -43,25 +59,17 @@ type Query struct {
 	PreviousType Type
 }
 
-// Column of each type in weights.
-const (
-	code = iota
-	docs
-	web
-	chat
-	write
-	columns
-)
-
 // Match is a word of a question, or what else counted, and how much.
 type Match struct {
-	Feature string   `json:"feature"` // word, name, path, link, number, sign, pasted; before: the question before it
+	Feature string   `json:"feature"` // word, name, quoted, pasted; before: the question before it
 	Words   []string `json:"words"`
 	Weight  float64  `json:"weight"` // what it added to the chosen type's score, above what it added to others; below 0: it spoke for another
 }
 
-// Classification is what a question was found to be. Secondary is the runner-up among the types that read a source: where to
-// look if the first source is empty. It has no value if no other came near, and is never a change.
+// Shares are the probabilities of types.
+type Shares map[Type]float64
+
+// Classification is what a question was found to be.
 type Classification struct {
 	QueryType       Type     `json:"query_type"`
 	NeedsCode       bool     `json:"needs_code"`
@@ -70,50 +78,31 @@ type Classification struct {
 	Confidence      float64  `json:"confidence"`              // 0..0.99: the probability of QueryType
 	Probabilities   Shares   `json:"probabilities,omitempty"` // of each type; they add up to 1
 	KeywordsMatched []string `json:"keywords_matched,omitempty"`
-	Secondary       Type     `json:"secondary,omitempty"`
 	Matches         []Match  `json:"matches,omitempty"`
 }
 
-// Shares are the probabilities of types.
-type Shares map[Type]float64
-
-// byName are the types in the order of their names.
-var byName = [columns]Type{Action, Code, Conversational, Documentation, Research}
-
-// MarshalJSON writes them as a map is written, for a fraction of the work: a classification is kept with every run.
-func (s Shares) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, 112), '{')
-	for _, t := range byName {
-		if p, ok := s[t]; ok {
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = append(append(append(b, '"'), t...), '"', ':')
-			b = strconv.AppendFloat(b, p, 'f', -1, 64)
-		}
-	}
-	return append(b, '}'), nil
-}
+// Probabilities where there is no word; where nearly none was ever met, so that it may be anything, and the world is larger than any project; and of a trace
+// or a piece of a program without a word beside it, which is most often one's own.
+var (
+	nothingSaid  = []float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
+	nothingKnown = []float64{code: 0.2, docs: 0.2, web: 0.3, chat: 0.2, write: 0.1}
+	onlyPasted   = []float64{code: 0.78, docs: 0.02, web: 0.2, chat: 0, write: 0}
+)
 
 // Classify says what a question is about and which sources it needs.
 func Classify(q Query) Classification {
 	t := newText(q.Text)
-	if len(t.tokens) == 0 {
-		return concluded(Conversational, nothingSaid[:])
-	}
-	seen := signsOf(t, q)
-	defer seen.free()
-	switch met, without := meets(seen.all); {
-	case without && !met:
-		return concluded(Conversational, nothingSaid[:])
-	case !met:
-		return concluded(Research, nothingKnown[:])
-	}
-	p := weights().Probabilities(seen.all)
+	seen := t.signs(q)
 	switch {
-	case t.isPasted():
-		p = onlyPasted[:]
-	case likeliest(p) == write && !t.wishes(q):
+	case len(t.tokens) == 0:
+		return concluded(Conversational, nothingSaid)
+	case !slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind != pasted }):
+		return concluded(Code, onlyPasted)
+	case !meets(seen):
+		return concluded(Research, nothingKnown)
+	}
+	p := weights().Probabilities(seen)
+	if likeliest(p) == write && !t.wishes(q) {
 		p = without(p, write)
 	}
 	c := concluded(types[likeliest(p)], p)
@@ -121,104 +110,55 @@ func Classify(q Query) Classification {
 	return c
 }
 
-// likeliest is the column of the greatest probability, the first of equals.
-func likeliest(p []float64) int {
-	best := 0
-	for k := range p {
-		if p[k] > p[best] {
-			best = k
-		}
-	}
-	return best
+// likeliest is the place of the greatest probability, the first of equals.
+func likeliest(p []float64) int { return slices.Index(p, slices.Max(p)) }
+
+// wishes says whether the first or the last sentence by itself wishes for a change: a question is no wish, whatever stands behind it.
+func (t *said) wishes(q Query) bool {
+	ends := [][2]int{t.sentences[0], t.sentences[len(t.sentences)-1]}
+	return len(t.sentences) == 1 || slices.ContainsFunc(ends, func(in [2]int) bool {
+		return likeliest(weights().Probabilities(newText(t.part(in[0], in[1])).signs(q))) == write
+	})
 }
 
-// probabilities are those of the types, by the words alone.
-func (t *text) probabilities(q Query) []float64 {
-	seen := signsOf(t, q)
-	defer seen.free()
-	return weights().Probabilities(seen.all)
-}
-
-// isPasted says that nothing stands beside a trace or a piece of a program.
-func (t *text) isPasted() bool {
-	return !slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind != block })
-}
-
-// wishes says whether somebody wishes for a change in their own words, with which they begin or end: what stands in a quotation is somebody else's, and what
-// a question is about wishes for nothing by itself.
-func (t *text) wishes(q Query) bool {
-	own := ownWords(t.raw)
-	if own == "" {
-		own = t.raw
-	}
-	said := newText(own)
-	if len(said.sentences) == 0 {
-		return false
-	}
-	if len(said.sentences) == 1 {
-		return own == t.raw || likeliest(said.probabilities(q)) == write
-	}
-	for _, s := range []span{said.sentences[0], said.sentences[len(said.sentences)-1]} {
-		if likeliest(newText(said.part(s)).probabilities(q)) == write {
-			return true
-		}
-	}
-	return false
-}
-
-// nothingSaid are the probabilities where there is no word, and nothingKnown those where none was ever met: it may be anything, and the world is larger
-// than any project.
-var (
-	nothingSaid  = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
-	nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.3, chat: 0.2, write: 0.1}
-)
-
-// onlyPasted are the probabilities of a trace or a piece of a program without a word beside it, of which nothing inside is read: it is most often one's own.
-var onlyPasted = [columns]float64{code: 0.78, docs: 0.02, web: 0.2}
-
-// concluded is a classification by its type and the probabilities of all, in the order of types.
+// concluded is a classification by its type and the probabilities of all.
 func concluded(t Type, probabilities []float64) Classification {
-	c := Classification{QueryType: t, Probabilities: make(Shares, columns)}
+	c := Classification{QueryType: t, Probabilities: Shares{}}
 	rest := 1.0
 	for k, p := range probabilities {
 		if types[k] != t {
-			c.Probabilities[types[k]] = exact(p)
-			rest -= exact(p)
+			c.Probabilities[types[k]] = rounded(p, 4)
+			rest -= rounded(p, 4)
 		}
 	}
-	c.Probabilities[t] = exact(rest)
-	c.Confidence = min(rounded(c.Probabilities[t]), surest)
+	c.Probabilities[t] = rounded(rest, 4)
+	c.Confidence = min(rounded(rest, 2), surest)
 	c.NeedsCode, c.NeedsVault, c.NeedsWeb = t.Needs()
-	for _, next := range []Type{Code, Documentation, Research} {
-		if p := c.Probabilities[next]; next != t && p >= leastSecondary && (c.Secondary == "" || p > c.Probabilities[c.Secondary]) {
-			c.Secondary = next
-		}
-	}
 	return c
 }
 
 // surest bounds the confidence: words alone are never certain.
 const surest = 0.99
 
-// leastSecondary is the probability under which a runner-up is no better than any other guess.
-const leastSecondary = 0.1
+func rounded(x float64, places int) float64 {
+	by := math.Pow10(places)
+	return math.Round(x*by) / by
+}
 
 // without gives probabilities among which one is 0; the others keep their proportions.
 func without(p []float64, not int) []float64 {
-	out, rest := make([]float64, columns), 1-p[not]
+	out, rest := slices.Clone(p), 1-p[not]
 	for k := range out {
-		switch {
-		case k == not:
-		case rest > 0:
+		out[k] = 1.0 / (columns - 1)
+		if rest > 0 {
 			out[k] = p[k] / rest
-		default:
-			out[k] = 1.0 / (columns - 1)
 		}
 	}
+	out[not] = 0
 	return out
 }
 
-// Without is the classification if the question can't be of a type.
+// Without is the classification if the question can't be of a type. Nothing is looked up where nothing else is likelier.
 func (c Classification) Without(not Type) Classification {
 	p := make([]float64, columns)
 	for k, t := range types {
@@ -226,7 +166,7 @@ func (c Classification) Without(not Type) Classification {
 	}
 	p = without(p, slices.Index(types[:], not))
 	best := likeliest(p)
-	if p[best] == p[chat] { // nothing is looked up where nothing else is likelier
+	if p[best] == p[chat] {
 		best = chat
 	}
 	out := concluded(types[best], p)
@@ -234,37 +174,35 @@ func (c Classification) Without(not Type) Classification {
 	return out
 }
 
-// Needs returns the sources a type needs.
-func (t Type) Needs() (code, vault, web bool) {
-	switch t {
-	case Code:
-		return true, false, false
-	case Documentation, Action:
-		return false, true, false
-	case Research:
-		return false, false, true
-	}
-	return false, false, false
-}
+// mostReasons bounds the words that an explanation names.
+const mostReasons = 6
 
-func rounded(x float64) float64 { return math.Round(x*100) / 100 }
-
-// exact is as much of a probability as is told.
-func exact(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-
-// unique returns the first limit different words, in their order. Words of which none comes twice are not copied.
-func unique(words []string, limit int) []string {
-	out := words[:0:0]
-	for i, w := range words {
-		switch {
-		case len(out) == limit:
-			return out
-		case slices.Contains(out, w):
-		case len(out) == i:
-			out = words[: i+1 : i+1]
-		default:
-			out = append(out, w)
+// explain names the words that speak most for or against the type: neighbours share what they add together.
+func (c *Classification) explain(t *said, q Query, seen []Sign) {
+	class := slices.Index(types[:], c.QueryType)
+	gains, earlier := make([]float64, len(t.tokens)), 0.0
+	for _, s := range seen {
+		gain := weights().gain(s, class)
+		for at := s.from[0]; at < s.from[1]; at++ {
+			gains[at] += gain / float64(s.from[1]-s.from[0])
+		}
+		if s.is == before {
+			earlier += gain
 		}
 	}
-	return out
+	if earlier = rounded(earlier, 2); earlier != 0 {
+		c.Matches = append(c.Matches, Match{"before", []string{string(q.PreviousType)}, earlier})
+	}
+	for i, tok := range t.tokens {
+		if gain := rounded(gains[i], 2); gain != 0 {
+			c.Matches = append(c.Matches, Match{tok.kind.String(), []string{text.Brief(tok.raw, longestRead)}, gain})
+		}
+	}
+	slices.SortStableFunc(c.Matches, func(a, b Match) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	c.Matches = c.Matches[:min(len(c.Matches), mostReasons)]
+	for _, m := range c.Matches {
+		if m.Weight > 0 && m.Feature != "before" && !slices.Contains(c.KeywordsMatched, m.Words[0]) {
+			c.KeywordsMatched = append(c.KeywordsMatched, m.Words[0])
+		}
+	}
 }

@@ -104,9 +104,6 @@ func validate(t *testing.T, text string, c Classification) {
 	if !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb && c.QueryType != Conversational {
 		t.Errorf("%q: %s needs no source", text, c.QueryType)
 	}
-	if s := c.Secondary; s != "" && (s != Code && s != Documentation && s != Research || s == c.QueryType) {
-		t.Errorf("%q: %q can't be second to %q", text, s, c.QueryType)
-	}
 	for _, k := range c.KeywordsMatched {
 		if k == "" {
 			t.Errorf("%q: an empty keyword in %q", text, c.KeywordsMatched)
@@ -239,9 +236,6 @@ func TestConfidenceFallsWithTheMargin(t *testing.T) {
 	torn := Classify(Query{Text: "what is documented about the implementation"})
 	if clear.Confidence <= torn.Confidence {
 		t.Errorf("a clear question got %.2f, an ambiguous one %.2f", clear.Confidence, torn.Confidence)
-	}
-	if torn.Secondary == "" {
-		t.Errorf("an ambiguous question names no second type: %+v", torn)
 	}
 }
 

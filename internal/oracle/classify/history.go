@@ -3,13 +3,27 @@ package classify
 import (
 	"slices"
 	"strings"
+
+	"sibyl/internal/text/search"
 )
 
-// recentQuestions is how many earlier questions make up the topic.
-const recentQuestions = 3
+const (
+	recentQuestions = 3 // how many earlier questions make up the topic
+	mostOfFollowUp  = 9 // words of a sentence that can't be understood by itself
+)
 
-// mostOfFollowUp is how many words a sentence has at most that can't be understood by itself.
-const mostOfFollowUp = 9
+// Closed classes of words by which a question is seen to go on with the one before it, in the five languages that are trained.
+const (
+	leading = " and or but und oder aber e ou mas y o pero et "
+	asking  = " who whom whose what which when where why how is are am was were do does did can could will would should shall may might has have had must" +
+		" wer wem wen wessen wann wo warum wieso wie welche welcher welches ist sind war waren hat haben kann wird quem que qual quais quando onde como e sao foi" +
+		" quien cual cuando donde es son fue qui quel quelle quand ou comment est "
+	pronouns = " it they them es sie ihn isso isto ele ela eles elas eso esto el ella ellos ca cela " //nolint:misspell // Portuguese
+	pointing = " it that this they those these das dies diese esse essa este esta "
+	phrases  = "|what about|how about|also in|same for|only in|was ist mit|wie ist|e quanto|y que|"
+)
+
+func isOf(list, word string) bool { return strings.Contains(list, " "+word+" ") }
 
 // Continues reports whether a question can't be understood without the one before it.
 func Continues(question string) bool { return newText(question).followsBy() != standsAlone }
@@ -19,28 +33,28 @@ const (
 	leads       = "and"      // it begins as if others had come before it
 	leadsOwn    = "and asks" // so it does, with a question of its own
 	refers      = "it"       // it asks about something by a pronoun
-	standsAlone = ""         // it stands by itself
+	standsAlone = ""
 )
 
 // followsBy says by what a text is seen not to stand by itself.
-func (t *text) followsBy() string {
-	is := grammar()
-	for _, s := range t.sentences {
-		words := t.norms[s.start:s.end]
-		if len(words) > mostOfFollowUp {
-			continue
+func (t *said) followsBy() string {
+	for _, in := range t.sentences {
+		tokens := t.tokens[in[0]:in[1]]
+		first, second, last := tokens[0].seen, "", tokens[len(tokens)-1]
+		if len(tokens) > 1 {
+			second = tokens[1].seen
 		}
-		line := strings.Join(words, " ") + " "
-		led := is[leading][words[0]] || slices.ContainsFunc(leadingPhrases[:], func(p string) bool { return strings.HasPrefix(line, fold(p)) })
-		own := is[leading][words[0]] && len(words) > 1 && is[asking][words[1]]
-		asks := own || is[asking][words[0]] || t.tokens[s.end-1].after == question
-		pointed := slices.ContainsFunc(words, func(w string) bool { return is[pronouns][w] }) || len(words) < 5 && is[pointing][words[len(words)-1]]
+		led := isOf(leading, first)
+		own := led && isOf(asking, second)
+		asks := own || isOf(asking, first) || last.after == question
+		pointed := slices.ContainsFunc(tokens, func(tok token) bool { return isOf(pronouns, tok.seen) }) || len(tokens) < 5 && isOf(pointing, last.seen)
 		switch {
-		case asks && pointed && len(words) > 2:
+		case len(tokens) > mostOfFollowUp:
+		case asks && pointed && len(tokens) > 2:
 			return refers
 		case own:
 			return leadsOwn
-		case led:
+		case led, strings.Contains(phrases, "|"+first+" "+second+"|"):
 			return leads
 		}
 	}
@@ -55,13 +69,13 @@ func TopicShift(previous []string, question string) bool {
 }
 
 // leaves says whether the words of a text have nothing to do with those of the earlier questions.
-func (t *text) leaves(previous []string) bool {
+func (t *said) leaves(previous []string) bool {
 	by := t.followsBy()
 	if len(previous) == 0 || by == leads || by == refers {
 		return false
 	}
 	mine := t.stems()
-	if len(mine) == 0 || len(mine) == 1 && slices.ContainsFunc(t.norms, func(w string) bool { return grammar()[pointing][w] }) {
+	if len(mine) == 0 || len(mine) == 1 && slices.ContainsFunc(t.tokens, func(tok token) bool { return isOf(pointing, tok.seen) }) {
 		return false
 	}
 	for _, earlier := range previous[max(0, len(previous)-recentQuestions):] {
@@ -72,4 +86,17 @@ func (t *text) leaves(previous []string) bool {
 		}
 	}
 	return true
+}
+
+// stems are the terms in a form that inflections and spellings share; names in their parts too.
+func (t *said) stems() map[string]bool {
+	out := map[string]bool{}
+	for _, term := range t.terms() {
+		for _, w := range search.Words(strings.Join(search.Parts(term), " ")) {
+			if stem := search.Stem(w); len(stem) > 1 && !search.IsStop(w) {
+				out[stem] = true
+			}
+		}
+	}
+	return out
 }

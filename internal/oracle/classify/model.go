@@ -1,0 +1,114 @@
+package classify
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Model is a linear classifier. Bias and the rows of Weights have the order of Types.
+type Model struct {
+	Bias    [columns]float64
+	Scale   float64 // what a weight of 1 counts
+	Weights [Buckets][columns]int8
+}
+
+//go:embed classify.weights
+var weightsFile []byte
+
+// weights are what the classifier learned, which sibyl-eval train writes.
+var weights = sync.OnceValue(func() *Model {
+	m, err := Load(weightsFile)
+	if err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	return m
+})
+
+// Load reads the file of a model, compressed by gzip: bias, scale and the rows of weights, with the low byte first.
+func Load(file []byte) (*Model, error) {
+	m, head := &Model{}, [columns + 1]float64{}
+	r, err := gzip.NewReader(bytes.NewReader(file))
+	if err == nil {
+		err = binary.Read(r, binary.LittleEndian, head[:])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("weights of the classifier: %w", err)
+	}
+	rows, err := io.ReadAll(r)
+	if err != nil || len(rows) != Buckets*columns {
+		return nil, fmt.Errorf("weights of the classifier: %d bytes where %d were expected (error: %w)", len(rows), Buckets*columns, err)
+	}
+	m.Scale = head[columns]
+	copy(m.Bias[:], head[:])
+	for i, w := range rows {
+		m.Weights[i/columns][i%columns] = int8(w)
+	}
+	return m, nil
+}
+
+// Probabilities are those of the types, in the order of Types; they add up to 1.
+func (m *Model) Probabilities(seen []Sign) []float64 {
+	p := m.Bias
+	for _, s := range seen {
+		for k, w := range m.Weights[s.Bucket] {
+			p[k] += float64(m.Scale * float64(w) * s.Count) // the conversion has every processor round alike
+		}
+	}
+	top, sum := max(p[0], p[1], p[2], p[3], p[4]), 0.0
+	for k := range p {
+		p[k] = exp(p[k] - top)
+		sum += p[k]
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+	return p[:]
+}
+
+// exp is e to the power of x for x of at most 0. That of package math differs in its last bits between processors.
+func exp(x float64) float64 {
+	const parts = 64
+	sum, part := 1.0, max(x, -parts)/parts
+	for n := 16.0; n >= 1; n-- {
+		sum = 1 + float64(sum*part)/n
+	}
+	for n := 1; n < parts; n *= 2 {
+		sum *= sum
+	}
+	return sum
+}
+
+// gain is what a sign adds to the score of a type above what it adds to the others on average. It is 0 for a sign that was not learned.
+func (m *Model) gain(s Sign, class int) float64 {
+	row, all := m.Weights[s.Bucket], 0.0
+	for _, w := range row {
+		all += float64(w)
+	}
+	own := float64(row[class])
+	return (own - (all-own)/(columns-1)) * m.Scale * s.Count
+}
+
+// meets says whether enough of a text was met in training: a third of its words or, where these are misspelt, two thirds of all that is seen of them, and
+// always a third of that. Some signs that were never met share a number with one that was.
+func meets(seen []Sign) bool {
+	var words, wordsMet, all, met int
+	for _, s := range seen {
+		if s.from[1] == 0 {
+			continue
+		}
+		is := 0
+		if weights().Weights[s.Bucket] != [columns]int8{} {
+			is = 1
+		}
+		all, met = all+1, met+is
+		if s.is == term {
+			words, wordsMet = words+1, wordsMet+is
+		}
+	}
+	return 3*met > all && (3*wordsMet > words || 3*met > 2*all)
+}

@@ -1,0 +1,212 @@
+package classify
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sibyl/internal/text/search"
+)
+
+// endBytes is how much is read of each end of a long input: a request stands before or after what was pasted.
+const endBytes = 1 << 10
+
+// mark is the strongest punctuation behind a token.
+type mark int
+
+const (
+	none mark = iota
+	comma
+	sentence
+	question
+)
+
+// kind is what a token is.
+type kind int
+
+const (
+	word   kind = iota
+	name        // an identifier, a path, an address or a number
+	quoted      // words of somebody else
+	pasted      // lines of a program, a trace or a query
+)
+
+func (k kind) String() string { return [...]string{"word", "name", "quoted", "pasted"}[k] }
+
+// token is a word or a name of a text, or a stretch of it that somebody else wrote.
+type token struct {
+	kind  kind
+	raw   string // without the punctuation around it
+	seen  string // a word in lower case without accents, or the shape of all else
+	after mark
+}
+
+// said is a question in tokens and in sentences.
+type said struct {
+	raw       string
+	tokens    []token
+	sentences [][2]int // first token, and the one behind the last
+}
+
+func newText(raw string) *said {
+	t := &said{raw: plain(raw)}
+	t.read()
+	if len(t.tokens) == 1 && t.tokens[0].kind == quoted { // nothing of their own is left
+		t.raw, t.tokens = strings.Trim(t.raw, "> \t\"“”„«»"), nil
+		t.chunks(t.raw)
+	}
+	start := 0
+	for i, tok := range t.tokens {
+		if tok.after >= sentence || i == len(t.tokens)-1 {
+			t.sentences = append(t.sentences, [2]int{start, i + 1})
+			start = i + 1
+		}
+	}
+	return t
+}
+
+// plain is the part of a text that is read, in one spelling and without characters that are not seen.
+func plain(s string) string {
+	if len(s) > 2*endBytes {
+		s = s[:endBytes] + "\n" + s[len(s)-endBytes:]
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(strings.ToValidUTF8(s, " "))))
+}
+
+// fromElsewhere are lines of traces, queries and programs.
+var fromElsewhere = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^goroutine \d|^at [\w$.<>]+\(|^File ".+", line|^[\w./-]+\.\w+:\d+|^#\d+ +0x|^(panic|\w+(Error|Exception)): |^Traceback ` +
+		`|^[A-Z]{4,}( [A-Z]{4})? .*(FROM|SET|VALUES|WHERE|\()|^[^"]*[{}]$|\);?$|;$|^#include |^(import|from|func|def|class) [\w("].*[({:]`)
+})
+
+// read takes the lines of a text apart: those that somebody else wrote are a token for each stretch.
+func (t *said) read() {
+	fenced := false
+	for line := range strings.Lines(t.raw) {
+		said := strings.TrimSpace(line)
+		last := token{}
+		if n := len(t.tokens); n > 0 {
+			last = t.tokens[n-1]
+		}
+		fence := strings.HasPrefix(said, "```")
+		fenced = fenced != fence
+		k := word
+		switch {
+		case fence, fenced, last.kind == pasted && strings.IndexAny(line, " \t") == 0, fromElsewhere().MatchString(said):
+			k = pasted
+		case strings.HasPrefix(said, ">"):
+			k = quoted
+		}
+		switch {
+		case k == word:
+			t.line(said)
+		case k == last.kind:
+			t.tokens[len(t.tokens)-1].raw += "\n" + said
+		default:
+			t.tokens = append(t.tokens, token{kind: k, raw: said, seen: "#" + k.String()})
+		}
+		t.end(sentence)
+	}
+}
+
+// end says what punctuation stands behind what was read last.
+func (t *said) end(m mark) {
+	if n := len(t.tokens); n > 0 {
+		t.tokens[n-1].after = max(t.tokens[n-1].after, m)
+	}
+}
+
+// marked are spans in quotation marks, and names in backticks.
+var marked = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`[^`]+`" + `|"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»`)
+})
+
+// line adds what a person says in a line.
+func (t *said) line(line string) {
+	end := 0
+	for _, at := range marked().FindAllStringIndex(line, -1) {
+		t.chunks(line[end:at[0]])
+		tok := token{kind: quoted, raw: strings.Trim(line[at[0]:at[1]], "`\"“”„«»"), seen: "#quoted"}
+		if line[at[0]] == '`' {
+			tok.kind, tok.seen = name, "#`"
+		}
+		t.tokens = append(t.tokens, tok)
+		end = at[1]
+	}
+	t.chunks(line[end:])
+}
+
+// chunks adds what stands between spaces: a name by its shape, or words.
+func (t *said) chunks(line string) {
+	for chunk := range strings.FieldsSeq(line) {
+		core := strings.TrimRight(strings.TrimLeft(chunk, "([{<>|*~¿¡\"'‘"), ")]}>|*~\"'’.,:;!?…")
+		_, tail, _ := strings.Cut(chunk, core)
+		if strings.Contains(core, "(") && strings.HasPrefix(tail, ")") {
+			core, tail = core+")", tail[1:]
+		}
+		if shape := shapeOf(core); shape != "" {
+			t.tokens = append(t.tokens, token{kind: name, raw: core, seen: "#" + shape})
+		} else {
+			for _, part := range strings.FieldsFunc(core, func(r rune) bool { return strings.ContainsRune("-–—/+,;!?'’", r) }) {
+				for _, w := range search.Words(part) {
+					t.tokens = append(t.tokens, token{kind: word, raw: part, seen: w})
+				}
+			}
+		}
+		switch {
+		case strings.Contains(tail, "?"):
+			t.end(question)
+		case strings.ContainsAny(tail, ".!;…"):
+			t.end(sentence)
+		case strings.ContainsAny(tail, ",:)"), strings.Trim(core, "-–—") == "":
+			t.end(comma)
+		}
+	}
+}
+
+// A shape has at most so many bytes, and keeps the ending of a file that is at most so long.
+const (
+	longestShape  = 12
+	longestEnding = 4
+)
+
+// shapeOf says how a run of characters is built that is more than words: letters are a or A, digits 0, and other characters themselves, each run once but
+// for numbers. It is "" for words, also with hyphens, slashes and apostrophes between.
+func shapeOf(core string) string {
+	b, last, more := &strings.Builder{}, rune(0), false
+	number := strings.Trim(core, "0123456789.,:%") == ""
+	for i, r := range core {
+		class := r
+		switch {
+		case unicode.IsUpper(r):
+			class = 'A'
+		case unicode.IsLetter(r), unicode.IsMark(r):
+			class = 'a'
+		case unicode.IsDigit(r):
+			class = '0'
+		}
+		joins := strings.ContainsRune("-–—/'’", r) && (i > 0 || r != '-' && r != '/')
+		more = more || class == 'A' && last == 'a' || class != 'a' && class != 'A' && !joins
+		if class != last || number {
+			b.WriteRune(class)
+		}
+		last = class
+	}
+	if !more || !strings.ContainsFunc(core, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
+		return ""
+	}
+	shape := b.String()
+	dot, at := strings.LastIndexByte(shape, '.'), strings.LastIndexByte(core, '.')
+	if ending := core[at+1:]; at > 0 && len(ending) <= longestEnding && strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return shape[:dot+1] + ending
+	}
+	return shape[:min(len(shape), longestShape)]
+}
