@@ -59,7 +59,7 @@ export const inquiry = {
   "inquiry.strategy.template": ["a template", "eine Vorlage", "um modelo de pergunta"],
   "inquiry.strategy.timeline": ["dates and order", "Zeiten und Reihenfolge", "datas e ordem"],
   "inquiry.silent": ["The witness returned nothing.", "Der Zeuge hat nichts gesagt.", "A testemunha não disse nada."],
-  "inquiry.not-found": ["No passage on this was found.", "Dazu wurde keine Stelle gefunden.", "Não foi encontrado nenhum trecho sobre isto."],
+  "inquiry.not-found": ["No passage was found.", "Es wurde keine Stelle gefunden.", "Nenhum trecho foi encontrado."],
   "inquiry.citations": ["Where it stands", "Wo es steht", "Onde está"],
   "inquiry.citation": ["{document}, page {page}", "{document}, Seite {page}", "{document}, página {page}"],
   "inquiry.gaps": ["Open gaps", "Offene Lücken", "Lacunas em aberto"],
