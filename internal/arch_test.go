@@ -76,7 +76,7 @@ var (
 	// Council is a Markdown file, the witness of an Inquiry may be documents, sentences of
 	// documents and notes answer questions, the schema of its session is a document too, and what examples teach
 	// is kept as weights.
-	ground = []string{"internal/learned", "internal/agent", "internal/jsonappend", "internal/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/words", "internal/sentence", "internal/document", "prompts", "trees", "docs"}
+	ground = []string{"internal/learned", "internal/agent", "internal/jsonappend", "internal/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/document", "prompts", "trees", "docs"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
 	// what the standard library lacks: sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
 	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
