@@ -367,10 +367,13 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	for _, n := range []struct {
 		named  bool
 		source tool.Source
-	}{{f.code || f.in != "" || app.IsProject(o.CodeRoot), tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
+	}{{f.code || f.in != "", tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
 		if n.named {
 			o.Name(n.source)
 		}
+	}
+	if app.IsProject(o.CodeRoot) {
+		o.Likely = []tool.Source{tool.Code}
 	}
 	return o, nil
 }

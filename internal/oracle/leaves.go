@@ -25,7 +25,8 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn
 	Said         agent.Said       `port:"said,optional"`
-	Named        []tool.Source    `port:"named,optional"` // sources that the person named
+	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
+	Likely       []tool.Source    `port:"likely,optional"` // the folder that the person stands in, if it is a project
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -135,7 +136,6 @@ type TurnSituation struct {
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"`  // the conversation wants notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
-	Later      []tool.Source `json:"later,omitempty"`  // sources to be searched where the others have nothing
 }
 
 // From which probability on a class is sure. A change is wished for beyond doubt before nothing is looked up.
@@ -166,7 +166,6 @@ func askModel() bt.Leaf {
 		Last       bool                    `port:"last" doc:"no turn follows: tools are withdrawn"`
 		Withdrawn  bool                    `port:"withdrawn" doc:"tools are withdrawn"`
 		TopicShift bool                    `port:"topic_shift"`
-		Later      []tool.Source           `port:"later,optional" doc:"sources to be searched where the others have nothing"`
 		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
@@ -182,7 +181,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class), Later: i.Later}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class)}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

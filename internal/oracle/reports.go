@@ -7,6 +7,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // Reports is what is kept of the signals of a run, and what came of them.
@@ -19,11 +20,13 @@ type Reports struct {
 	Gaps      []string     `json:"gaps,omitempty"`      // capabilities asked for that do not exist
 	Consults  []Consult    `json:"consults,omitempty"`
 	Rephrased bool         `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
+
+	PointedAt []tool.Source `json:"pointed_at,omitempty"` // offered sources that the model was told to search, as it had not
 }
 
 // clone lets a leaf add to the reports without touching what the blackboard holds.
 func (r Reports) clone() Reports {
-	r.Gaps, r.Consults = slices.Clip(r.Gaps), slices.Clip(r.Consults)
+	r.Gaps, r.Consults, r.PointedAt = slices.Clip(r.Gaps), slices.Clip(r.Consults), slices.Clip(r.PointedAt)
 	return r
 }
 
@@ -167,6 +170,7 @@ const (
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason
+	NoticeNoSource   = "source.not_connected"   // payload: source; the one in which the answer would stand
 	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools could not be had
 	NoticeShift      = "context.topic_shift"    // earlier exchanges but the last were left out
 )

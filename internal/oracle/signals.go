@@ -81,10 +81,6 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 	}
 	add := func(s AuditedSignal) {
 		s.Turn, s.Record = turn, record
-		if s.Signal != nil {
-			at := stamped(*s.Signal, c)
-			s.Signal = &at
-		}
 		a.found = append(a.found, s)
 	}
 	h := r.Report

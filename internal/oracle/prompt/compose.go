@@ -64,8 +64,9 @@ func vocabulary() []string {
 // Situation is everything that a prompt depends on.
 type Situation struct {
 	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
-	Tools         []ToolLine // the tools offered, in any order; none when they are withdrawn
-	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code", "web"
+	Tools         []ToolLine // the tools offered, the likeliest first; none when they are withdrawn
+	Sources       []string   // what is connected, the likeliest first, as the prompt shall say it: "code", "web"
+	Missing       []string   // what is not connected, likewise
 	MaxTurns      int        // the turn budget, at least 1
 	HistoryTokens int        // the conversation so far, as Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known
@@ -113,7 +114,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		return Composed{}, err
 	}
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources), varDate: oneLine(s.Date, maxName),
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: oneLine(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
@@ -234,10 +235,10 @@ func holdAll(wanted, holding []string) bool {
 	return !slices.ContainsFunc(wanted, func(c string) bool { return !slices.Contains(holding, c) })
 }
 
-// toolLines lists the tools by name, one line each.
+// toolLines lists the tools, one line each.
 func toolLines(tools []ToolLine) string {
 	lines := make([]string, 0, len(tools))
-	for _, tool := range slices.SortedFunc(slices.Values(tools), func(a, b ToolLine) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, tool := range tools {
 		line := "- `" + oneLine(tool.Name, maxName) + "`"
 		if tool.Source != "" {
 			line += " (" + tool.Source + ")"
@@ -250,16 +251,15 @@ func toolLines(tools []ToolLine) string {
 	return strings.Join(lines, "\n")
 }
 
-// sourceList lists the sources in alphabetical order, each once.
-func sourceList(sources []string) string {
-	names := make([]string, 0, len(sources))
-	for _, source := range sources {
-		if name := oneLine(source, maxName); name != "" {
+// nameList lists names in their order, each once.
+func nameList(all []string) string {
+	names := make([]string, 0, len(all))
+	for _, source := range all {
+		if name := oneLine(source, maxName); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
+	return strings.Join(names, ", ")
 }
 
 // oneLine turns every run of blank space or control characters into one space and cuts the text to limit characters.
