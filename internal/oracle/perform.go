@@ -64,15 +64,15 @@ func (e Env) signals() string {
 // sources says what is connected and what is not, the likeliest for a type of question first. The names of folders are their owner's, as what is
 // in them, and stay out.
 func (e Env) sources(t classify.Type) (connected, missing []string) {
-	webMissing := "web search (no search engine is set up: a page can only be opened by its address)"
+	webMissing := "web search (no search engine is set up)"
 	if e.NoWeb {
 		webMissing = "the web (it is off)"
 	}
 	for _, s := range kin(t) {
-		is, name, without := e.CodeRoot != "", "code", "code (no folder is given)"
+		is, name, without := e.CodeRoot != "", "code", "code"
 		switch s {
 		case tool.Vault:
-			is, name, without = e.Vault != "", "vault", "vault (no folder of notes is set)"
+			is, name, without = e.Vault != "", "vault", "vault"
 		case tool.Web:
 			is, name, without = e.Web, "web", webMissing
 		}

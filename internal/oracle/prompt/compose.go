@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/text"
 )
 
 // A context is large when its history passes either of these (design, "the segment set gains").
@@ -18,7 +20,7 @@ const (
 
 // How much of a tool's description, and of a tool's or source's name, is shown. Strangers may have written them.
 const (
-	maxDescription = 400 // characters
+	maxDescription = 200 // characters
 	maxName        = 100
 )
 
@@ -80,7 +82,7 @@ type Situation struct {
 // ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
 type ToolLine struct {
 	Name        string // unique
-	Description string // what it does and when to use it; shown up to 400 characters
+	Description string // what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
 	Source      string // code, vault, web or task; may be empty
 }
 
@@ -243,12 +245,20 @@ func toolLines(tools []ToolLine) string {
 		if tool.Source != "" {
 			line += " (" + tool.Source + ")"
 		}
-		if description := oneLine(tool.Description, maxDescription); description != "" {
+		if description := oneLine(firstSentence(tool.Description), maxDescription); description != "" {
 			line += ": " + description
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// firstSentence is a description up to the end of its first sentence.
+func firstSentence(description string) string {
+	if first := text.Sentences(description); len(first) > 0 {
+		return description[first[0].From:first[0].To]
+	}
+	return description
 }
 
 // nameList lists names in their order, each once.
