@@ -252,7 +252,7 @@ func TestReportThatIsNoneIsTreatedAsAMalformedSignal(t *testing.T) {
 
 func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{`type="stuck"`, `type="stukc"`, "did you mean stuck?"},
+		{`type="need_turn"`, `type="need_trun"`, "did you mean need_turn?"},
 		{`stop_reason="partial"`, `stop_reason="banana"`, "one of satisfied, partial, budget, stuck, loop, needs_user"},
 		{`unsure_below="0.3"`, `unsure_below="7"`, "at most 1"},
 		{`silent_turns="3"`, `silent_turns="0"`, "at least 1"},

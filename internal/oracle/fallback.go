@@ -158,7 +158,7 @@ func askClassifier() bt.Leaf {
 		if err := done[0].Err; err != nil {
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier is not available, so rules decide: %s", err.Reason)
-			return err
+			return nil
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
 		if err != nil {
@@ -170,7 +170,7 @@ func askClassifier() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. FAILURE if it is not available.", plan, collect)
+	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. Where it is not available, it gives no scores, and rules decide.", plan, collect)
 }
 
 // doubt is what a verdict rests on.
@@ -188,6 +188,7 @@ type doubt struct {
 	Later    []tool.Source           `port:"later,optional"`
 	Past     int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
 	Shifted  bool                    `port:"topic_shift"`
+	Bare     bool                    `port:"bare_calls,optional" doc:"the model can't write a signal beside a call: it is not reminded"`
 }
 
 func decide() bt.Leaf {
@@ -195,6 +196,9 @@ func decide() bt.Leaf {
 		Ledger  agent.Ledger `port:"ledger"`
 		Reports Reports      `port:"reports"`
 		Verdict string       `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
+		Remind  bool         `port:"remind" doc:"the model is to be reminded of its signals, once in a run"`
+		Stop    string       `port:"stop" doc:"the reason to stop with an answer that stands"`
+		Forced  string       `port:"forced" doc:"the reason to stop with one that does not"`
 		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Decide", "The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear enough, otherwise by rules (FR-022).",
@@ -215,9 +219,47 @@ func decide() bt.Leaf {
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
 			o.Verdict = string(c.Verdict)
+			o.Stop, o.Forced = StopSatisfied, StopStuck
+			switch c.Cause {
+			case CauseSameReason:
+				o.Stop, o.Forced = StopPartial, StopLoop
+			case CauseStuck:
+				o.Stop = StopPartial
+			case CauseSilent:
+				o.Remind = c.Verdict == GoOn && !o.Reports.Reminded && !i.Bare
+				o.Reports.Reminded = o.Reports.Reminded || o.Remind
+			}
 			o.Events = []bt.Typed{FallbackDecided{c}}
 			return nil
 		})
+}
+
+func hintFor() bt.Leaf {
+	type in struct {
+		Cause      string `port:"cause"`
+		SameReason string `port:"same_reason" doc:"what the model is told that gives one reason again and again"`
+		Unsure     string `port:"unsure" doc:"one that is not sure"`
+		Stuck      string `port:"stuck" doc:"one that is stuck"`
+		Unsigned   string `port:"unsigned" doc:"one whose reply has no valid signal"`
+	}
+	type out struct {
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
+	}
+	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.", func(i in, o *out) (err error) {
+		text := i.Unsigned
+		switch Cause(i.Cause) {
+		case CauseSameReason:
+			text = i.SameReason
+		case CauseUnsure:
+			text = i.Unsure
+		case CauseStuck:
+			text = i.Stuck
+		}
+		o.Events = []bt.Typed{agent.HintGiven{Text: text}}
+		o.Transcript, err = agent.Told(o.Transcript, text)
+		return err
+	})
 }
 
 // history is what a run has tried and reported so far.

@@ -6,6 +6,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
 
@@ -43,11 +44,9 @@ type wanted struct {
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
-		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.TakeAway(),
-		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
-		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
-		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
+	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(), agent.Hint(), hintOnce(), signalIs(), accept(),
+		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(), agent.TakeAway(), agent.IdenticalCalls())
 }
 
 func classifyLeaf() bt.Leaf {
@@ -91,6 +90,9 @@ func accept() bt.Leaf {
 		Events   []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Accept", "Makes the best text the answer and ends the loop.", func(i in, o *out) error {
+		if s := i.Report.Signal; i.StopReason == StopSatisfied && s != nil && s.Type == signal.Stuck {
+			i.StopReason = StopStuck // it said that it had enough, and has not
+		}
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
 		if best := i.Reports.Best; best.Ref != 0 && best.Ref != i.Reply.Ref && i.StopReason != StopNeedsUser {
 			o.Accepted.Ref, o.Accepted.Also, o.Accepted.By = best.Ref, best.Also, i.Reply.Ref

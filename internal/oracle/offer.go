@@ -169,21 +169,25 @@ func listed(names []string) string {
 
 func widen() bt.Leaf {
 	type in struct {
-		Class classify.Classification `port:"class"`
-		Tools []agent.ToolFact        `port:"tools"`
-		Later []tool.Source           `port:"later,optional" doc:"named sources that were not offered at once: they come first"`
-		Why   string                  `port:"why,optional" doc:"what the hint begins with"`
-		All   bool                    `port:"all" default:"false" doc:"offer all sources that are left, and not only the next"`
+		Class   classify.Classification `port:"class"`
+		Tools   []agent.ToolFact        `port:"tools"`
+		Later   []tool.Source           `port:"later,optional" doc:"named sources that were not offered at once: they come first"`
+		Empty   bool                    `port:"if_empty" default:"false" doc:"only if every search so far found nothing"`
+		All     bool                    `port:"all" default:"false" doc:"offer all sources that are left, and not only the next"`
+		Instead string                  `port:"instead,optional" doc:"what the model is told where no source is left"`
 	}
 	type out struct {
-		Offered []string     `port:"offered"`
-		Ledger  agent.Ledger `port:"ledger"`
-		Reports Reports      `port:"reports"`
-		Hint    string       `port:"hint" doc:"what the model is told"`
-		Events  []bt.Typed   `port:",events"`
+		Offered    []string      `port:"offered"`
+		Ledger     agent.Ledger  `port:"ledger"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("Widen", "Offers the reading tools of the next source; where all are offered, points to those that were not searched. FAILURE if there is none of either.",
-		func(i in, o *out) error {
+	return bt.Func("Widen", "Offers the reading tools of the next source, points to those that are offered and were not searched, and tells the model. FAILURE if there is nothing to tell.",
+		func(i in, o *out) (err error) {
+			if i.Empty && !foundNothing(&o.Ledger) {
+				return fmt.Errorf("not every search found nothing")
+			}
 			tools := o.Ledger.Left(i.Tools)
 			var added []string
 			for names := nextSource(i.Class, i.Later, tools, o.Offered); names != nil && (added == nil || i.All); {
@@ -192,14 +196,22 @@ func widen() bt.Leaf {
 				names = nextSource(i.Class, i.Later, tools, o.Offered)
 			}
 			unsearched := o.Reports.notPointedAt(notCalled(tools, o.Ledger))
-			if len(added)+len(unsearched) == 0 {
+			text := i.Instead
+			if len(added)+len(unsearched) > 0 {
+				text = pointing(len(added) > 0, unsearched)
+				o.Events = append(o.Events, ToolsAdded{added})
+			}
+			if text == "" {
 				return fmt.Errorf("no source is left")
+			}
+			if i.Empty {
+				text = "Your searches found nothing. " + text
 			}
 			o.Reports = o.Reports.clone()
 			o.Reports.PointedAt = append(o.Reports.PointedAt, unsearched...)
-			o.Hint = i.Why + pointing(len(added) > 0, unsearched)
-			o.Events = []bt.Typed{ToolsAdded{added}}
-			return nil
+			o.Events = append(o.Events, agent.HintGiven{Text: text})
+			o.Transcript, err = agent.Told(o.Transcript, text)
+			return err
 		})
 }
 
@@ -264,29 +276,40 @@ func offerCapability() bt.Leaf {
 	type in struct {
 		Report Report           `port:"report"`
 		Tools  []agent.ToolFact `port:"tools"`
+		Have   string           `port:"have" doc:"what the model is told if there is a tool"`
+		Lack   string           `port:"lack" doc:"what it is told if there is none"`
 	}
 	type out struct {
-		Offered []string     `port:"offered"`
-		Ledger  agent.Ledger `port:"ledger"`
-		Events  []bt.Typed   `port:",events"`
+		Offered    []string      `port:"offered"`
+		Ledger     agent.Ledger  `port:"ledger"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferCapability", "Offers the read-only tools with the requested capability. FAILURE if there is none.", func(i in, o *out) error {
+	return bt.Func("OfferCapability", "Offers the tools that only read and have the requested capability. If there are none, it logs the gap and tells the user; FAILURE if it did so before.", func(i in, o *out) (err error) {
 		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was requested")
 		}
-		capability := i.Report.Signal.Text("capability")
-		names := toolsFor(capability, o.Ledger.Left(i.Tools))
-		if len(names) == 0 {
-			return fmt.Errorf("no tool that only reads has “%s”", agent.Brief(capability, 60))
+		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
+		names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
+		text := i.Have
+		switch {
+		case len(names) > 0:
+			names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(o.Offered, n) })
+			o.Offered = append(slices.Clip(o.Offered), names...)
+			o.Events = []bt.Typed{ToolsAdded{names}}
+		case slices.Contains(o.Reports.Gaps, gap):
+			return fmt.Errorf("“%s” was requested before", gap)
+		default:
+			text = i.Lack
+			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+			o.Reports.Gaps = append(o.Reports.Gaps, gap)
+			o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
+			o.Events = []bt.Typed{CapabilityMissing{gap}}
 		}
-		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
-		if len(added) == 0 {
-			o.Events = []bt.Typed{ToolsAdded{}}
-			return nil
-		}
-		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Events = []bt.Typed{ToolsAdded{added}}
-		return nil
+		o.Events = append(o.Events, agent.HintGiven{Text: text})
+		o.Transcript, err = agent.Told(o.Transcript, text)
+		return err
 	})
 }
 
@@ -356,29 +379,4 @@ func saysStem(words, stem string) bool {
 		}
 	}
 	return false
-}
-
-func noteGap() bt.Leaf {
-	type in struct {
-		Report Report `port:"report"`
-	}
-	type out struct {
-		Ledger  agent.Ledger `port:"ledger"`
-		Reports Reports      `port:"reports"`
-		Events  []bt.Typed   `port:",events"`
-	}
-	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the user. FAILURE if the same one was noted before.", func(i in, o *out) error {
-		if i.Report.Signal == nil {
-			return fmt.Errorf("no capability was requested")
-		}
-		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
-		if slices.Contains(o.Reports.Gaps, gap) {
-			return fmt.Errorf("“%s” was requested before", gap)
-		}
-		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
-		o.Reports.Gaps = append(o.Reports.Gaps, gap)
-		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
-		o.Events = []bt.Typed{CapabilityMissing{gap}}
-		return nil
-	})
 }
