@@ -50,6 +50,7 @@ func noteReply() bt.Leaf {
 		Asks       bool          `port:"asks" doc:"it is a question to the person; a long reply is an answer that ends with one"`
 		Repeats    bool          `port:"repeats" doc:"it calls no tool, and only repeats or refers back to earlier replies"`
 		Ends       string        `port:"ends" doc:"the reason to stop that the signal gives; empty if it gives none"`
+		Shown      []string      `port:"shown" doc:"names of the tools that it was offered: no other call is made"`
 		SameReason int           `port:"same_reason" doc:"how often in a row the same reason was given"`
 		Ledger     agent.Ledger  `port:"ledger" doc:"what was spent and tried"`
 		Reports    Reports       `port:"reports" doc:"signals so far"`
@@ -71,6 +72,7 @@ func noteReply() bt.Leaf {
 		}
 		o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
 		o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
+		o.Shown = i.Offered
 		o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
 		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
 		return nil
