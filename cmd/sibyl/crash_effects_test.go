@@ -120,10 +120,10 @@ func timeless(a oracle.Answer) oracle.Answer {
 		a.ToolCalls[i].TookMS = 0
 	}
 	for i := range a.Signals {
-		a.Signals[i].At = 0
+		a.Signals[i].At = time.Time{}
 	}
 	if a.Signal != nil {
-		a.Signal.At = 0
+		a.Signal.At = time.Time{}
 	}
 	var notices, others []agent.Notice
 	for _, n := range a.Notices {

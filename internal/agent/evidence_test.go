@@ -12,7 +12,7 @@ import (
 // what the nth call gives.
 func calling(t *testing.T, gives func(n int) tool.Result, args [3]string) int {
 	t.Helper()
-	b := set(t, `<Sequence>`+runTools+`<SameCall ledger="{ledger}" at_least="3"/></Sequence>`)
+	b := set(t, `<Sequence>`+runTools+`<GoesRound ledger="{ledger}" reasons="0" calls="3" errors="0" rounds="0" idle="0"/></Sequence>`)
 	for i, a := range args {
 		if b.turn(false, call{tool: "read", args: a, gives: gives(i + 1)}) == bt.Success {
 			return i + 1
@@ -136,7 +136,7 @@ func TestNothingNewIsWhatNoResultHeldBefore(t *testing.T) {
 		"a hit that is opened":           {[3]tool.Result{hits("a"), found(true, "a"), found(true, "a")}, [3]bool{true, true, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := set(t, `<Sequence>`+runTools+`<NoNewSource ledger="{ledger}" turns="1"/></Sequence>`)
+			b := set(t, `<Sequence>`+runTools+`<GoesRound ledger="{ledger}" reasons="0" calls="0" errors="0" rounds="0" idle="1"/></Sequence>`)
 			for i, r := range c.turns {
 				vain := b.turn(false, call{tool: "search", args: fmt.Sprintf(`{"query":"%c"}`, 'a'+i), gives: r}) == bt.Success
 				same(t, fmt.Sprintf("turn %d brings something new", i+1), !vain, c.news[i])

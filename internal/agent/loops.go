@@ -3,28 +3,106 @@ package agent
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"sibyl/internal/bt"
 )
 
-// seen is what a detector of loops looks at.
-type seen struct {
-	Ledger  Ledger `port:"ledger"`
-	AtLeast int    `port:"at_least" default:"3" doc:"how often in all"`
+// GoesRound finds out that a run repeats itself. The first pattern that is found counts.
+func GoesRound() bt.Leaf {
+	type in struct {
+		SameReason int `port:"same_reason,optional" doc:"how often in a row the model has given the same reason"`
+		Reasons    int `port:"reasons" default:"4" doc:"the same reason so often, without anything new"`
+		Calls      int `port:"calls" default:"3" doc:"the same call so often since it last brought something new; volatile arguments are masked"`
+		Errors     int `port:"errors" default:"3" doc:"so many turns whose calls all end with the same error"`
+		Longest    int `port:"longest" default:"4" doc:"turns of a cycle of calls at most"`
+		Rounds     int `port:"rounds" default:"2" doc:"how often a cycle is gone through, 2 at least"`
+		Idle       int `port:"idle" default:"5" doc:"so many turns in a row without anything new"`
+		Forgive    int `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
+	}
+	type out struct {
+		Ledger  Ledger     `port:"ledger"`
+		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
+		Events  []bt.Typed `port:",events"`
+	}
+	return bt.Func("GoesRound", "Finds out whether the run repeats itself, counts it and tells the user. FAILURE if it does not. 0 turns a pattern off.", func(i in, o *out) error {
+		l := &o.Ledger
+		pattern := ""
+		switch {
+		case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
+			pattern = "the same reason"
+		case i.Calls > 0 && l.sameCall(i.Calls):
+			pattern = "the same call"
+		case i.Errors > 0 && l.sameError() >= i.Errors:
+			pattern = "the same error"
+		case i.Rounds > 1 && l.cycle(i.Longest, i.Rounds):
+			pattern = "a cycle of calls"
+		case i.Idle > 0 && l.idle() >= i.Idle:
+			pattern = "nothing new"
+		default:
+			return fmt.Errorf("nothing repeats")
+		}
+		if l.Strikes > 0 && l.StruckAt == l.Turn {
+			return fmt.Errorf("the fallback has turned the model another way in this turn")
+		}
+		o.Ledger = o.Ledger.Clone()
+		o.Ledger.strike(pattern, i.Forgive)
+		o.Strikes = o.Ledger.Strikes
+		o.Events = []bt.Typed{LoopFound{pattern, o.Strikes}}
+		return nil
+	})
 }
 
-func SameCall() bt.Leaf {
-	return bt.Check("SameCall", "Was a call of the last turn made this often since it last brought something new? Volatile arguments are masked.",
-		func(i seen) (bool, string) {
-			last := i.Ledger.LastRound()
-			for _, c := range last.Calls {
-				if n := i.Ledger.stale(c.Key); n >= i.AtLeast {
-					return true, fmt.Sprintf("%s, %d times", c.Tool, n)
-				}
-			}
-			return false, "no call that often"
-		})
+// strike counts one more loop, and tells the person.
+func (l *Ledger) strike(pattern string, forgive int) {
+	if l.recovered(forgive) {
+		l.Strikes = 0
+	}
+	l.Strikes++
+	l.StruckAt = l.Turn
+	l.loop(pattern)
+}
+
+// sameCall says whether a call of the last turn was made so often since it last brought something new.
+func (l *Ledger) sameCall(atLeast int) bool {
+	last := l.LastRound()
+	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.stale(c.Key) >= atLeast })
+}
+
+// sameError counts the turns in a row in which all calls ended with the same error. Turns without calls are skipped.
+func (l *Ledger) sameError() (n int) {
+	var last Made
+	for r := len(l.Rounds) - 1; r >= 0; r-- {
+		calls := l.Rounds[r].Calls
+		if len(calls) == 0 {
+			continue
+		}
+		if n == 0 {
+			last = calls[0]
+		}
+		if last.Error == "" || l.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// cycle says whether the last turns repeat a cycle of calls whose last rounds brought nothing new.
+func (l *Ledger) cycle(longest, rounds int) bool {
+	for length := 2; length <= longest; length++ {
+		if l.cycleOf(length, rounds) {
+			return true
+		}
+	}
+	return false
+}
+
+// idle counts the turns in a row that brought nothing new.
+func (l *Ledger) idle() (n int) {
+	for r := len(l.Rounds) - 1; r >= 0 && !l.Rounds[r].Novel; r-- {
+		n++
+	}
+	return n
 }
 
 // LastRound is the zero Round before the first.
@@ -56,46 +134,25 @@ func (l *Ledger) stale(key string) (n int) {
 	return n
 }
 
-func Cycle() bt.Leaf {
-	type in struct {
-		Ledger  Ledger `port:"ledger"`
-		Longest int    `port:"longest" default:"4" doc:"turns of a cycle at most"`
-		Rounds  int    `port:"rounds" default:"2" doc:"how often the cycle was gone through"`
-	}
-	return bt.Check("Cycle", "Do the last turns repeat a cycle of calls whose last rounds brought nothing new?", func(i in) (bool, string) {
-		if i.Rounds < 2 {
-			return false, fmt.Sprintf("rounds is %d: a cycle is gone through twice at least", i.Rounds)
-		}
-		for length := 2; length <= i.Longest; length++ {
-			if names := i.Ledger.cycleOf(length, i.Rounds); names != nil {
-				return true, strings.Join(names, ", ") + ", again and again"
-			}
-		}
-		return false, "no cycle"
-	})
-}
-
-// cycleOf names the tools of a cycle of so many turns that the last turns have gone through so often; nil if they have not.
-func (l *Ledger) cycleOf(length, rounds int) []string {
+// cycleOf says whether the last turns have gone through a cycle of so many turns so often.
+func (l *Ledger) cycleOf(length, rounds int) bool {
 	n := len(l.Rounds)
 	if n < length*rounds {
-		return nil
+		return false
 	}
-	var names []string
 	for i := n - length; i < n; i++ {
 		r := l.Rounds[i]
 		if len(r.Calls) == 0 {
-			return nil
+			return false
 		}
 		for back := range rounds {
 			earlier := l.Rounds[i-back*length]
 			if !sameCalls(r, earlier) || earlier.Wrote || earlier.Novel && back < rounds-1 {
-				return nil
+				return false
 			}
 		}
-		names = append(names, r.Calls[0].Tool)
 	}
-	return names
+	return true
 }
 
 func sameCalls(a, b Round) bool {
@@ -122,68 +179,6 @@ func IdenticalCalls() bt.Leaf {
 			}
 			return false, fmt.Sprintf("none of %d calls that often", calls)
 		})
-}
-
-func SameError() bt.Leaf {
-	return bt.Check("SameError", "Did all calls in this many turns in a row end with the same error? Turns without calls are skipped.", func(i seen) (bool, string) {
-		var last Made
-		n := 0
-		for r := len(i.Ledger.Rounds) - 1; r >= 0; r-- {
-			calls := i.Ledger.Rounds[r].Calls
-			if len(calls) == 0 {
-				continue
-			}
-			if n == 0 {
-				last = calls[0]
-			}
-			if last.Error == "" || i.Ledger.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
-				break
-			}
-			n++
-		}
-		return n >= i.AtLeast, fmt.Sprintf("%s, %d times", last.Tool, n)
-	})
-}
-
-func NoNewSource() bt.Leaf {
-	type in struct {
-		Ledger Ledger `port:"ledger"`
-		Turns  int    `port:"turns" default:"5" doc:"how many turns in a row"`
-	}
-	return bt.Check("NoNewSource", "Did this many turns in a row bring nothing new?", func(i in) (bool, string) {
-		n := 0
-		for r := len(i.Ledger.Rounds) - 1; r >= 0 && !i.Ledger.Rounds[r].Novel; r-- {
-			n++
-		}
-		return n >= i.Turns, fmt.Sprintf("%d turns without anything new", n)
-	})
-}
-
-func Strike() bt.Leaf {
-	type in struct {
-		Pattern string `port:"pattern" doc:"what repeats"`
-		Forgive int    `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
-	}
-	type out struct {
-		Ledger  Ledger     `port:"ledger"`
-		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
-		Events  []bt.Typed `port:",events"`
-	}
-	return bt.Func("Strike", "Counts one more loop and tells the user.", func(i in, o *out) error {
-		o.Ledger = o.Ledger.Clone()
-		if o.Ledger.Strikes > 0 && o.Ledger.StruckAt == o.Ledger.Turn {
-			return fmt.Errorf("the fallback has turned the model another way in this turn")
-		}
-		if o.Ledger.recovered(i.Forgive) {
-			o.Ledger.Strikes = 0
-		}
-		o.Ledger.Strikes++
-		o.Ledger.StruckAt = o.Ledger.Turn
-		o.Strikes = o.Ledger.Strikes
-		o.Ledger.loop(i.Pattern)
-		o.Events = []bt.Typed{LoopFound{i.Pattern, o.Strikes}}
-		return nil
-	})
 }
 
 // loop tells the person of the last strike.

@@ -7,7 +7,7 @@ import (
 )
 
 func TestCycleOfParallelCallsIsFoundInWhateverOrderTheyEnd(t *testing.T) {
-	b := set(t, `<Sequence>`+runTools+`<Cycle ledger="{ledger}" longest="4" rounds="2"/></Sequence>`)
+	b := set(t, `<Sequence>`+runTools+`<GoesRound ledger="{ledger}" reasons="0" calls="0" errors="0" longest="4" rounds="2" idle="0"/></Sequence>`)
 	here, there := []call{reads("a"), reads("b")}, []call{reads("c"), reads("d"), reads("e")}
 	for i, turn := range []struct {
 		lastFirst bool

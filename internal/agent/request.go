@@ -153,7 +153,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	b.shown = c
 	messages, history := slices.Clip(c.messages), c.tokens
 	if p.LastHint != "" {
-		hint := control(p.LastHint)
+		hint := Control(p.LastHint)
 		messages, history = append(messages, model.Message{Role: model.User, Text: hint}), history+Tokens(hint)
 	}
 	shown := OfferedSpecs(p, b.Tools)
@@ -270,7 +270,7 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking)
 		}
 		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.failed) {
 			c.failed = true
-			c.say(model.Message{Role: model.User, Text: control(b.Recovery)})
+			c.say(model.Message{Role: model.User, Text: Control(b.Recovery)})
 		}
 	}
 	return c, nil
@@ -320,11 +320,11 @@ func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	return specs
 }
 
-// control marks a word of the control layer, which stands in the person's role and never in the tool channel.
-func control(text string) string { return "[control] " + text }
+// Control marks a word of the control layer, which stands in the person's role and never in the tool channel.
+func Control(text string) string { return "[control] " + text }
 
 // IsControl says that a text of the person's role is a word of the control layer.
-func IsControl(text string) bool { return strings.HasPrefix(text, control("")) }
+func IsControl(text string) bool { return strings.HasPrefix(text, Control("")) }
 
 // controlMark is the mark of a word of the control layer.
 var controlMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\[(control)\]`) })
@@ -372,7 +372,7 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 		c.steps = append(c.steps, step)
 	}
 	if e.Hint != "" {
-		c.say(model.Message{Role: model.User, Text: control(e.Hint)})
+		c.say(model.Message{Role: model.User, Text: Control(e.Hint)})
 	}
 	return nil
 }
@@ -404,7 +404,7 @@ func (b *Builder[R]) notes(ctx context.Context, c *conversation, e Entry) error 
 		hint += " " + e.Hint
 	}
 	c.say(model.Message{Role: model.Assistant, Text: signal.Neutralise(r.Text)})
-	c.say(model.Message{Role: model.User, Text: control(hint)})
+	c.say(model.Message{Role: model.User, Text: Control(hint)})
 	c.steps = append(c.steps, of.steps...)
 	return nil
 }

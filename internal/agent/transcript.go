@@ -57,16 +57,23 @@ func Hint() bt.Leaf {
 		Events     []bt.Typed `port:",events"`
 	}
 	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.", func(i in, o *out) error {
-		if len(o.Transcript) == 0 {
-			return fmt.Errorf("there is no turn yet to add a hint to")
-		}
-		o.Transcript = slices.Clone(o.Transcript)
-		last := &o.Transcript[len(o.Transcript)-1]
-		if last.Hint != "" {
-			last.Hint += " "
-		}
-		last.Hint += i.Text
+		var err error
+		o.Transcript, err = Told(o.Transcript, i.Text)
 		o.Events = []bt.Typed{HintGiven(i)}
-		return nil
+		return err
 	})
+}
+
+// Told adds a message from the control layer to the last turn of a transcript, which stays as it is.
+func Told(transcript []Entry, text string) ([]Entry, error) {
+	if len(transcript) == 0 {
+		return nil, fmt.Errorf("there is no turn yet to add a hint to")
+	}
+	transcript = slices.Clone(transcript)
+	last := &transcript[len(transcript)-1]
+	if last.Hint != "" {
+		last.Hint += " "
+	}
+	last.Hint += text
+	return transcript, nil
 }

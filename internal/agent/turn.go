@@ -241,16 +241,6 @@ func Digest(parts ...string) string {
 	return string(name[:])
 }
 
-// HasText is a check of the reply.
-func HasText() bt.Leaf {
-	type in struct {
-		Reply Reply `port:"reply"`
-	}
-	return bt.Check("HasText", "Does the reply say anything besides its signal?", func(i in) (bool, string) {
-		return i.Reply.HasText, map[bool]string{true: "it has text", false: "it has no text"}[i.Reply.HasText]
-	})
-}
-
 // HasToolCalls is a check of the reply.
 func HasToolCalls() bt.Leaf {
 	type in struct {

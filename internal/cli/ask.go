@@ -70,11 +70,11 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder with the code; searched for every question but small talk (default: this one)")
+	fl.StringVar(&f.in, "in", "", "folder with the code; searched at the latest when likelier sources have nothing (default: this one)")
 	fl.StringVar(&f.vault, "vault", "", "folder with your notes, searched in the same way (default: the setting vault)")
-	fl.BoolVar(&f.code, "code", false, "search the code, whatever the type of question")
-	fl.BoolVar(&f.notes, "notes", false, "search your notes, whatever the type of question")
-	fl.BoolVar(&f.web, "web", false, "search the web, whatever the type of question")
+	fl.BoolVar(&f.code, "code", false, "search the code, at the latest when likelier sources have nothing")
+	fl.BoolVar(&f.notes, "notes", false, "search your notes, at the latest when likelier sources have nothing")
+	fl.BoolVar(&f.web, "web", false, "search the web, at the latest when likelier sources have nothing")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
@@ -367,10 +367,13 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	for _, n := range []struct {
 		named  bool
 		source tool.Source
-	}{{f.code || f.in != "" || app.IsProject(o.CodeRoot), tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
+	}{{f.code || f.in != "", tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
 		if n.named {
 			o.Name(n.source)
 		}
+	}
+	if app.IsProject(o.CodeRoot) {
+		o.Likely = []tool.Source{tool.Code}
 	}
 	return o, nil
 }

@@ -41,7 +41,7 @@ func TestTimesAreWrittenWithoutEmptyUnits(t *testing.T) {
 	}
 }
 
-func TestWhatThePersonNamesIsSearchedAndTheFolderOneStandsInIfItIsAProject(t *testing.T) {
+func TestNamedIsWhatThePersonWroteAndTheProjectOneStandsInIsLikely(t *testing.T) {
 	project, letters, notes := t.TempDir(), t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "go.mod"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -52,13 +52,13 @@ func TestWhatThePersonNamesIsSearchedAndTheFolderOneStandsInIfItIsAProject(t *te
 		f     askFlags
 		want  []tool.Source
 	}{
-		{"a project", project, askFlags{}, []tool.Source{tool.Code}},
+		{"a project", project, askFlags{}, nil},
 		{"letters", letters, askFlags{}, nil},
 		{"letters, named", letters, askFlags{in: letters}, []tool.Source{tool.Code}},
 		{"letters, by what they hold", letters, askFlags{code: true}, []tool.Source{tool.Code}},
 		{"notes, named", letters, askFlags{vault: notes}, []tool.Source{tool.Vault}},
 		{"notes of the settings", letters, askFlags{notes: true}, []tool.Source{tool.Vault}},
-		{"all", project, askFlags{vault: notes, web: true}, []tool.Source{tool.Code, tool.Vault, tool.Web}},
+		{"all", project, askFlags{in: project, vault: notes, web: true}, []tool.Source{tool.Code, tool.Vault, tool.Web}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(c.stand)
@@ -68,6 +68,9 @@ func TestWhatThePersonNamesIsSearchedAndTheFolderOneStandsInIfItIsAProject(t *te
 			}
 			if !slices.Equal(o.Named, c.want) {
 				t.Errorf("%v is named, not %v", o.Named, c.want)
+			}
+			if got := len(o.Likely) > 0; got != (c.stand == project) {
+				t.Errorf("the folder is likely: %v", got)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func (c *command) promptsShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt of a question's first turn, without asking a model",
 		Long: "Prints the composed prompt, and on stderr how the question is classified, which tools are offered,\n" +
 			"and how many tokens each segment takes. Tokens are estimated as characters / 4.",
-		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
+		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			q := oracle.Question{Text: strings.Join(args, " "), Owner: c.owner(), MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
@@ -44,7 +44,7 @@ func (c *command) promptsShow() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			q.Named = o.Named
+			q.Named, q.Likely = o.Named, o.Likely
 			q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == ""}
 			t, err := a.Trees.Get(oracle.Name)
 			if err != nil {
@@ -70,7 +70,7 @@ func (c *command) promptsShow() *cobra.Command {
 	fl.StringVar(&f.in, "in", "", "folder with the code (default: this one)")
 	fl.StringVar(&f.vault, "vault", "", "folder with your notes (default: the setting vault)")
 	fl.BoolVar(&large, "long-history", false, "as in a long conversation")
-	fl.BoolVar(&failed, "after-error", false, "as after a failed call")
+	fl.BoolVar(&failed, "after-error", false, "show also what is said after the first failed call")
 	fl.BoolVar(&brief, "segments", false, "show only the segments and their tokens, without the text")
 	return c.withJSON(cmd, "one JSON object")
 }
@@ -95,6 +95,9 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	}
 	if brief {
 		return nil
+	}
+	if p.Recovery != "" {
+		p.Prompt += "\n\n" + p.Recovery
 	}
 	return writeAll(c.Out, p.Prompt+"\n")
 }

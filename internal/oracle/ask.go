@@ -47,7 +47,8 @@ type Question struct {
 
 	Piped    bool          // Text itself was piped in
 	Material string        // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
-	Named    []tool.Source // that the person named: they are offered with every question that is no clear small talk
+	Named    []tool.Source // that the person named: they are searched before nothing is said to be found
+	Likely   []tool.Source // the folder that the person stands in: it is searched where nothing likelier can be
 	Late     bool          // another run of the session has gone on since the words were said: they are no answer to what it asked
 	Relayed  bool          // a program passes the words on, and may have made them: they are no yes
 }
@@ -74,7 +75,7 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Named: q.Named, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Named: q.Named, Likely: q.Likely, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 	if q.Piped || q.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)

@@ -1,15 +1,14 @@
 package oracle
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/signal"
 )
 
 // ground is what an answer can stand on: the facts of the one rule of sufficiency.
@@ -20,14 +19,6 @@ type ground struct {
 	Ledger  agent.Ledger            `port:"ledger"`
 	Past    int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
 	Shifted bool                    `port:"topic_shift"`
-}
-
-func sufficient() bt.Leaf {
-	return bt.Check("Sufficient", "Is there enough for an answer (FR-018)? A report of a change needs the receipt of one; another answer a place that was read, unless its class needs none or none can be had.",
-		func(i ground) (bool, string) {
-			missing, why := i.missing()
-			return missing == "", why
-		})
 }
 
 // The things that an answer may want.
@@ -95,86 +86,34 @@ func (g *ground) callable(what string) (names []string) {
 	return names
 }
 
-func lacks() bt.Leaf {
-	type out struct {
-		Hint string `port:"hint" doc:"what the model is told"`
+// hint tells the model what is missing, if an offered tool could give it; else it is empty.
+func (g *ground) hint(what string) string {
+	names := strings.Join(g.callable(what), ", ")
+	switch {
+	case what == "" || names == "":
+		return ""
+	case what == missingWrites:
+		failed, _ := g.Ledger.Writes.Wanting()
+		return fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, names)
+	case what == missingWrite:
+		return fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that can't be done, or was not asked for, say so plainly.", names)
 	}
-	return bt.Func("Lacks", "Says what support an answer still needs, if an offered tool could provide it. FAILURE if nothing is missing, or no tool could.",
-		func(i ground, o *out) error {
-			what, why := i.missing()
-			names := i.callable(what)
-			switch {
-			case what == "" || len(names) == 0:
-				return errors.New(why)
-			case what == missingWrites:
-				failed, _ := i.Ledger.Writes.Wanting()
-				o.Hint = fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, strings.Join(names, ", "))
-			case what == missingWrite:
-				o.Hint = fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that can't be done, or was not asked for, say so plainly.", strings.Join(names, ", "))
-			default:
-				o.Hint = fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, and answer from what you read. If that can't be done, say plainly that nothing was looked up.",
-					strings.Join(names, ", "))
-			}
-			return nil
-		})
-}
-
-func announcesLeaf() bt.Leaf {
-	type in struct {
-		Report  Report   `port:"report"`
-		Offered []string `port:"offered"`
-	}
-	return bt.Check("Announces", "Does the reply only announce a step that the model could take?", func(i in) (bool, string) {
-		is := i.Report.Words.Announces && len(i.Offered) > 0
-		return is, map[bool]string{true: "it announces", false: "it does not"}[is]
-	})
+	return fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, and answer from what you read. If that can't be done, say plainly that nothing was looked up.", names)
 }
 
 // mostAsked is how long a question to the person is at most, in characters: an answer may end with an offer.
 const mostAsked = 400
 
-func asksPerson() bt.Leaf {
-	type in struct {
-		Reply  agent.Reply `port:"reply"`
-		Report Report      `port:"report"`
+// ends is the reason to stop that a signal gives; empty if it gives none.
+func (r *Report) ends() string {
+	if r.Signal == nil {
+		return ""
 	}
-	return bt.Check("AsksPerson", "Is the reply a question to the user? A long reply counts as an answer that ends with a question.", func(i in) (bool, string) {
-		is := i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
-		return is, map[bool]string{true: "it asks", false: "it does not ask"}[is]
-	})
+	return map[signal.Type]string{signal.ContextSufficient: StopSatisfied, signal.DelegationRecommended: StopSatisfied, signal.PartialAnswer: StopPartial}[r.Signal.Type]
 }
 
-func hasAnswer() bt.Leaf {
-	type in struct {
-		Reports Reports `port:"reports"`
-	}
-	return bt.Check("HasAnswer", "Is there a text that could be the answer, in this reply or an earlier one?", func(i in) (bool, string) {
-		is := i.Reports.Best.Ref != 0
-		return is, map[bool]string{true: "there is one", false: "there is none"}[is]
-	})
-}
-
-func saysNothingNew() bt.Leaf {
-	type in struct {
-		Reports Reports `port:"reports"`
-	}
-	return bt.Check("SaysNothingNew", "Does the reply call no tool and only repeat or refer back to earlier replies?", func(i in) (bool, string) {
-		return i.Reports.Idle > 0, fmt.Sprintf("%d such replies in a row", i.Reports.Idle)
-	})
-}
-
-func searchesEmpty() bt.Leaf {
-	type in struct {
-		Ledger agent.Ledger `port:"ledger"`
-	}
-	return bt.Check("SearchesEmpty", "Did every search so far find nothing? Failed searches don't count.", func(i in) (bool, string) {
-		empty := 0
-		for _, t := range i.Ledger.Sources {
-			if t.Hits > 0 || t.Opened > 0 {
-				return false, fmt.Sprintf("%s gave %d hits, %d read", t.Source, t.Hits, t.Opened)
-			}
-			empty += t.Empty
-		}
-		return empty > 0, fmt.Sprintf("%d searches found nothing", empty)
-	})
+// foundNothing says whether every search so far found nothing. Failed searches don't count.
+func foundNothing(l *agent.Ledger) bool {
+	return slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Empty > 0 }) &&
+		!slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 }

@@ -48,11 +48,11 @@ func (h *harness) changed(from, to string) {
 
 // The thresholds of the tree that end or turn a run, as they stand in it.
 var thresholds = map[string]string{
-	"the same reason":  `<SameReason ledger="{ledger}" reports="{reports}" at_least="4"`,
-	"the same call":    `<SameCall ledger="{ledger}" at_least="3"`,
-	"the same error":   `<SameError ledger="{ledger}" at_least="3"`,
-	"a cycle of calls": `<Cycle ledger="{ledger}" longest="4" rounds="2"`,
-	"nothing new":      `<NoNewSource ledger="{ledger}" turns="5"`,
+	"the same reason":  ` reasons="4"`,
+	"the same call":    ` calls="3"`,
+	"the same error":   ` errors="3"`,
+	"a cycle of calls": ` rounds="2"`,
+	"nothing new":      ` idle="5"`,
 	"fallback":         `same_reasons="3"`,
 }
 

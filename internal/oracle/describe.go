@@ -50,6 +50,7 @@ type Options struct {
 	ReadOnly   bool          `json:"read_only,omitempty"` // the run has no tool that writes
 	NoWeb      bool          `json:"no_web,omitempty"`    // nor one of the web
 	Named      []tool.Source `json:"named,omitempty"`     // sources that the person named: see Question
+	Likely     []tool.Source `json:"likely,omitempty"`    // likewise
 	Piped      bool          `json:"piped,omitempty"`     // the words themselves are material
 	Relayed    bool          `json:"relayed,omitempty"`   // a program passes the words on: they are no yes to what waits
 	Material   string        `json:"material,omitempty"`  // that the words are about
@@ -69,7 +70,7 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	if !ok {
 		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
 	}
-	q := Question{Piped: o.Piped, Relayed: o.Relayed, Material: o.Material, Named: o.Named, Late: b.Late, Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
+	q := Question{Piped: o.Piped, Relayed: o.Relayed, Material: o.Material, Named: o.Named, Likely: o.Likely, Late: b.Late, Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
 		Classifier: s.Classifier, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",

@@ -123,8 +123,9 @@ func TestWhatBlockedTheModelAndWhatWouldHelpAreTold(t *testing.T) {
 	lost := element("stuck", "0.8", "attempted", `["search"]`, "blocker", "the index is on a disk that is not mounted", "suggestions", `["mount the disk","name the file"]`)
 	for name, then := range map[string]string{"with an answer": "I could not look it up.", "without one": ""} {
 		t.Run(name, func(t *testing.T) {
-			h := setUp(t, modeltest.Say(lost), modeltest.Say(then))
+			h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say(lost), modeltest.Say(then))
 			h.onlyCode()
+			h.world.on("code_search", finds())
 			a := h.ask(auth)
 			same(t, "stop reason", a.StopReason, oracle.StopStuck)
 			same(t, "blocker", a.Blocker, "the index is on a disk that is not mounted")
@@ -251,7 +252,7 @@ func TestReportThatIsNoneIsTreatedAsAMalformedSignal(t *testing.T) {
 
 func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{`type="stuck"`, `type="stukc"`, "did you mean stuck?"},
+		{`type="need_turn"`, `type="need_trun"`, "did you mean need_turn?"},
 		{`stop_reason="partial"`, `stop_reason="banana"`, "one of satisfied, partial, budget, stuck, loop, needs_user"},
 		{`unsure_below="0.3"`, `unsure_below="7"`, "at most 1"},
 		{`silent_turns="3"`, `silent_turns="0"`, "at least 1"},

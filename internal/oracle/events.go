@@ -58,6 +58,12 @@ type SignalTaken struct {
 	Type signal.Type `json:"type"`
 }
 
+// ReplyWeighed says whether an answer has enough to stand on.
+type ReplyWeighed struct {
+	Enough bool   `json:"enough"`
+	Why    string `json:"why"`
+}
+
 // ReplyDoubted says why a reply can't be taken as it is.
 type ReplyDoubted struct {
 	Cause Cause  `json:"cause"`
@@ -94,7 +100,7 @@ type AnswerAccepted struct {
 
 // Events are all that a run of the Oracle may tell.
 func Events() []bt.Typed {
-	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{}, ReplyDoubted{}, ClassifierAsked{},
+	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{}, ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
 		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
 }
 
@@ -104,6 +110,7 @@ func (TurnTaken) EventType() string         { return "turn.taken" }
 func (SignalHeard) EventType() string       { return "signal.heard" }
 func (SignalTaken) EventType() string       { return "signal.taken" }
 func (ReplyDoubted) EventType() string      { return "reply.doubted" }
+func (ReplyWeighed) EventType() string      { return "reply.weighed" }
 func (ClassifierAsked) EventType() string   { return "classifier.asked" }
 func (FallbackDecided) EventType() string   { return "fallback.decided" }
 func (ToolsAdded) EventType() string        { return "tools.added" }
@@ -167,6 +174,13 @@ func (e SignalHeard) String() string {
 }
 
 func (e SignalTaken) String() string { return string(e.Type) }
+
+func (e ReplyWeighed) String() string {
+	if e.Enough {
+		return "enough for an answer: " + e.Why
+	}
+	return "not enough for an answer: " + e.Why
+}
 
 func (e ReplyDoubted) String() string { return string(e.Cause) + ": " + e.Why }
 

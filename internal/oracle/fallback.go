@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // Cause is why the fallback is consulted (FR-008, FR-019 to FR-021).
@@ -51,10 +52,11 @@ const (
 	endsAsking  bt.Reason = "it ends with a question to the user"
 	asAnyOther  bt.Reason = "what is missing is requested as for any other reply"
 	saysTheSame bt.Reason = "it says the same, but the previous turn brought something new"
-	wasTold     bt.Reason = "it was told, and the previous turn brought something new"
 	moreThere   bt.Reason = "there is a source that was not offered"
 	otherWords  bt.Reason = "something was found, so other search words may find more"
-	allTried    bt.Reason = "every source has been tried"
+	notAll      bt.Reason = "something that is offered was not searched yet: %s"
+	noneLeft    bt.Reason = "no other way is left; not searched: %s"
+	allTried    bt.Reason = "every source has been searched"
 	isSupported bt.Reason = "a source was read, or none is needed"
 	claimsNone  bt.Reason = "it claims no answer"
 	unsupported bt.Reason = "nothing supports it yet"
@@ -67,16 +69,17 @@ const (
 
 // whys are all of them, and those of what the Oracle is made of.
 func whys() []bt.Reason {
-	return append(agent.Reasons(), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, wasTold, moreThere, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
+	return append(agent.Reasons(), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }
 
 func causeOfDoubt() bt.Leaf {
 	type in struct {
-		Report      Report  `port:"report"`
-		Reports     Reports `port:"reports"`
-		UnsureBelow float64 `port:"unsure_below" default:"0.3" between:"0 1" doc:"a confidence below it is doubted (FR-020)"`
-		SilentTurns int     `port:"silent_turns" default:"3" between:"1" doc:"so many turns without a signal are doubted, once in a run (FR-019)"`
-		SameReasons int     `port:"same_reasons" default:"3" between:"2" doc:"so many equal reasons in a row count as stuck (FR-008)"`
+		Report      Report       `port:"report"`
+		Reports     Reports      `port:"reports"`
+		Ledger      agent.Ledger `port:"ledger"`
+		UnsureBelow float64      `port:"unsure_below" default:"0.3" between:"0 1" doc:"a confidence below it is doubted (FR-020)"`
+		SilentTurns int          `port:"silent_turns" default:"3" between:"1" doc:"so many turns in a row without a signal are doubted, once (FR-019)"`
+		SameReasons int          `port:"same_reasons" default:"3" between:"2" doc:"so many equal reasons in a row count as stuck (FR-008)"`
 	}
 	type out struct {
 		Cause  string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
@@ -84,6 +87,7 @@ func causeOfDoubt() bt.Leaf {
 	}
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
+		same, silent, turn := state.ConsecutiveSameReason, state.TurnsWithoutSignal, i.Ledger.Turn
 		set := func(c Cause, why string) error {
 			o.Cause = string(c)
 			o.Events = []bt.Typed{ReplyDoubted{c, why}}
@@ -92,10 +96,10 @@ func causeOfDoubt() bt.Leaf {
 		switch {
 		case s != nil && s.Type == signal.Stuck:
 			return set(CauseStuck, agent.Brief(s.Text("blocker"), 80))
-		case s != nil && s.Type == signal.NeedTurn && state.ConsecutiveSameReason >= i.SameReasons:
-			return set(CauseSameReason, timesSame.With(state.ConsecutiveSameReason, agent.Brief(s.Text("reason"), 60)))
-		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns && !i.Reports.consulted(CauseSilent):
-			return set(CauseSilent, turnsSilent.With(state.TurnsWithoutSignal))
+		case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons && !(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
+			return set(CauseSameReason, timesSame.With(same, agent.Brief(s.Text("reason"), 60)))
+		case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
+			return set(CauseSilent, turnsSilent.With(silent))
 		case i.Report.Malformed:
 			return set(CauseMalformed, i.Report.Problem)
 		case s != nil && s.Confidence < i.UnsureBelow:
@@ -106,9 +110,9 @@ func causeOfDoubt() bt.Leaf {
 	})
 }
 
-// consulted says whether the fallback was consulted for a cause.
-func (r *Reports) consulted(c Cause) bool {
-	return slices.ContainsFunc(r.Consults, func(o Consult) bool { return o.Cause == c })
+// consulted says whether the fallback was consulted for a cause after a turn: once for each occasion.
+func (r *Reports) consulted(c Cause, after int) bool {
+	return slices.ContainsFunc(r.Consults, func(o Consult) bool { return o.Cause == c && o.Turn > after })
 }
 
 // Score is how well a label fits a text, as a classifier says.
@@ -154,7 +158,7 @@ func askClassifier() bt.Leaf {
 		if err := done[0].Err; err != nil {
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier is not available, so rules decide: %s", err.Reason)
-			return err
+			return nil
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
 		if err != nil {
@@ -166,7 +170,7 @@ func askClassifier() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. FAILURE if it is not available.", plan, collect)
+	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. Where it is not available, it gives no scores, and rules decide.", plan, collect)
 }
 
 // doubt is what a verdict rests on.
@@ -179,10 +183,12 @@ type doubt struct {
 	Offered  []string                `port:"offered"`
 	Scores   Scores                  `port:"scores,optional"`
 	MinScore float64                 `port:"min_score" default:"0.5" between:"0 1" doc:"a classifier's score below it is not followed"`
-	Retries  int                     `port:"retries" default:"1" between:"0" doc:"so many retries for one cause in a row"`
+	Retries  int                     `port:"retries" default:"1" between:"0" doc:"so many retries for one cause in a run"`
 	Forgive  int                     `port:"forgive" default:"3" between:"1" doc:"so many turns with something new in a row undo the strikes before them"`
+	Later    []tool.Source           `port:"later,optional"`
 	Past     int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
 	Shifted  bool                    `port:"topic_shift"`
+	Bare     bool                    `port:"bare_calls,optional" doc:"the model can't write a signal beside a call: it is not reminded"`
 }
 
 func decide() bt.Leaf {
@@ -190,6 +196,9 @@ func decide() bt.Leaf {
 		Ledger  agent.Ledger `port:"ledger"`
 		Reports Reports      `port:"reports"`
 		Verdict string       `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
+		Remind  bool         `port:"remind" doc:"the model is to be reminded of its signals, once in a run"`
+		Stop    string       `port:"stop" doc:"the reason to stop with an answer that stands"`
+		Forced  string       `port:"forced" doc:"the reason to stop with one that does not"`
 		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Decide", "The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear enough, otherwise by rules (FR-022).",
@@ -198,8 +207,8 @@ func decide() bt.Leaf {
 			h := history{&o.Ledger, &o.Reports}
 			c := i.byScores(h)
 			if c.Verdict == "" {
-				verdict, because := i.byRules(h)
-				c = Consult{Verdict: verdict, By: "rules", Because: because.With()}
+				c.By = "rules"
+				c.Verdict, c.Because = i.byRules(h)
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
@@ -210,9 +219,47 @@ func decide() bt.Leaf {
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
 			o.Verdict = string(c.Verdict)
+			o.Stop, o.Forced = StopSatisfied, StopStuck
+			switch c.Cause {
+			case CauseSameReason:
+				o.Stop, o.Forced = StopPartial, StopLoop
+			case CauseStuck:
+				o.Stop = StopPartial
+			case CauseSilent:
+				o.Remind = c.Verdict == GoOn && !o.Reports.Reminded && !i.Bare
+				o.Reports.Reminded = o.Reports.Reminded || o.Remind
+			}
 			o.Events = []bt.Typed{FallbackDecided{c}}
 			return nil
 		})
+}
+
+func hintFor() bt.Leaf {
+	type in struct {
+		Cause      string `port:"cause"`
+		SameReason string `port:"same_reason" doc:"what the model is told that gives one reason again and again"`
+		Unsure     string `port:"unsure" doc:"one that is not sure"`
+		Stuck      string `port:"stuck" doc:"one that is stuck"`
+		Unsigned   string `port:"unsigned" doc:"one whose reply has no valid signal"`
+	}
+	type out struct {
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
+	}
+	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.", func(i in, o *out) (err error) {
+		text := i.Unsigned
+		switch Cause(i.Cause) {
+		case CauseSameReason:
+			text = i.SameReason
+		case CauseUnsure:
+			text = i.Unsure
+		case CauseStuck:
+			text = i.Stuck
+		}
+		o.Events = []bt.Typed{agent.HintGiven{Text: text}}
+		o.Transcript, err = agent.Told(o.Transcript, text)
+		return err
+	})
 }
 
 // history is what a run has tried and reported so far.
@@ -252,16 +299,18 @@ func (d *doubt) allowed(v Verdict, l history) bool {
 	return false
 }
 
-// retried counts the last verdicts in a row that were retries for this cause.
+// retried counts the retries for this cause.
 func (l history) retried(c Cause) (n int) {
-	for i := len(l.Consults) - 1; i >= 0 && l.Consults[i].Cause == c && l.Consults[i].Verdict == Retry; i-- {
-		n++
+	for _, o := range l.Consults {
+		if o.Cause == c && o.Verdict == Retry {
+			n++
+		}
 	}
 	return n
 }
 
 // byRules decides without a classifier.
-func (d *doubt) byRules(l history) (Verdict, bt.Reason) {
+func (d *doubt) byRules(l history) (Verdict, string) {
 	quiet := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
 	missing, _ := g.missing()
@@ -275,63 +324,71 @@ func (d *doubt) byRules(l history) (Verdict, bt.Reason) {
 	}
 	switch { // silent or malformed
 	case !quiet:
-		return GoOn, asksTools
+		return GoOn, asksTools.With()
 	case enough && d.Reply.HasText && !d.Report.Words.Announces:
-		return ForceAnswer, hasEnough
+		return ForceAnswer, hasEnough.With()
 	case asks:
-		return AskUser, endsAsking
+		return AskUser, endsAsking.With()
 	}
-	return GoOn, asAnyOther
+	return GoOn, asAnyOther.With()
 }
 
+// moreSources says whether there is a source to point the model to.
 func (d *doubt) moreSources(l history) bool {
-	_, more := nextSource(d.Class, l.Left(d.Tools), d.Offered)
-	return more
+	return d.isMore(l) || len(l.notPointedAt(notCalled(l.Left(d.Tools), *l.Ledger))) > 0
+}
+
+// isMore says whether there is a source that is not offered.
+func (d *doubt) isMore(l history) bool {
+	return nextSource(d.Class, d.Later, l.Left(d.Tools), d.Offered) != nil
 }
 
 // productive says whether the turn before this reply brought something new.
-func (l history) productive() bool {
+func productive(l *agent.Ledger) bool {
 	n := len(l.Rounds)
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Reason) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
+	left := spoken(notSearched(l.Left(d.Tools), *l.Ledger))
 	switch {
 	case asks:
-		return AskUser, endsAsking
-	case Cause(d.Cause) == CauseSameReason && l.productive() && l.retried(CauseSameReason) < d.Retries:
-		return Retry, saysTheSame
-	case Cause(d.Cause) == CauseSameReason && l.productive():
-		return GoOn, wasTold
+		return AskUser, endsAsking.With()
+	case Cause(d.Cause) == CauseSameReason && productive(l.Ledger) && l.retried(CauseSameReason) < d.Retries:
+		return Retry, saysTheSame.With()
+	case d.isMore(l):
+		return OtherStrategy, moreThere.With()
 	case d.moreSources(l):
-		return OtherStrategy, moreThere
+		return OtherStrategy, notAll.With(spoken(notCalled(l.Left(d.Tools), *l.Ledger)))
 	case enough && d.Reply.HasText:
-		return ForceAnswer, hasEnough
+		return ForceAnswer, hasEnough.With()
 	case hits && !l.Rephrased:
-		return OtherStrategy, otherWords
+		return OtherStrategy, otherWords.With()
+	case left != "":
+		return ForceAnswer, noneLeft.With(left)
 	}
-	return ForceAnswer, allTried
+	return ForceAnswer, allTried.With()
 }
 
-func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, bt.Reason) {
+func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
 	kind := signal.Type("")
 	if d.Report.Signal != nil {
 		kind = d.Report.Signal.Type
 	}
 	switch {
 	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !quiet):
-		return GoOn, isSupported
+		return GoOn, isSupported.With()
 	case kind == signal.ContextSufficient:
-		return GoOn, asAnyOther
+		return GoOn, asAnyOther.With()
 	case kind == signal.NeedTurn && !quiet:
-		return GoOn, asksTools
+		return GoOn, asksTools.With()
 	case kind != signal.NeedTurn:
-		return GoOn, claimsNone
+		return GoOn, claimsNone.With()
 	case asks:
-		return AskUser, endsAsking
+		return AskUser, endsAsking.With()
 	case l.retried(CauseUnsure) < d.Retries:
-		return Retry, unsupported
+		return Retry, unsupported.With()
 	}
-	return OtherStrategy, hintFailed
+	return OtherStrategy, hintFailed.With()
 }

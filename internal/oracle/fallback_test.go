@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
 )
 
 // inDoubt are turns that lead to each cause of doubt, the last of them with words and nothing read.
@@ -119,15 +121,15 @@ func TestClassifierCannotRetryForEver(t *testing.T) {
 	h := setUp(t, append(turns, theEnd)...)
 	h.classifier = says(oracle.Retry, 1).ask
 	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"1: stuck, retry by classifier", "2: stuck, other_strategy by rules", "3: stuck, retry by classifier"})
+	same(t, "decisions", consulted(a), []string{"1: stuck, retry by classifier", "2: stuck, other_strategy by rules", "3: stuck, force_answer by rules"})
 }
 
 func TestClassifierCannotAskForOtherWordsTwiceWhereNoSourceIsLeft(t *testing.T) {
-	h := setUp(t, modeltest.Say(stuck("a")), modeltest.Say(stuck("b")), theEnd)
+	h := setUp(t, reading(1), modeltest.Say(stuck("a")), modeltest.Say(stuck("b")), theEnd)
 	h.onlyCode()
 	h.classifier = says(oracle.OtherStrategy, 1).ask
 	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"1: stuck, other_strategy by classifier", "2: stuck, force_answer by rules"})
+	same(t, "decisions", consulted(a), []string{"2: stuck, other_strategy by classifier", "3: stuck, force_answer by rules"})
 }
 
 func TestClassifierThatIsNotInThisProcessIsToldAndTheRulesDecide(t *testing.T) {
@@ -290,12 +292,59 @@ func TestOnlyTheFirstOfSeveralSignalsIsDoubted(t *testing.T) {
 	same(t, "decisions", consulted(a), []string{"2: stuck, other_strategy by rules"})
 }
 
-func TestEmptySourcesAreWidenedBySearchesAndThenByTheFallback(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say(stuck("nothing in code and notes")), modeltest.Say(stuck("nothing anywhere")), theEnd)
-	h.world.on("code_search", finds())
+func TestEmptySourcesAreWidenedOneByOneUntilAllAreSearched(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.SayAndCall(needTurn("the notes"), "vault_search", `{}`),
+		modeltest.SayAndCall(needTurn("the web"), "web_search", `{}`), modeltest.Say(stuck("nothing anywhere")), theEnd)
+	for _, name := range []string{"code_search", "vault_search", "web_search"} {
+		h.world.on(name, finds())
+	}
 	a := h.ask(auth)
 	same(t, "tools of the second request", len(offered(h.request(2))), 5)
-	same(t, "tools of the third request", len(offered(h.request(3))), 7)
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
-	same(t, "decisions", consulted(a), []string{"2: stuck, other_strategy by rules", "3: stuck, force_answer by rules"})
+	same(t, "tools of the fourth request", len(offered(h.request(4))), 7)
+	same(t, "tools of the last request", offered(h.request(5)), []string{})
+	same(t, "decisions", consulted(a), []string{"4: stuck, force_answer by rules"})
+	same(t, "why", a.Fallbacks[0].Because, "every source has been searched")
+}
+
+// Tools are not withdrawn from a model that has searched one source of two: it is pointed at the other, once.
+func TestStuckModelIsPointedAtTheOfferedSourceThatItHasNotSearched(t *testing.T) {
+	for name, c := range map[string]struct {
+		third modeltest.Turn
+		why   string
+	}{
+		"and it searches it": {modeltest.SayAndCall(needTurn("the notes"), "vault_search", `{}`), "every source has been searched"},
+		"and it fails":       {modeltest.SayAndCall(needTurn("the notes"), "vault_read", lines("a.md", 1, 9)), "no other way is left; not searched: the notes"},
+		"and it does not":    {thinking(1), "no other way is left; not searched: the notes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), c.third, modeltest.Say(stuck("nothing")), theEnd)
+			h.world.on("code_search", finds())
+			h.world.on("vault_search", finds())
+			h.world.without("web_search", "web_fetch", "thread_seek")
+			h.world.on("vault_read", fails(tool.Unavailable, "", "the disk is away"))
+			a := h.play(auth)
+			holds(t, "what is said after the empty search", lastText(h.request(2)), "Your searches found nothing.", "Search the notes too")
+			last := a.Fallbacks[len(a.Fallbacks)-1]
+			same(t, "the last decision", last.Verdict, oracle.ForceAnswer)
+			same(t, "why", last.Because, c.why)
+		})
+	}
+}
+
+// A model that gives one reason for every step, and finds something new in each, is told once and then left alone.
+func TestRetryForTheSameReasonIsSaidOnceInARun(t *testing.T) {
+	var script []modeltest.Turn
+	for i := range 20 {
+		script = append(script, modeltest.SayAndCall(needTurn("see more"), "code_read", lines(spelled[i]+".go", 1, 9)))
+	}
+	h := setUp(t, append(script, modeltest.Say("It checks a token (`two.go:3`). "+enough()))...)
+	a := h.ask(auth)
+	same(t, "decisions", consulted(a), []string{"3: same_reason, retry by rules"})
+	same(t, "times the hint was given", strings.Count(whole(h.request(21)), hintSame), 1)
+}
+
+func TestFallbackIsConsultedOnEachOccasionOfSilence(t *testing.T) {
+	silent := func(n int) modeltest.Turn { return modeltest.Call("code_read", lines(spelled[n]+".go", 1, 9)) }
+	h := setUp(t, silent(0), silent(1), silent(2), silent(3), reading(1), silent(4), silent(5), silent(6), silent(7), theEnd)
+	same(t, "decisions", consulted(h.ask(auth)), []string{"3: silent, go_on by rules", "8: silent, go_on by rules"})
 }

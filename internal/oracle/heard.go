@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
@@ -61,6 +62,7 @@ func (l *listener) Write(text string) string { return l.x.Write(text) }
 
 func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
 	rest, r := l.x.Close()
+	now := time.Now().UTC().Truncate(time.Millisecond)
 	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
 	text := whole[r.Thinking:]
@@ -78,7 +80,18 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Hea
 			c.Calls = append(c.Calls, call)
 		}
 	}
+	c.Report.stamp(now)
 	return c
+}
+
+// stamp says when the signals were parsed.
+func (h *Heard) stamp(now time.Time) {
+	if h.Signal != nil {
+		h.Signal.At = now
+	}
+	for i := range h.Extra {
+		h.Extra[i].At = now
+	}
 }
 
 // ReportTool is the tool by which a model reports that is asked for no signals in its text.

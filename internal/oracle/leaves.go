@@ -6,6 +6,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
 
@@ -25,7 +26,8 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn
 	Said         agent.Said       `port:"said,optional"`
-	Named        []tool.Source    `port:"named,optional"` // sources that the person named
+	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
+	Likely       []tool.Source    `port:"likely,optional"` // the folder that the person stands in, if it is a project
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -42,11 +44,9 @@ type wanted struct {
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
-		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.TakeAway(),
-		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
-		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
-		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
+	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(), agent.Hint(), hintOnce(), signalIs(), accept(),
+		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(), agent.TakeAway(), agent.IdenticalCalls())
 }
 
 func classifyLeaf() bt.Leaf {
@@ -90,6 +90,9 @@ func accept() bt.Leaf {
 		Events   []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Accept", "Makes the best text the answer and ends the loop.", func(i in, o *out) error {
+		if s := i.Report.Signal; i.StopReason == StopSatisfied && s != nil && s.Type == signal.Stuck {
+			i.StopReason = StopStuck // it said that it had enough, and has not
+		}
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
 		if best := i.Reports.Best; best.Ref != 0 && best.Ref != i.Reply.Ref && i.StopReason != StopNeedsUser {
 			o.Accepted.Ref, o.Accepted.Also, o.Accepted.By = best.Ref, best.Also, i.Reply.Ref
@@ -135,7 +138,6 @@ type TurnSituation struct {
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"`  // the conversation wants notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
-	Later      []tool.Source `json:"later,omitempty"`  // sources to be searched where the others have nothing
 }
 
 // From which probability on a class is sure. A change is wished for beyond doubt before nothing is looked up.
@@ -166,7 +168,6 @@ func askModel() bt.Leaf {
 		Last       bool                    `port:"last" doc:"no turn follows: tools are withdrawn"`
 		Withdrawn  bool                    `port:"withdrawn" doc:"tools are withdrawn"`
 		TopicShift bool                    `port:"topic_shift"`
-		Later      []tool.Source           `port:"later,optional" doc:"sources to be searched where the others have nothing"`
 		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
@@ -182,7 +183,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class), Later: i.Later}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class)}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

@@ -364,3 +364,42 @@ func TestWordsAfterTheOnlyToolWasTakenAwayAreNoSatisfyingAnswer(t *testing.T) {
 		t.Errorf("the run is satisfied with %q, after %d searches and no reading", a.Answer, len(h.world.called()))
 	}
 }
+
+func TestLoopEndsWithWhatWasFoundAndNotWithTheLastFiller(t *testing.T) {
+	again := goingRound["the same call"]
+	for filler, kept := range map[string]bool{"Searching again.": true, "Let me look once more.": false} {
+		h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say(filler))
+		a := h.ask(auth)
+		same(t, "stop reason", a.StopReason, oracle.StopLoop)
+		holds(t, "the answer", a.Answer, "What was read last:", "`a.go:1-9`", "line of code")
+		same(t, "the filler stands in it", strings.Contains(a.Answer, filler), kept)
+	}
+	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It checks a token, as `a.go:3` says."))
+	same(t, "an answer stays as it is", h.ask(auth).Answer, "It checks a token, as `a.go:3` says.")
+}
+
+func TestForcedAnswerSaysThatNothingWasLookedUp(t *testing.T) {
+	thinks := func(turns int) (script []modeltest.Turn) {
+		for i := range turns {
+			script = append(script, thinking(i))
+		}
+		return script
+	}
+	for name, c := range map[string]struct {
+		turns []modeltest.Turn
+		most  int
+		stop  string
+	}{
+		"budget": {append(thinks(2), modeltest.Say("From memory: it checks a token.")), 3, oracle.StopBudget},
+		"loop":   {append(thinks(6), modeltest.Say("From memory: it checks a token.")), 30, oracle.StopLoop},
+		"stuck":  {[]modeltest.Turn{modeltest.Say(" "), modeltest.Say(" "), modeltest.Say("From memory: it checks a token.")}, 30, oracle.StopStuck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, c.turns...)
+			h.turns = c.most
+			a := h.play(auth)
+			same(t, "stop reason", a.StopReason, c.stop)
+			holds(t, "caveat", a.Caveat, "Nothing was looked up for this answer")
+		})
+	}
+}

@@ -29,31 +29,31 @@ const OfferFrom = 0.1
 
 func offerTools() bt.Leaf {
 	type in struct {
-		Class classify.Classification `port:"class" doc:"what Classify found"`
-		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
-		Said  agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
-		Named []tool.Source           `port:"named,optional" doc:"the sources that the person named: offered with every question that is no clear small talk"`
-		From  float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
-		Write float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
-		Alone float64                 `port:"alone" default:"0.5" between:"0 1" doc:"from this probability on, a source is searched before those that were named alone"`
-		Talk  float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
+		Class  classify.Classification `port:"class" doc:"what Classify found"`
+		Tools  []agent.ToolFact        `port:"tools" doc:"the tools there are"`
+		Said   agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
+		Named  []tool.Source           `port:"named,optional" doc:"the sources that the person named"`
+		Likely []tool.Source           `port:"likely,optional" doc:"sources that are likely where none that the class names can be searched: the folder that the person stands in"`
+		From   float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
+		Write  float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
+		Talk   float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
 	}
 	type out struct {
 		Offered []string      `port:"offered" doc:"names of the tools offered to the model, those of the likeliest source first"`
-		Later   []tool.Source `port:"later" doc:"sources that were named alone, where another is likely enough: to be searched where the others have nothing"`
+		Later   []tool.Source `port:"later" doc:"named sources that are less probable: offered before any other once the likely ones had nothing"`
 		Events  []bt.Typed    `port:",events"`
 	}
 	return bt.Func("OfferTools", "Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that write are offered only for actions.",
 		func(i in, o *out) error {
-			talk := smallTalk(i.Class, i.Talk)
+			ask := offering{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely, Talk: smallTalk(i.Class, i.Talk)}
 			var sources []tool.Source
-			sources, o.Later = offeredSources(i.Class, i.From, i.Alone, i.Named, talk, func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
+			sources, o.Later = ask.sources(func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
 			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
 			o.Offered = make([]string, 0, len(i.Tools))
 			for _, s := range sources {
 				o.Offered = append(o.Offered, named(i.Tools, s, writes)...)
 			}
-			if !talk {
+			if !ask.Talk {
 				o.Offered = append(o.Offered, named(i.Tools, tool.Server, writes)...)
 			}
 			for _, w := range i.Said.Yes {
@@ -84,38 +84,57 @@ func mayWrite(c classify.Classification, from float64) bool {
 
 // Sources are the sources that a question of a class is offered where all are connected and none was named, the likeliest first.
 func Sources(c classify.Classification) []tool.Source {
-	sources, _ := offeredSources(c, OfferFrom, 1, nil, false, func(tool.Source) bool { return true })
+	sources, _ := offering{Class: c, From: OfferFrom}.sources(func(tool.Source) bool { return true })
 	return sources
 }
 
-// offeredSources are those that are probable enough, the likeliest first, then those that were named alone, unless it is small talk; these are
-// searched later where one of the others is likely enough to be searched alone. Where none can be searched, the next is offered: documents and code stand beside each other. What is about the world for sure stands in neither.
-func offeredSources(c classify.Classification, from, alone float64, naming []tool.Source, talk bool, searchable func(tool.Source) bool) (sources, later []tool.Source) {
-	order := sourceOrder(c)
-	sources = make([]tool.Source, 0, len(order))
+// offering is what decides which sources a question is offered.
+type offering struct {
+	Class         classify.Classification
+	From          float64 // the least probability of a source that is offered at once
+	Named, Likely []tool.Source
+	Talk          bool // it is clear small talk
+}
+
+// sources are those that are probable enough, the likeliest first. What was named beside them comes later, once these had nothing, or at once where
+// none of these can be searched. Where nothing can be searched then, the next one is offered: the folder that the person stands in, or, as documents
+// and code stand beside each other, the other of the two. What is about the world for sure stands in neither.
+func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
+	order := sourceOrder(o.Class)
+	now = make([]tool.Source, 0, len(order))
 	for _, s := range order {
-		if likely(c, s) >= from {
-			sources = append(sources, s)
+		if likely(o.Class, s) >= o.From {
+			now = append(now, s)
 		}
 	}
-	likeliest := slices.ContainsFunc(sources, func(s tool.Source) bool { return likely(c, s) >= alone && searchable(s) })
+	if o.Talk {
+		return now, nil
+	}
+	can := slices.ContainsFunc(now, searchable)
 	for _, s := range order {
-		if !talk && slices.Contains(naming, s) && !slices.Contains(sources, s) {
-			sources = append(sources, s)
-			if likeliest {
-				later = append(later, s)
-			}
+		switch {
+		case slices.Contains(now, s) || !slices.Contains(o.Named, s):
+		case can:
+			later = append(later, s)
+		default:
+			now = append(now, s)
 		}
 	}
+	near := o.Class.QueryType == classify.Code || o.Class.QueryType == classify.Documentation
 	for _, s := range order {
-		if slices.ContainsFunc(sources, searchable) || c.QueryType != classify.Code && c.QueryType != classify.Documentation {
-			break
-		}
-		if !slices.Contains(sources, s) {
-			sources = append(sources, s)
+		if !slices.ContainsFunc(now, searchable) && !slices.Contains(now, s) && (near || slices.Contains(o.Likely, s)) {
+			now = append(now, s)
 		}
 	}
-	return sources, later
+	return now, later
+}
+
+// notConnected is the source in which the answer stands for sure, if no tool can search it; "" if one can, or the class is not sure.
+func notConnected(c classify.Classification, tools []agent.ToolFact) tool.Source {
+	if s := sourceOrder(c)[0]; c.QueryType != classify.Conversational && likely(c, s) >= sureClass && !canBeSearched(tools, s) {
+		return s
+	}
+	return ""
 }
 
 func offerEverything() bt.Leaf {
@@ -150,87 +169,174 @@ func listed(names []string) string {
 
 func widen() bt.Leaf {
 	type in struct {
-		Class classify.Classification `port:"class"`
-		Tools []agent.ToolFact        `port:"tools"`
+		Class   classify.Classification `port:"class"`
+		Tools   []agent.ToolFact        `port:"tools"`
+		Later   []tool.Source           `port:"later,optional" doc:"named sources that were not offered at once: they come first"`
+		Empty   bool                    `port:"if_empty" default:"false" doc:"only if every search so far found nothing"`
+		All     bool                    `port:"all" default:"false" doc:"offer all sources that are left, and not only the next"`
+		Instead string                  `port:"instead,optional" doc:"what the model is told where no source is left"`
 	}
 	type out struct {
-		Offered []string     `port:"offered"`
-		Ledger  agent.Ledger `port:"ledger"`
-		Events  []bt.Typed   `port:",events"`
+		Offered    []string      `port:"offered"`
+		Ledger     agent.Ledger  `port:"ledger"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("Widen", "Offers the reading tools of the next source not yet offered. FAILURE if there is none.", func(i in, o *out) error {
-		added, ok := nextSource(i.Class, o.Ledger.Left(i.Tools), o.Offered)
-		if !ok {
-			return fmt.Errorf("every readable source is already offered")
-		}
-		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Events = []bt.Typed{ToolsAdded{added}}
-		return nil
-	})
+	return bt.Func("Widen", "Offers the reading tools of the next source, points to those that are offered and were not searched, and tells the model. FAILURE if there is nothing to tell.",
+		func(i in, o *out) (err error) {
+			if i.Empty && !foundNothing(&o.Ledger) {
+				return fmt.Errorf("not every search found nothing")
+			}
+			tools := o.Ledger.Left(i.Tools)
+			var added []string
+			for names := nextSource(i.Class, i.Later, tools, o.Offered); names != nil && (added == nil || i.All); {
+				o.Offered = append(slices.Clip(o.Offered), names...)
+				added = append(added, names...)
+				names = nextSource(i.Class, i.Later, tools, o.Offered)
+			}
+			unsearched := o.Reports.notPointedAt(notCalled(tools, o.Ledger))
+			text := i.Instead
+			if len(added)+len(unsearched) > 0 {
+				text = pointing(len(added) > 0, unsearched)
+				o.Events = append(o.Events, ToolsAdded{added})
+			}
+			if text == "" {
+				return fmt.Errorf("no source is left")
+			}
+			if i.Empty {
+				text = "Your searches found nothing. " + text
+			}
+			o.Reports = o.Reports.clone()
+			o.Reports.PointedAt = append(o.Reports.PointedAt, unsearched...)
+			o.Events = append(o.Events, agent.HintGiven{Text: text})
+			o.Transcript, err = agent.Told(o.Transcript, text)
+			return err
+		})
 }
 
-// nextSource names the reading tools of the next source of which none is offered.
-func nextSource(c classify.Classification, tools []agent.ToolFact, offered []string) (added []string, ok bool) {
-	for _, s := range append(slices.Clone(sourceOrder(c)), tool.Server) {
+// pointing tells the model where to look.
+func pointing(more bool, unsearched []tool.Source) string {
+	text := "You have not searched everything that is offered."
+	if more {
+		text = "More tools are offered to you from now on."
+	}
+	if len(unsearched) == 0 {
+		return text + " Try them, with other words than before."
+	}
+	return text + " Search " + spoken(unsearched) + " too, with other words than before."
+}
+
+// nextSource names the reading tools of the next source of which none is offered; nil if there is none.
+func nextSource(c classify.Classification, later []tool.Source, tools []agent.ToolFact, offered []string) []string {
+	for _, s := range slices.Concat(later, sourceOrder(c), []tool.Source{tool.Server}) {
 		names := named(tools, s, false)
 		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
-			return names, true
+			return names
 		}
 	}
-	return nil, false
+	return nil
+}
+
+// notSearched are the sources that a tool could search, and in which no call has found, opened or missed anything yet.
+func notSearched(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
+	return without(tools, l, func(t agent.Tried) bool { return t.Calls > t.Errors })
+}
+
+// notCalled are those of which no tool was even called.
+func notCalled(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
+	return without(tools, l, func(t agent.Tried) bool { return t.Calls > 0 })
+}
+
+// without are the sources that a tool could search and of which nothing fulfils is.
+func without(tools []agent.ToolFact, l agent.Ledger, is func(agent.Tried) bool) (sources []tool.Source) {
+	for _, s := range kin("") {
+		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Source == s && is(t) }) {
+			sources = append(sources, s)
+		}
+	}
+	return sources
+}
+
+// notPointedAt leaves out the sources that the model was pointed at before.
+func (r *Reports) notPointedAt(sources []tool.Source) []tool.Source {
+	return slices.DeleteFunc(slices.Clone(sources), func(s tool.Source) bool { return slices.Contains(r.PointedAt, s) })
+}
+
+// spoken names sources in a sentence.
+func spoken(sources []tool.Source) string {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		names[i] = map[tool.Source]string{tool.Code: "the code", tool.Vault: "the notes", tool.Web: "the web"}[s]
+	}
+	return strings.Join(names, " and ")
 }
 
 func offerCapability() bt.Leaf {
 	type in struct {
 		Report Report           `port:"report"`
 		Tools  []agent.ToolFact `port:"tools"`
+		Have   string           `port:"have" doc:"what the model is told if there is a tool"`
+		Lack   string           `port:"lack" doc:"what it is told if there is none"`
 	}
 	type out struct {
-		Offered []string     `port:"offered"`
-		Ledger  agent.Ledger `port:"ledger"`
-		Events  []bt.Typed   `port:",events"`
+		Offered    []string      `port:"offered"`
+		Ledger     agent.Ledger  `port:"ledger"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferCapability", "Offers the read-only tools with the requested capability. FAILURE if there is none.", func(i in, o *out) error {
+	return bt.Func("OfferCapability", "Offers the tools that only read and have the requested capability. If there are none, it logs the gap and tells the user; FAILURE if it did so before.", func(i in, o *out) (err error) {
 		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was requested")
 		}
-		capability := i.Report.Signal.Text("capability")
-		names := toolsFor(capability, o.Ledger.Left(i.Tools))
-		if len(names) == 0 {
-			return fmt.Errorf("no read-only tool has “%s”", agent.Brief(capability, 60))
+		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
+		names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
+		text := i.Have
+		switch {
+		case len(names) > 0:
+			names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(o.Offered, n) })
+			o.Offered = append(slices.Clip(o.Offered), names...)
+			o.Events = []bt.Typed{ToolsAdded{names}}
+		case slices.Contains(o.Reports.Gaps, gap):
+			return fmt.Errorf("“%s” was requested before", gap)
+		default:
+			text = i.Lack
+			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+			o.Reports.Gaps = append(o.Reports.Gaps, gap)
+			o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
+			o.Events = []bt.Typed{CapabilityMissing{gap}}
 		}
-		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
-		if len(added) == 0 {
-			o.Events = []bt.Typed{ToolsAdded{}}
-			return nil
-		}
-		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Events = []bt.Typed{ToolsAdded{added}}
-		return nil
+		o.Events = append(o.Events, agent.HintGiven{Text: text})
+		o.Transcript, err = agent.Told(o.Transcript, text)
+		return err
 	})
 }
 
-// How the sources are called, and what it is to read in one.
+// How the sources are called, and what it is to search and to open in one.
 var (
 	sourcesSay = map[tool.Source]string{
 		tool.Code:  "code codebase repository repo implementation",
 		tool.Vault: "vault note notebook wiki documentation thread",
 		tool.Web:   "web internet online website webpage page url",
 	}
-	readingSays = "search seek find look lookup read open fetch browse access view"
+	searchSays = "search seek find look lookup"
+	openSays   = "read open fetch browse access view page webpage url"
 )
 
 // toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of no use without what
-// opens. Those of servers are named by their names. A capability that names something else to do there than to read is none of theirs.
+// opens. Those of servers are named by their names. A capability that names something else to do there than to read is none of theirs, and a source
+// that no tool can search has only what opens a known place: who does not ask for that is not served by it.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 	var sources []tool.Source
 	var called []string // tools of servers
-	reads, other := false, false
+	searches, opens, other := false, false, false
 	for _, w := range search.Words(capability) {
 		stem := search.Stem(strings.ToLower(w))
+		toSearch, toOpen := saysStem(searchSays, stem), saysStem(openSays, stem)
 		found := false
 		for _, t := range tools {
-			if t.Source == tool.Server && !saysStem(readingSays, stem) && saysStem(wordsOfName(t.Name), stem) {
+			if t.Source == tool.Server && !toSearch && !toOpen && saysStem(wordsOfName(t.Name), stem) {
 				called, found = append(called, t.Name), true
 			}
 		}
@@ -239,15 +345,17 @@ func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 				sources, found = append(sources, s), true
 			}
 		}
-		is := saysStem(readingSays, stem)
-		reads = reads || is
-		other = other || !found && !is && !search.IsStop(strings.ToLower(w))
+		searches, opens = searches || toSearch, opens || toOpen
+		other = other || !found && !toSearch && !toOpen && !search.IsStop(strings.ToLower(w))
 	}
-	if other && !reads {
+	if other && !searches && !opens {
 		return nil
 	}
+	serves := func(s tool.Source) bool {
+		return slices.Contains(sources, s) && (opens && !searches || canBeSearched(tools, s))
+	}
 	for _, t := range tools {
-		if !t.Once && (slices.Contains(sources, t.Source) || slices.Contains(called, t.Name)) {
+		if !t.Once && (serves(t.Source) || slices.Contains(called, t.Name)) {
 			names = append(names, t.Name)
 		}
 	}
@@ -271,29 +379,4 @@ func saysStem(words, stem string) bool {
 		}
 	}
 	return false
-}
-
-func noteGap() bt.Leaf {
-	type in struct {
-		Report Report `port:"report"`
-	}
-	type out struct {
-		Ledger  agent.Ledger `port:"ledger"`
-		Reports Reports      `port:"reports"`
-		Events  []bt.Typed   `port:",events"`
-	}
-	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the user. FAILURE if the same one was noted before.", func(i in, o *out) error {
-		if i.Report.Signal == nil {
-			return fmt.Errorf("no capability was requested")
-		}
-		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
-		if slices.Contains(o.Reports.Gaps, gap) {
-			return fmt.Errorf("“%s” was requested before", gap)
-		}
-		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
-		o.Reports.Gaps = append(o.Reports.Gaps, gap)
-		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
-		o.Events = []bt.Typed{CapabilityMissing{gap}}
-		return nil
-	})
 }

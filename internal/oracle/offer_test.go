@@ -1,13 +1,11 @@
 package oracle
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
@@ -44,7 +42,7 @@ func TestASourceIsOfferedFromItsProbabilityOn(t *testing.T) {
 		{0.09, OfferFrom, []tool.Source{tool.Code}},
 		{0.09, 0.05, []tool.Source{tool.Code, tool.Vault}},
 	} {
-		got, later := offeredSources(of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: c.docs}), c.from, 0.5, nil, false, everywhere)
+		got, later := offering{Class: of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: c.docs}), From: c.from}.sources(everywhere)
 		differs(t, got, c.want)
 		differs(t, later, nil)
 	}
@@ -58,45 +56,99 @@ func TestTheLikeliestSourceIsOfferedFirst(t *testing.T) {
 	differs(t, Sources(of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02, classify.Code: 0.15})), []tool.Source{tool.Vault, tool.Code})
 }
 
-func TestWhatThePersonNamedIsOfferedLastWhereTheClassPointsElsewhere(t *testing.T) {
+func TestWhatThePersonNamedComesOnceTheLikelySourcesHadNothing(t *testing.T) {
 	weather := of(classify.Research, shares{classify.Research: 0.97})
-	got, later := offeredSources(weather, OfferFrom, 0.5, []tool.Source{tool.Code, tool.Web}, false, everywhere)
-	differs(t, got, []tool.Source{tool.Web, tool.Code})
+	now, later := offering{Class: weather, From: OfferFrom, Named: []tool.Source{tool.Code, tool.Web}}.sources(everywhere)
+	differs(t, now, []tool.Source{tool.Web})
 	differs(t, later, []tool.Source{tool.Code})
 }
 
-func TestWhatThePersonNamedIsSearchedAtOnceWhereNoOtherSourceIsLikelyEnough(t *testing.T) {
-	unsure := of(classify.Research, shares{classify.Research: 0.6, classify.Code: 0.3, classify.Documentation: 0.09})
-	noWeb := func(s tool.Source) bool { return s != tool.Web }
-	got, later := offeredSources(unsure, OfferFrom, 0.5, []tool.Source{tool.Vault}, false, noWeb)
-	differs(t, got, []tool.Source{tool.Web, tool.Code, tool.Vault})
+func TestWhatThePersonNamedIsOfferedAtOnceWhereNoLikelySourceCanBeSearched(t *testing.T) {
+	weather := of(classify.Research, shares{classify.Research: 0.97})
+	now, later := offering{Class: weather, From: OfferFrom, Named: []tool.Source{tool.Vault}}.sources(only(tool.Vault))
+	differs(t, now, []tool.Source{tool.Web, tool.Vault})
 	differs(t, later, nil)
-	_, later = offeredSources(unsure, OfferFrom, 0.5, []tool.Source{tool.Vault}, false, everywhere)
-	differs(t, later, []tool.Source{tool.Vault})
+}
+
+func TestTheFolderThatOneStandsInIsLikelyAndNotNamed(t *testing.T) {
+	here := offering{Class: of(classify.Research, shares{classify.Research: 0.97}), From: OfferFrom, Likely: []tool.Source{tool.Code}}
+	now, later := here.sources(everywhere)
+	differs(t, now, []tool.Source{tool.Web})
+	differs(t, later, nil)
+	now, _ = here.sources(only(tool.Code)) // no search engine
+	differs(t, now, []tool.Source{tool.Web, tool.Code})
 }
 
 func TestClearSmallTalkIsOfferedNothingThatWasNamed(t *testing.T) {
 	naming := []tool.Source{tool.Code}
 	for p, want := range map[float64][]tool.Source{0.95: nil, 0.6: nil, 0.55: naming} {
 		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		got, _ := offeredSources(c, OfferFrom, 0.5, naming, smallTalk(c, 0.6), everywhere)
-		differs(t, got, want)
+		now, _ := offering{Class: c, From: OfferFrom, Named: naming, Likely: naming, Talk: smallTalk(c, 0.6)}.sources(everywhere)
+		differs(t, now, want)
 	}
 	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); smallTalk(c, 0.2) {
 		t.Error("what is no small talk counts as clear small talk")
 	}
 }
 
+func only(s tool.Source) func(tool.Source) bool { return func(o tool.Source) bool { return o == s } }
+
 func TestWhereNothingOfferedCanBeSearchedTheNextSourceIs(t *testing.T) {
-	only := func(s tool.Source) func(tool.Source) bool { return func(o tool.Source) bool { return o == s } }
-	code := of(classify.Code, shares{classify.Code: 0.97})
-	got, _ := offeredSources(code, OfferFrom, 0.5, nil, false, only(tool.Web))
-	differs(t, got, []tool.Source{tool.Code, tool.Vault, tool.Web})
+	sources := func(c classify.Classification, naming ...tool.Source) []tool.Source {
+		now, _ := offering{Class: c, From: OfferFrom, Named: naming}.sources(only(tool.Code))
+		return now
+	}
+	differs(t, sources(of(classify.Documentation, shares{classify.Documentation: 0.97})), []tool.Source{tool.Vault, tool.Code})
 	weather := of(classify.Research, shares{classify.Research: 0.97})
-	got, _ = offeredSources(weather, OfferFrom, 0.5, nil, false, only(tool.Code))
-	differs(t, got, []tool.Source{tool.Web})
-	got, _ = offeredSources(weather, OfferFrom, 0.5, []tool.Source{tool.Code}, false, only(tool.Code))
-	differs(t, got, []tool.Source{tool.Web, tool.Code})
+	differs(t, sources(weather), []tool.Source{tool.Web})
+	differs(t, sources(weather, tool.Code), []tool.Source{tool.Web, tool.Code})
+}
+
+// searchers are one tool for each source, that searches it.
+func searchers(sources ...tool.Source) (tools []agent.ToolFact) {
+	for _, s := range sources {
+		tools = append(tools, agent.ToolFact{Name: string(s) + "_search", Source: s, Search: true})
+	}
+	return tools
+}
+
+func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
+	tools := searchers(tool.Code, tool.Vault, tool.Web)
+	ledger := agent.Ledger{Sources: []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}, {Source: tool.Web, Calls: 2, Errors: 2}}}
+	differs(t, notSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
+	differs(t, notSearched(searchers(tool.Code), ledger), nil)
+}
+
+func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
+	weather := of(classify.Research, shares{classify.Research: 0.9})
+	unsure := of(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
+	for _, c := range []struct {
+		class classify.Classification
+		tools []agent.ToolFact
+		want  tool.Source
+	}{
+		{weather, searchers(tool.Code), tool.Web},
+		{weather, []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}, tool.Web},
+		{weather, searchers(tool.Web), ""},
+		{unsure, searchers(tool.Code), ""},
+		{of(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
+	} {
+		if got := notConnected(c.class, c.tools); got != c.want {
+			t.Errorf("%s with %v: it is %q, not %q", c.class.QueryType, c.tools, got, c.want)
+		}
+	}
+}
+
+func TestAWishForSearchIsNotServedByAToolThatOnlyOpens(t *testing.T) {
+	fetch := []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}
+	for capability, want := range map[string]int{"web search": 0, "web": 0, "search the internet": 0, "open a web page": 1, "fetch a URL": 1} {
+		if got := toolsFor(capability, fetch); len(got) != want {
+			t.Errorf("%q is served by %v", capability, got)
+		}
+		if got := toolsFor(capability, append(searchers(tool.Web), fetch...)); len(got) != 2 {
+			t.Errorf("with a search engine, %q is served by %v", capability, got)
+		}
+	}
 }
 
 func TestToolsThatWriteWaitForAnAction(t *testing.T) {
@@ -111,28 +163,5 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 		if got := mayWrite(c.class, 0.5); got != c.want {
 			t.Errorf("%s with %v: tools that write are offered: %v", c.class.QueryType, c.class.Probabilities, got)
 		}
-	}
-}
-
-func TestOfflineSearchesWhatComesLaterOnlyWhereTheOthersHaveNothing(t *testing.T) {
-	takesWords := json.RawMessage(`{"properties":{"query":{"type":"string"}}}`)
-	sit := Situation{Question: "What is the weather in Paris?", Class: "research", Later: []tool.Source{tool.Code}, Tools: []tool.Spec{
-		{Name: "web_search", Source: tool.Web, Search: true, Schema: takesWords}, {Name: "code_search", Source: tool.Code, Search: true, Schema: takesWords}}}
-	asks := func() (names []string) {
-		reply, err := OfflineRule(t.Context(), model.Request{Facts: sit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range reply.ToolCalls {
-			names = append(names, c.Name)
-		}
-		return names
-	}
-	if got := asks(); !cmp.Equal(got, []string{"web_search"}) {
-		t.Errorf("first it calls %v", got)
-	}
-	sit.Steps = []Step{{Call: model.ToolCall{Name: "web_search"}, Receipt: agent.CallReceipt{Result: &tool.Result{}}}}
-	if got := asks(); !cmp.Equal(got, []string{"code_search"}) {
-		t.Errorf("after an empty search it calls %v", got)
 	}
 }

@@ -46,7 +46,7 @@ func (s Surroundings) options(o *Options, folder func(name string) (path string,
 			o.Model = cmp.Or(id, s.Usual.Model)
 			return nil
 		}),
-		"code":      textOption("The folder of the code that is searched, by the name that it has on the server. It is searched with every question that is no small talk, the likeliest source first. Left out: none.", named(&o.CodeRoot, tool.Code)),
+		"code":      textOption("The folder of the code that is searched, by the name that it has on the server. It is searched before nothing is said to be found. Left out: none.", named(&o.CodeRoot, tool.Code)),
 		"vault":     textOption("The folder of notes that is searched, and written to on request, by the name that it has on the server. It is searched as code is. Left out: none.", named(&o.Vault, tool.Vault)),
 		"max_turns": numberOption("Turns of the model at most.", s.Least.MaxTurns, s.Most.MaxTurns, func(n int) { o.MaxTurns = n }),
 		"max_tokens": numberOption("Tokens of all turns, cached ones aside, after which the last turn begins.", s.Least.MaxTokens, s.Most.MaxTokens,

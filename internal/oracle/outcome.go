@@ -3,7 +3,6 @@ package oracle
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -100,6 +99,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
 	a.tellWrites()
+	a.tellNotConnected(notConnected(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: all earlier exchanges except the last were left out.",
 			Payload: agent.Pairs("left_out", left)})
@@ -177,10 +177,10 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// doubt makes an answer partial that claims more than it stands on: nothing was read or written for it, or all its citations lead to places
-// that nobody read. Where no source could be had, it is told.
+// doubt tells of an answer what it does not stand on: nothing was read or written for it, or all its citations lead to places that nobody
+// read. It is partial then. Where no source could be had, it is told.
 func (a *Answer) doubt(g ground) {
-	if a.Composed || a.StopReason != StopSatisfied && a.StopReason != StopPartial {
+	if a.Composed || a.StopReason != StopSatisfied && !a.Partial() {
 		return
 	}
 	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
@@ -196,6 +196,29 @@ func (a *Answer) doubt(g ground) {
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
 		a.lacks("None of the answer's citations were read.")
 	}
+}
+
+// tellNotConnected says that the likeliest source of the answer could not be searched.
+func (a *Answer) tellNotConnected(s tool.Source, env Env) {
+	why := ""
+	switch {
+	case s == tool.Web && env.NoWeb:
+		why = "The web is off, so it was not searched."
+	case s == tool.Web:
+		why = "No search engine is set up, so the web was not searched: ‘sibyl doctor’ says how."
+	case s == tool.Vault && env.Vault == "":
+		why = "No folder of notes is set, so none were searched: name one with --vault."
+	case s == tool.Code && env.CodeRoot == "":
+		why = "No folder of code is there, so none was searched: name one with --in."
+	}
+	if why == "" || a.StopReason == StopCancelled {
+		return
+	}
+	severity := agent.Warning
+	if a.StopReason == StopSatisfied && slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited }) {
+		severity = agent.Info
+	}
+	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why, Payload: agent.Pairs("source", s)})
 }
 
 // tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
@@ -217,13 +240,11 @@ func (a *Answer) explain() {
 
 // gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or named.
 func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, tools []agent.ToolFact) [][]tool.Ref {
-	account := agent.AccountOf(v, under, w.Transcript, func(c *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
+	account := agent.AccountOf(v, under, w.Transcript, func(_ *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
 		if r.Report.Signal != nil {
-			a.Signals = append(a.Signals, stamped(*r.Report.Signal, c))
+			a.Signals = append(a.Signals, *r.Report.Signal)
 		}
-		for _, s := range r.Report.Extra {
-			a.Signals = append(a.Signals, stamped(s, c))
-		}
+		a.Signals = append(a.Signals, r.Report.Extra...)
 		a.Problems = append(a.Problems, r.Report.Problems...)
 	})
 	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls, account.Sources
@@ -234,12 +255,6 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 		a.Writes = &writes
 	}
 	return account.Named
-}
-
-// stamped gives a signal the run time at which its turn came in.
-func stamped(s signal.Signal, c *run.CompletionRecord) signal.Signal {
-	s.At = c.Now
-	return s
 }
 
 // stop says why the run ended, and takes the text that is the answer.
@@ -308,10 +323,7 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	if a.Partial() {
 		a.explain()
 	}
-	if a.Answer == "" {
-		a.Answer, a.Composed = a.summary(), true
-		a.lacks(a.Caveat)
-	}
+	a.found(v, w.Reports.Best.Words)
 	a.Asked = a.StopReason == StopNeedsUser
 	if len(a.Waiting) > 0 && (a.StopReason == StopSatisfied || a.StopReason == StopPartial) {
 		a.StopReason = StopNeedsUser
@@ -333,14 +345,10 @@ func sentences(first, second string) string {
 	return first + " " + second
 }
 
-// turnAt is the reply in a record, its signal with the time; a reply without a word where there is none.
+// turnAt is the reply in a record; a reply without a word where there is none.
 func turnAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
 	if c, err := v.Receipt(record); err == nil {
 		t, _ = c.Value.(agent.TurnReceipt[Heard]) // the fold has read this receipt before
-		if t.Report.Signal != nil {
-			at := stamped(*t.Report.Signal, c)
-			t.Report.Signal = &at
-		}
 	}
 	return t
 }
@@ -351,30 +359,6 @@ func (a *Answer) lacks(caveat string) {
 	if a.StopReason == StopSatisfied {
 		a.StopReason = StopPartial
 	}
-}
-
-// summary is what can be said when the model said nothing to the end.
-func (a *Answer) summary() string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", agent.Counted(a.Turns, "turn"))
-	for _, t := range a.Tried {
-		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, agent.Counted(t.Calls, "call"), agent.Counted(t.Hits, "hit"), agent.Counted(t.Opened, "place"))
-	}
-	if a.Blocker != "" {
-		fmt.Fprintf(b, " What blocked it: %s.", strings.TrimRight(a.Blocker, "."))
-	}
-	if len(a.Sources) > 0 {
-		b.WriteString(" Read:")
-		for i, s := range a.Sources {
-			if i == 8 {
-				fmt.Fprintf(b, " and %d more", len(a.Sources)-i)
-				break
-			}
-			b.WriteString(" " + s.Cite)
-		}
-		b.WriteString(".")
-	}
-	return b.String()
 }
 
 // partialText is what a stopped turn had said.

@@ -9,6 +9,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
@@ -60,18 +61,28 @@ func (e Env) signals() string {
 	return prompt.SignalsFull
 }
 
-// sources says what is connected. The names of folders are their owner's, as what is in them, and stay out.
-func (e Env) sources() []string {
-	var s []string
-	for _, from := range []struct{ name, folder string }{{"code", e.CodeRoot}, {"vault", e.Vault}} {
-		if from.folder != "" {
-			s = append(s, from.name)
+// sources says what is connected and what is not, the likeliest for a type of question first. The names of folders are their owner's, as what is
+// in them, and stay out.
+func (e Env) sources(t classify.Type) (connected, missing []string) {
+	webMissing := "web search (no search engine is set up)"
+	if e.NoWeb {
+		webMissing = "the web (it is off)"
+	}
+	for _, s := range kin(t) {
+		is, name, without := e.CodeRoot != "", "code", "code"
+		switch s {
+		case tool.Vault:
+			is, name, without = e.Vault != "", "vault", "vault"
+		case tool.Web:
+			is, name, without = e.Web, "web", webMissing
+		}
+		if is {
+			connected = append(connected, name)
+		} else {
+			missing = append(missing, without)
 		}
 	}
-	if e.Web {
-		s = append(s, "web")
-	}
-	return s
+	return connected, missing
 }
 
 // SegmentsText is the name under which a run keeps its prompt segments.

@@ -21,10 +21,11 @@ type Preview struct {
 	Tools    int                     `json:"tool_tokens"` // of the tool lines in it, which do not count towards the limit
 	Limit    int                     `json:"limit"`
 	Prompt   string                  `json:"prompt"`
+	Recovery string                  `json:"recovery,omitempty"` // what is said after the first call that failed, where it was asked for
 }
 
-// Look composes the prompt of a question's first turn, asking nobody. Large and failed say that the conversation is long, and
-// that a call has failed, as in a later turn.
+// Look composes the prompt of a question's first turn, asking nobody. Large says that the conversation is long. Failed says that a call has
+// failed: the system prompt stays as it is then, and the model is told how to go on in a message.
 func Look(q Question, large, failed bool) (Preview, error) {
 	if err := q.Check(); err != nil {
 		return Preview{}, err
@@ -64,7 +65,6 @@ func Look(q Question, large, failed bool) (Preview, error) {
 		return Preview{}, err
 	}
 	s := promptSituation(of, turn, q.Env, agent.OfferedSpecs(turn, q.Tools))
-	s.HadError = failed
 	if large {
 		s.HistoryTokens = 1 << 20
 	}
@@ -73,6 +73,9 @@ func Look(q Question, large, failed bool) (Preview, error) {
 		return Preview{}, err
 	}
 	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
+	if failed {
+		p.Recovery = agent.Control(q.Prompts.Content(recoverySegment))
+	}
 	for _, t := range s.Tools {
 		p.Offered = append(p.Offered, t.Name)
 	}

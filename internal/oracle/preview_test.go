@@ -5,6 +5,7 @@ import (
 
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
 )
 
 func segmentIDs(p oracle.Preview) (ids []string) {
@@ -39,11 +40,23 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	}
 }
 
-func TestPreviewOfALongConversationAndAfterAnErrorHasTheirSegments(t *testing.T) {
+func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 	h := setUp(t)
-	p, err := oracle.Look(h.question(auth), true, true)
+	p, err := oracle.Look(h.question(auth), true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "error-recovery", "closing"})
+	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "closing"})
+}
+
+func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), theEnd)
+	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
+	p, err := oracle.Look(h.question(auth), false, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ask(auth)
+	same(t, "prompt", p.Prompt, h.request(2).System)
+	same(t, "what is said", p.Recovery, lastText(h.request(2)))
 }

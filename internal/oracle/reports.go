@@ -6,7 +6,9 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // Reports is what is kept of the signals of a run, and what came of them.
@@ -19,32 +21,60 @@ type Reports struct {
 	Gaps      []string     `json:"gaps,omitempty"`      // capabilities asked for that do not exist
 	Consults  []Consult    `json:"consults,omitempty"`
 	Rephrased bool         `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
+
+	PointedAt []tool.Source `json:"pointed_at,omitempty"` // offered sources that the model was told to search, as it had not
 }
 
 // clone lets a leaf add to the reports without touching what the blackboard holds.
 func (r Reports) clone() Reports {
-	r.Gaps, r.Consults = slices.Clip(r.Gaps), slices.Clip(r.Consults)
+	r.Gaps, r.Consults, r.PointedAt = slices.Clip(r.Gaps), slices.Clip(r.Consults), slices.Clip(r.PointedAt)
 	return r
 }
 
 func noteReply() bt.Leaf {
 	type in struct {
-		Reply  agent.Reply `port:"reply" doc:"what AskModel got"`
-		Report Report      `port:"report" doc:"its signal"`
+		Reply   agent.Reply             `port:"reply" doc:"what AskModel got"`
+		Report  Report                  `port:"report" doc:"its signal"`
+		Class   classify.Classification `port:"class,optional"`
+		Tools   []agent.ToolFact        `port:"tools,optional"`
+		Offered []string                `port:"offered,optional"`
+		Past    int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
+		Shifted bool                    `port:"topic_shift,optional"`
 	}
 	type out struct {
+		Calls      bool          `port:"calls" doc:"it calls tools"`
+		Answered   bool          `port:"answered" doc:"there is a text that could be the answer, in this reply or an earlier one; beside a wish to delegate in this one"`
+		Enough     bool          `port:"enough" doc:"a change has a receipt, another answer a place that was read, unless its class needs none or none can be had (FR-018)"`
+		Missing    string        `port:"missing" doc:"what the model is told of what is not enough; empty if no offered tool could give it"`
+		Announces  bool          `port:"announces" doc:"it only announces a step that the model could take"`
+		Asks       bool          `port:"asks" doc:"it is a question to the person; a long reply is an answer that ends with one"`
+		Repeats    bool          `port:"repeats" doc:"it calls no tool, and only repeats or refers back to earlier replies"`
+		Ends       string        `port:"ends" doc:"the reason to stop that the signal gives; empty if it gives none"`
+		Shown      []string      `port:"shown" doc:"names of the tools that it was offered: no other call is made"`
+		SameReason int           `port:"same_reason" doc:"how often in a row the same reason was given"`
 		Ledger     agent.Ledger  `port:"ledger" doc:"what was spent and tried"`
 		Reports    Reports       `port:"reports" doc:"signals so far"`
 		Transcript []agent.Entry `port:"transcript" doc:"record numbers of the turns so far"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("NoteReply", "Enters a reply and its signal into the ledger and the transcript.", func(i in, o *out) error {
+	return bt.Func("NoteReply", "Enters a reply and its signal into the ledger and the transcript, and weighs it: what it is, and whether an answer can stand.", func(i in, o *out) error {
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		fresh := o.Ledger.Fresh
 		o.Ledger.Replied(i.Reply)
 		o.Reports.said(i.Reply, i.Report, &o.Ledger)
 		o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-		o.Events = []bt.Typed{o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)}
+		heard := o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
+		g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past, Shifted: i.Shifted}
+		what, why := g.missing()
+		o.Calls, o.Answered, o.Enough, o.Missing = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0, what == "", g.hint(what)
+		if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
+			o.Answered = i.Reply.HasText
+		}
+		o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
+		o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
+		o.Shown = i.Offered
+		o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
+		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
 		return nil
 	})
 }
@@ -81,79 +111,42 @@ func signalIs() bt.Leaf {
 	type in struct {
 		Report Report `port:"report"`
 		Type   string `port:"type" oneof:"need_turn context_sufficient stuck need_capability partial_answer delegation_recommended" doc:"of signal"`
+		Or     string `port:"or,optional" oneof:"need_turn context_sufficient stuck need_capability partial_answer delegation_recommended" doc:"another type"`
 	}
 	return bt.EmittingCheck("SignalIs", "Does the reply's signal have this type?", func(i in) (bool, string, bt.Typed) {
 		if i.Report.Signal == nil {
 			return false, "no signal", nil
 		}
-		if is := i.Report.Signal.Type; string(is) != i.Type {
-			return false, string(is) + ", not " + i.Type, nil
+		got := string(i.Report.Signal.Type)
+		if got != i.Type && got != i.Or {
+			return false, got, nil
 		}
-		return true, i.Type, SignalTaken{i.Report.Signal.Type}
+		return true, "", SignalTaken{i.Report.Signal.Type}
 	})
 }
 
-func hasSignal() bt.Leaf {
+func hintOnce() bt.Leaf {
 	type in struct {
-		Report Report `port:"report"`
+		Text string `port:"text" doc:"what the model is told; nothing is, if it is empty"`
 	}
-	return bt.Check("HasSignal", "Does the reply have a signal that counts?", func(i in) (bool, string) {
-		if i.Report.Signal == nil {
-			return false, "no signal"
-		}
-		return true, string(i.Report.Signal.Type)
-	})
-}
-
-func sameReason() bt.Leaf {
-	type in struct {
-		Ledger  agent.Ledger `port:"ledger"`
-		Reports Reports      `port:"reports"`
-		AtLeast int          `port:"at_least" default:"3" doc:"how often in all"`
-	}
-	return bt.Check("SameReason", "Has the model requested another turn for the same reason this many times in a row (FR-008) without bringing anything new?", func(i in) (bool, string) {
-		n := i.Reports.Signals.ConsecutiveSameReason
-		switch last := i.Ledger.LastRound(); {
-		case n < i.AtLeast:
-			return false, fmt.Sprintf("%d of %d", n, i.AtLeast)
-		case last.Novel:
-			return false, fmt.Sprintf("%d of %d, but the last turn brought something new", n, i.AtLeast)
-		}
-		return true, fmt.Sprintf("%d times: %s", n, agent.Brief(i.Reports.Signals.LastSignal.Text("reason"), 80))
-	})
-}
-
-func firstTime() bt.Leaf {
-	type none struct{}
 	type out struct {
-		Reports Reports `port:"reports"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: what is missing is requested once.", func(_ none, o *out) error {
-		if o.Reports.AskedFor {
-			return fmt.Errorf("it was requested before")
+	return bt.Func("HintOnce", "Tells the model what is missing. FAILURE after the first time in a run, whatever was missing then: what then comes stands as it is.", func(i in, o *out) (err error) {
+		switch {
+		case i.Text == "":
+			return fmt.Errorf("nothing is missing that a tool could give")
+		case o.Reports.AskedFor:
+			return fmt.Errorf("it was told before")
 		}
 		o.Reports = o.Reports.clone()
 		o.Reports.AskedFor = true
-		return nil
+		o.Events = []bt.Typed{agent.HintGiven{Text: i.Text}}
+		o.Transcript, err = agent.Told(o.Transcript, i.Text)
+		return err
 	})
-}
-
-func remind() bt.Leaf {
-	type in struct {
-		Bare bool `port:"bare_calls,optional" doc:"the model can't write a signal beside a call"`
-	}
-	type out struct {
-		Reports Reports `port:"reports"`
-	}
-	return bt.Func("Remind", "SUCCESS the first time in a run, then FAILURE: a model is reminded of its signals once, and not next to calls if it can't write one there.",
-		func(i in, o *out) error {
-			if o.Reports.Reminded || i.Bare {
-				return fmt.Errorf("it was already reminded, or can't do it")
-			}
-			o.Reports = o.Reports.clone()
-			o.Reports.Reminded = true
-			return nil
-		})
 }
 
 // The Oracle's own types of notice.
@@ -167,6 +160,7 @@ const (
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason
+	NoticeNoSource   = "source.not_connected"   // payload: source; the one in which the answer would stand
 	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools could not be had
 	NoticeShift      = "context.topic_shift"    // earlier exchanges but the last were left out
 )

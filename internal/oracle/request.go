@@ -172,12 +172,13 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 	for i, t := range offered {
 		lines[i] = prompt.ToolLine{Name: t.Name, Description: t.Description, Source: string(t.Source)}
 	}
-	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: env.sources(), MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
+	connected, missing := env.sources(s.Class)
+	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing, MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
 		Date: env.Date, Signals: env.signals(), BareCalls: env.BareCalls}
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	s := Situation{Question: a.question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps, Later: a.Later}
+	s := Situation{Question: a.question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
 	if a.env.Material > 0 {
 		s.Material = func(ctx context.Context) (string, error) {
 			text, err := a.view.Text(ctx, MaterialText)

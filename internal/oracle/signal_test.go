@@ -1,10 +1,11 @@
 package oracle_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -53,18 +54,22 @@ func TestAllSignalsAreInTheJournalWithTheirRawXML(t *testing.T) {
 	same(t, "raw XML in the answer", inAnswer, signals)
 }
 
-func TestSignalsCarryTheRunTimeOfTheirTurn(t *testing.T) {
-	h := setUp(t, reading(1), modeltest.Say("Done. "+enough()))
-	clock := newSteppingClock()
-	h.engine = h.newEngine(h.store, "test", clock)
+func TestTimestampOfASignalIsTheDateAndTimeAtWhichItWasParsed(t *testing.T) {
+	h := setUp(t, reading(1), modeltest.Say("Done. "+enough()+needTurn("an extra one")))
+	before := time.Now().Truncate(time.Millisecond)
 	a := h.ask(auth)
-	for i, c := range h.completions(agent.EffectTurn) {
-		same(t, "timestamp of a signal", a.Signals[i].At, c.Now)
-		if c.Now == 0 {
-			t.Error("no time has passed in the run")
+	same(t, "signals", len(a.Signals), 3)
+	for _, s := range a.Signals {
+		if s.At.Before(before) || s.At.After(time.Now()) {
+			t.Errorf("%s was parsed at %v", s.Type, s.At)
 		}
 	}
 	same(t, "timestamp of the last signal", a.Signal.At, a.Signals[1].At)
+	raw, err := json.Marshal(h.signals()[0].Signal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
 }
 
 func TestAnswerWithoutSignalIsTakenOnceSomethingWasRead(t *testing.T) {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -81,10 +82,6 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 	}
 	add := func(s AuditedSignal) {
 		s.Turn, s.Record = turn, record
-		if s.Signal != nil {
-			at := stamped(*s.Signal, c)
-			s.Signal = &at
-		}
 		a.found = append(a.found, s)
 	}
 	h := r.Report
@@ -157,7 +154,8 @@ func ofTurn(step run.TraceStep, first bool) []run.TraceEvent {
 	for i, e := range events {
 		if first && e.Type == (SignalHeard{}).EventType() {
 			within = e.Rule[:strings.LastIndexByte(e.Rule, '/')+1]
-			events = events[i+2:] // behind the node's own event
+			own := slices.IndexFunc(events[i:], func(e run.TraceEvent) bool { return e.Status != "" }) // of the node that heard it
+			events = events[i+own+1:]
 			break
 		}
 	}

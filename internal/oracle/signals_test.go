@@ -50,13 +50,13 @@ func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
 		rule  string
 	}{
 		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough()), theEnd}, 9, oracle.Steered, "a rule acted on it", "/Answered/SignalIs"},
-		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/GoOn/SignalIs"},
+		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Reply/SignalIs"},
 		"calls beside need_turn":     {[]modeltest.Turn{read(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
 		"the next turn's is another": {[]modeltest.Turn{read(needTurn("more")), modeltest.Say(needTurn("even more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
-		"no turn is left":            {[]modeltest.Turn{modeltest.Say("So far. " + needTurn("more"))}, 1, oracle.Noted, "stop: budget", "/Forced/Accept"},
+		"no turn is left":            {[]modeltest.Turn{modeltest.Say("So far. " + needTurn("more"))}, 1, oracle.Noted, "stop: budget", "/Reply/Accept"},
 		"stuck, so the fallback":     {[]modeltest.Turn{modeltest.Say(stuck("no hit")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "stuck: no hit", "/InDoubt/CauseOfDoubt"},
 		"unsure, so the fallback":    {[]modeltest.Turn{modeltest.Say(element("need_turn", "0.1", "reason", "x")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "unsure: ", "/InDoubt/CauseOfDoubt"},
-		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Capability/SignalIs"},
+		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Reply/SignalIs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := setUp(t, c.turns...)

@@ -144,14 +144,14 @@ func TestSourcesTriedAreCounted(t *testing.T) {
 	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
 }
 
-func TestWhatThePersonNamedIsOfferedWithEveryQuestionThatIsNoSmallTalk(t *testing.T) {
+func TestWhatThePersonNamedIsNotOfferedBeforeTheLikelySourceHadNothing(t *testing.T) {
 	for _, c := range []struct {
 		question string
 		want     []string
 	}{
-		{weather, []string{"web_fetch", "web_search", "code_read", "code_search"}},
+		{weather, []string{"web_fetch", "web_search"}},
 		{auth, []string{"code_read", "code_search"}},
-		{caching, []string{"thread_seek", "vault_read", "vault_search", "code_read", "code_search"}},
+		{caching, []string{"thread_seek", "vault_read", "vault_search"}},
 		{thanks, []string{}},
 	} {
 		h := setUp(t, theEnd)
@@ -159,6 +159,42 @@ func TestWhatThePersonNamedIsOfferedWithEveryQuestionThatIsNoSmallTalk(t *testin
 		h.ask(c.question)
 		same(t, c.question, inOrder(h.request(1)), c.want)
 	}
+}
+
+func TestWhatThePersonNamedIsTheNextSourceAfterAnEmptySearch(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "web_search", `{}`), theEnd)
+	h.named = []tool.Source{tool.Code}
+	h.world.on("web_search", finds())
+	h.ask(weather)
+	same(t, "tools", inOrder(h.request(2)), []string{"web_fetch", "web_search", "code_read", "code_search"})
+	holds(t, "what is said", lastText(h.request(2)), "Your searches found nothing. More tools are offered to you from now on")
+}
+
+func TestAMissingSearchEngineIsSaidToThePersonAndToTheModel(t *testing.T) {
+	h := setUp(t, modeltest.Say(needCapability("web search")), modeltest.Say("I can't know it. "+partial("the weather")))
+	h.env.Web = false
+	h.world.without("web_search")
+	a := h.ask(weather)
+	holds(t, "the prompt", h.request(1).System, "Not connected: web search (no search engine is set up")
+	holds(t, "what the model hears of its wish", lastText(h.request(2)), "That capability does not exist here.")
+	lacks(t, "what the model hears of its wish", lastText(h.request(2)), "is offered to you")
+	holds(t, "what the person is told", strings.Join(told(a), "\n"), "No search engine is set up, so the web was not searched")
+}
+
+func TestToolsAndSourcesStandInThePromptByLikelihood(t *testing.T) {
+	h := setUp(t, theEnd)
+	h.ask("What does the documentation of the Go standard library on the web say about contexts?")
+	system := h.request(1).System
+	var at []int
+	for _, name := range inOrder(h.request(1)) {
+		at = append(at, strings.Index(system, "- `"+name+"`"))
+	}
+	if !slices.IsSorted(at) || len(at) == 0 || at[0] < 0 {
+		t.Errorf("the tools %v stand at %v", inOrder(h.request(1)), at)
+	}
+	h = setUp(t, theEnd)
+	h.ask(weather)
+	holds(t, "the prompt", h.request(1).System, "Sources that exist here: web, vault, code.")
 }
 
 // inOrder names the tools of a request as the model sees them.

@@ -105,7 +105,8 @@ func TestStory2Scenario3WhenAllToolsFailStuckBringsTheOtherSourcesAndThenThePart
 }
 
 func TestStuckWithoutAFinalSignalEndsAsStuck(t *testing.T) {
-	h := setUp(t, modeltest.Say(stuck("nothing there")), modeltest.Say("I know nothing about it."))
+	h := setUp(t, modeltest.SayAndCall(stuck("nothing there"), "code_search", `{}`), modeltest.Say(stuck("nothing there")), modeltest.Say("I know nothing about it."))
+	h.world.on("code_search", finds())
 	h.world.without("vault_search", "vault_read", "thread_seek", "web_search", "web_fetch")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)

@@ -60,7 +60,7 @@ func TestStory3MaxTurnsOfFiveForcesTheAnswerInTheFifth(t *testing.T) {
 		lacks(t, fmt.Sprintf("request %d", i), whole(h.request(i)), lastHint)
 	}
 	same(t, "tools of the last request", offered(h.request(5)), []string{})
-	holds(t, "the prompt", h.request(1).System, "Turn budget for this question: 5.")
+	holds(t, "the prompt", h.request(1).System, "Turn budget: 5.")
 }
 
 func TestLimitAboveTheDefaultHoldsAndLongRunsDoNotStall(t *testing.T) {

@@ -79,7 +79,7 @@ func TestTreeThatIgnoresTheLastTurnIsOfferedNoToolAgain(t *testing.T) {
 		turns = append(turns, turn)
 	}
 	h := setUp(t, turns...)
-	h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `<SubTree ID="Forced" _autoremap="true"/>`, "", 1))
+	h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `stop_reason="{why}" _failureIf="!last &amp;&amp; !withdrawn"`, `stop_reason="{why}" _failureIf="true"`, 1))
 	h.turns = 6
 	q := h.question(auth)
 	q.MaxTokens = 2000

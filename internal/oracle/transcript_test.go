@@ -41,7 +41,7 @@ func longest(t *testing.T, notes bool, most int) *harness {
 	}
 	window := "1000000"
 	if notes {
-		window = "8000"
+		window = "5000"
 	}
 	h.changed(`most="24000"`, `most="`+window+`"`)
 	return h
@@ -91,7 +91,7 @@ func TestPayloadsOfALongConversationDoNotGrowWithIt(t *testing.T) {
 
 func TestResumedLongConversationAsksForTheSame(t *testing.T) {
 	t.Parallel()
-	for notes, crashAt := range map[bool]int{false: 298, true: 451} {
+	for notes, crashAt := range map[bool]int{false: 298, true: 450} {
 		t.Run(fmt.Sprintf("notes %v", notes), func(t *testing.T) {
 			t.Parallel()
 			h := longest(t, notes, 330)

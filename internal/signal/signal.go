@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Type is the category of a signal.
@@ -105,13 +106,13 @@ func (s Spec) field(name string) FieldSpec {
 	return FieldSpec{Name: name, Kind: Text}
 }
 
-// Signal is an agent's word about itself. It is immutable once parsed. At is the run time of parsing in milliseconds, set by the caller.
+// Signal is an agent's word about itself. It is immutable once parsed. At is when it was parsed, set by the caller.
 type Signal struct {
 	Type       Type             `json:"type"`
 	Confidence float64          `json:"confidence"`
 	Fields     map[string]Value `json:"fields"`
 	RawXML     string           `json:"raw_xml"` // as it was written, in whichever form
-	At         int64            `json:"timestamp"`
+	At         time.Time        `json:"timestamp,omitzero"`
 }
 
 // Value is a field: a text, a whole number or a list of texts. In JSON it is a string, a number or an array.

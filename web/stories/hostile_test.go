@@ -186,7 +186,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"why-compare", "#/why/" + run + "/compare", func() {
 			p.press("Take this run’s tree")
 			p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
-			p.edits(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/>`)
+			p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/></ForceSuccess>`)
 			p.press("Compare this run")
 			p.sees("another decision")
 			p.until("both sides", `document.querySelectorAll("#why-panel li").length`)

@@ -237,7 +237,7 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 	p.press("Compare this run")
 	p.sees("This tree decides the same in all")
-	p.edits(`/<HasToolCalls reply="\{reply\}".>/g`, `<AlwaysFailure name="no tools"/>`)
+	p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="no tools"/></ForceSuccess>`)
 	p.press("Compare this run")
 	p.sees("another decision")
 	p.sees("asks for turn 2 of 30")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/text"
 )
 
 // A context is large when its history passes either of these (design, "the segment set gains").
@@ -18,7 +20,7 @@ const (
 
 // How much of a tool's description, and of a tool's or source's name, is shown. Strangers may have written them.
 const (
-	maxDescription = 400 // characters
+	maxDescription = 200 // characters
 	maxName        = 100
 )
 
@@ -64,8 +66,9 @@ func vocabulary() []string {
 // Situation is everything that a prompt depends on.
 type Situation struct {
 	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
-	Tools         []ToolLine // the tools offered, in any order; none when they are withdrawn
-	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code", "web"
+	Tools         []ToolLine // the tools offered, the likeliest first; none when they are withdrawn
+	Sources       []string   // what is connected, the likeliest first, as the prompt shall say it: "code", "web"
+	Missing       []string   // what is not connected, likewise
 	MaxTurns      int        // the turn budget, at least 1
 	HistoryTokens int        // the conversation so far, as Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known
@@ -79,7 +82,7 @@ type Situation struct {
 // ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
 type ToolLine struct {
 	Name        string // unique
-	Description string // what it does and when to use it; shown up to 400 characters
+	Description string // what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
 	Source      string // code, vault, web or task; may be empty
 }
 
@@ -113,7 +116,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		return Composed{}, err
 	}
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources), varDate: oneLine(s.Date, maxName),
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: oneLine(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
@@ -234,15 +237,15 @@ func holdAll(wanted, holding []string) bool {
 	return !slices.ContainsFunc(wanted, func(c string) bool { return !slices.Contains(holding, c) })
 }
 
-// toolLines lists the tools by name, one line each.
+// toolLines lists the tools, one line each.
 func toolLines(tools []ToolLine) string {
 	lines := make([]string, 0, len(tools))
-	for _, tool := range slices.SortedFunc(slices.Values(tools), func(a, b ToolLine) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, tool := range tools {
 		line := "- `" + oneLine(tool.Name, maxName) + "`"
 		if tool.Source != "" {
 			line += " (" + tool.Source + ")"
 		}
-		if description := oneLine(tool.Description, maxDescription); description != "" {
+		if description := oneLine(firstSentence(tool.Description), maxDescription); description != "" {
 			line += ": " + description
 		}
 		lines = append(lines, line)
@@ -250,16 +253,23 @@ func toolLines(tools []ToolLine) string {
 	return strings.Join(lines, "\n")
 }
 
-// sourceList lists the sources in alphabetical order, each once.
-func sourceList(sources []string) string {
-	names := make([]string, 0, len(sources))
-	for _, source := range sources {
-		if name := oneLine(source, maxName); name != "" {
+// firstSentence is a description up to the end of its first sentence.
+func firstSentence(description string) string {
+	if first := text.Sentences(description); len(first) > 0 {
+		return description[first[0].From:first[0].To]
+	}
+	return description
+}
+
+// nameList lists names in their order, each once.
+func nameList(all []string) string {
+	names := make([]string, 0, len(all))
+	for _, source := range all {
+		if name := oneLine(source, maxName); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
+	return strings.Join(names, ", ")
 }
 
 // oneLine turns every run of blank space or control characters into one space and cuts the text to limit characters.

@@ -65,11 +65,18 @@ func TestModelWhoseCallsMustStandAloneIsToldSoAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestShortFormOfSignalsTakesAQuarterAndKnowsAllTypes(t *testing.T) {
+func TestShortFormOfSignalsHasAllTypesCalibrationExamplesAndAntiPatterns(t *testing.T) {
 	r := embedded(t)
-	full, short := prompt.Tokens(r.Content("signals")), prompt.Tokens(r.Content("signals-short"))
-	if short*4 > full {
-		t.Errorf("it takes %d tokens, the whole one %d", short, full)
+	if short := prompt.Tokens(r.Content("signals-short")); short > 400 {
+		t.Errorf("it takes %d tokens", short)
+	}
+	for _, part := range []string{"**0.9**", "**0.7**", "**0.3**", "Wrong: no signal or several"} {
+		if !strings.Contains(r.Content("signals-short"), part) {
+			t.Errorf("it lacks %q", part)
+		}
+	}
+	if examples := regexp.MustCompile(`(?s)<example>\n[^<]+\n\n<signal .*?</signal>\n</example>`).FindAllString(r.Content("signals-short"), -1); len(examples) != 2 {
+		t.Errorf("it has %d complete examples", len(examples))
 	}
 	for _, spec := range signal.Specs() {
 		row := regexp.MustCompile("(?m)^\\| `" + string(spec.Type) + "` .*$").FindString(r.Content("signals-short"))

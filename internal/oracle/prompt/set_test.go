@@ -93,7 +93,7 @@ func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
 		"blank":            {" \n\t\n", "oracle/research.md: the prompt is empty"},
 		"not text":         {"caf\xe9", "oracle/research.md: the prompt is not UTF-8 text"},
 		"endless":          {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
-		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
+		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, {{missing}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := copyOf(t, prompts.FS)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
 	"sibyl/prompts"
 )
@@ -46,16 +47,11 @@ func TestSignalInstructionsHoldTheFiveRequiredParts(t *testing.T) {
 			}
 		}
 	}
-	for _, spec := range signal.Specs() {
-		if !strings.Contains(bodies["When to emit each signal"], ". `"+string(spec.Type)+"`: ") {
-			t.Errorf("there is no trigger for %s", spec.Type)
-		}
-	}
 }
 
-func TestSignalFieldTableIsThatOfTheParser(t *testing.T) {
+func TestFieldsOfTheInstructionsAreThoseOfTheParser(t *testing.T) {
 	kinds := map[signal.FieldKind]string{signal.Text: "text", signal.Int: "whole number", signal.List: "list"}
-	var want []string
+	bodies, _ := signalSections(t)
 	for _, spec := range signal.Specs() {
 		var required, optional []string
 		for _, field := range spec.Fields {
@@ -66,11 +62,23 @@ func TestSignalFieldTableIsThatOfTheParser(t *testing.T) {
 				optional = append(optional, cell)
 			}
 		}
-		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", spec.Type, strings.Join(required, ", "), strings.Join(optional, ", ")))
+		want := fmt.Sprintf(". `%s` (%s; optional %s): ", spec.Type, strings.Join(required, ", "), strings.Join(optional, ", "))
+		if !strings.Contains(bodies["When to emit each signal"], want) {
+			t.Errorf("there is no trigger that reads %q", want)
+		}
 	}
-	bodies, _ := signalSections(t)
-	if diff := cmp.Diff(want, regexp.MustCompile("(?m)^\\| `.*$").FindAllString(bodies["Format"], -1)); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
+}
+
+// A question over code is the usual one: its prompt is paid for in every turn.
+func TestPromptOfAQuestionOverCodeHasAtMost9KB(t *testing.T) {
+	s := situation("code")
+	s.Tools, s.Missing = nil, []string{"vault", "web search (no search engine is set up)"}
+	for i := range 7 {
+		s.Tools = append(s.Tools, prompt.ToolLine{Name: fmt.Sprintf("code_history_%d", i), Source: "code",
+			Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the text of its definitions. Use it when you know the name."})
+	}
+	if text := compose(t, embedded(t), s).Text; len(text) > 9_000 {
+		t.Errorf("it has %d bytes", len(text))
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 	varMaxTurns   = "max_turns"
 	varTools      = "tools"
 	varSources    = "sources"
+	varMissing    = "missing"
 	varDate       = "date"
 	varReportTool = "report_tool" // "yes", or empty
 	varBareCalls  = "bare_calls"  // "yes", or empty
@@ -41,7 +42,7 @@ const (
 
 // variables lists them.
 func variables() []string {
-	return []string{varMaxTurns, varTools, varSources, varDate, varReportTool, varBareCalls}
+	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls}
 }
 
 // values are what the variables stand for in one situation, by their names.
