@@ -96,6 +96,7 @@ export const tellers: Record<string, Telling> = {
     d.mentioned && t.tell("signal.mentioned", { n: d.mentioned }),
   ],
   "signal.taken": (d, t) => [t.tell("signal.taken", { type: d.type })],
+  "reply.weighed": (d, t) => [t.tell(d.enough ? "reply.enough" : "reply.not-enough", { why: t.why(d.why) })],
   "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: t.why(d.why) })],
   "classifier.asked": (d, t) => [t.tell("classifier.asked", { label: t.is(d.label), score: t.share(d.score) })],
   "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: t.why(d.because) })],

@@ -47,10 +47,11 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["it ends with a question to the user", "sie endet mit einer Frage an die Person", "termina com uma pergunta à pessoa"],
   ["what is missing is requested as for any other reply", "was fehlt, wird verlangt wie bei jeder anderen Antwort", "o que falta é pedido como em qualquer outra resposta"],
   ["it says the same, but the previous turn brought something new", "sie sagt dasselbe, aber die vorige Runde brachte etwas Neues", "diz o mesmo, mas o turno anterior trouxe algo novo"],
-  ["it was told, and the previous turn brought something new", "es wurde darauf hingewiesen, und die vorige Runde brachte etwas Neues", "foi avisado, e o turno anterior trouxe algo novo"],
   ["there is a source that was not offered", "es gibt eine Quelle, die nicht angeboten wurde", "há uma fonte que não foi oferecida"],
   ["something was found, so other search words may find more", "es wurde etwas gefunden, andere Suchwörter finden vielleicht mehr", "algo foi encontrado, outras palavras podem encontrar mais"],
-  ["every source has been tried", "jede Quelle wurde versucht", "todas as fontes foram tentadas"],
+  ["every source has been searched", "jede Quelle wurde durchsucht", "todas as fontes foram pesquisadas"],
+  ["no other way is left; not searched: {0}", "kein anderer Weg bleibt; nicht durchsucht: {0}", "não resta outro caminho; não pesquisado: {0}"],
+  ["something that is offered was not searched yet: {0}", "etwas Angebotenes wurde noch nicht durchsucht: {0}", "ainda não se pesquisou algo que é oferecido: {0}"],
   ["a source was read, or none is needed", "eine Quelle wurde gelesen, oder es braucht keine", "uma fonte foi lida, ou nenhuma é precisa"],
   ["it claims no answer", "sie will keine Antwort sein", "não pretende ser uma resposta"],
   ["nothing supports it yet", "noch stützt sie nichts", "ainda nada a apoia"],
@@ -83,13 +84,8 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["contradictions that the witness was not asked about: {0}", "Widersprüche, zu denen der Zeuge nicht befragt wurde: {0}", "contradições sobre as quais a testemunha não foi ouvida: {0}"],
   ["the detective chooses", "die Detektivin wählt", "o detetive escolhe"],
 
-  ["round {0}", "Runde {0}", "a ronda {0}"],
-  ["the comparison by the {0}", "der Vergleich ({0})", "a comparação ({0})"],
-  ["the review", "die Bewertung", "a avaliação"],
-  ["the review by {0}", "die Bewertung durch {0}", "a avaliação de {0}"],
   ["the chair", "der Vorsitz", "a presidência"],
   ["fewer than two oracles have answered", "weniger als zwei Orakel haben geantwortet", "responderam menos de dois oráculos"],
-  ["no oracle gave one: {0}", "kein Orakel gab eine ab: {0}", "nenhum oráculo deu uma: {0}"],
   ["{0}: left out, {1}", "{0}: ausgelassen, {1}", "{0}: omitido, {1}"],
 
   [

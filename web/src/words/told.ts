@@ -18,6 +18,8 @@ export const told = {
   "told.signal.ignored": ["further ones ignored: {n}", "weitere nicht beachtet: {n}", "outros ignorados: {n}"],
   "told.signal.mentioned": ["only quoted: {n}", "nur zitiert: {n}", "apenas citados: {n}"],
   "told.signal.taken": ["A rule asked for this signal: {type}", "Eine Regel fragte nach diesem Signal: {type}", "Uma regra pediu este sinal: {type}"],
+  "told.reply.enough": ["The reply is enough: {why}", "Die Antwort genügt: {why}", "A resposta basta: {why}"],
+  "told.reply.not-enough": ["The reply is not enough: {why}", "Die Antwort genügt nicht: {why}", "A resposta não basta: {why}"],
   "told.reply.doubted": ["The reply is in doubt ({cause}): {why}", "Die Antwort ist zweifelhaft ({cause}): {why}", "A resposta é duvidosa ({cause}): {why}"],
   "told.classifier.asked": ["The classifier says {label} ({score})", "Der Klassifikator sagt {label} ({score})", "O classificador diz {label} ({score})"],
   "told.fallback.decided": ["Decided: {verdict}, by {by}: {why}", "Entschieden: {verdict}, durch {by}: {why}", "Decidido: {verdict}, por {by}: {why}"],
