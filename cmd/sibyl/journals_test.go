@@ -103,7 +103,7 @@ func tellCouncil(t *testing.T, s *story) {
 func tellInquiry(t *testing.T, s *story) {
 	s.note(t, "reports/closure.txt", "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n")
 	s.note(t, "reports/repair.md", "# Repair\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n")
-	investigate := []string{"investigate", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "6"}
+	investigate := []string{"investigate", "--detective", "offline:rules", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "6"}
 	s.begin(t, "", investigate...)()
 	s.begin(t, crashAt+"=-9", investigate...)()
 }
@@ -352,7 +352,7 @@ func (r reading) refused() bool { return r.code != cli.ExitAnswered && r.code !=
 // keptStates are those of runs that must be among the journals of a format.
 var keptStates = []string{"oracle satisfied", "oracle needs_user", "oracle cancelled", "oracle interrupted", "oracle.shadow satisfied",
 	"tasks success", "tasks confirmation_required", "tasks interrupted", "council answered", "council interrupted", "council.member interrupted",
-	"council.transcription transcribed", "inquiry satisfied", "inquiry interrupted"}
+	"council.transcription transcribed", "inquiry collected", "inquiry interrupted"}
 
 // TestKeptJournalsAreReadOrRefusedWithAClearMessage looks at the journals of all formats in every way there is, and goes on with what was
 // interrupted. Those of this build's format are all read; of those of earlier ones, what this build can't fold is refused, by its build.

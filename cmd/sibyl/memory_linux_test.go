@@ -69,7 +69,7 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 	if err := os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if o := s.within(t, enough, "", "investigate", "-q", "The bridge was closed.", "--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
+	if o := s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.", "--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
 		o.code != cli.ExitPartial {
 		t.Errorf("one that is not exits %d: %s", o.code, clipped(o.err))
 	}

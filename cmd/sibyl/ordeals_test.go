@@ -77,7 +77,7 @@ func reported(t *testing.T) *story {
 }
 
 func investigation(s *story) []string {
-	return []string{"investigate", "--json", "-q", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "5"}
+	return []string{"investigate", "--json", "-q", "--detective", "offline:rules", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "5"}
 }
 
 // resumeOrRepeat goes on with what was interrupted; where nothing was begun, the person asks again.

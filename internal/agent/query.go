@@ -30,6 +30,9 @@ type Sources struct {
 // has to stand there as it is written. A query that could be a code is shown too: one that repeats words, has blanks, signs or letters in odd places, or
 // takes more than a few words from the web alone. Its work is linear in the size of the texts.
 func (s Sources) Unsaid(query string) string {
+	if query == "" { // nothing leaves
+		return ""
+	}
 	spoken := vocabularyOf(s.Spoken)
 	web := vocabularyOf(s.Web...)
 	found, numbers := 0, 0

@@ -168,26 +168,20 @@ func searchesWords(t tool.Spec) bool {
 	return t.Search && json.Unmarshal(t.Schema, &schema) == nil && schema.Properties["query"] != nil
 }
 
-// searches proposes to open the file that the question names, and every search tool that is offered and was not tried; those of sources that come later only where no other is left.
+// searches proposes to open the file that the question names, and every search tool that is offered and was not tried.
 func (o offline) searches() (calls []model.ToolCall) {
 	if file := o.named(); file != "" && len(o.sit.Steps) == 0 {
 		calls = append(calls, o.call(0, readerOf[tool.Code], struct {
 			Path string `json:"path"`
 		}{file}))
 	}
-	for _, later := range []bool{false, true} {
-		for _, spec := range o.sit.Tools {
-			if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) ||
-				slices.Contains(o.sit.Later, spec.Source) != later {
-				continue
-			}
-			calls = append(calls, o.call(len(calls), spec.Name, struct {
-				Query string `json:"query"`
-			}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+	for _, spec := range o.sit.Tools {
+		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
+			continue
 		}
-		if calls != nil {
-			break
-		}
+		calls = append(calls, o.call(len(calls), spec.Name, struct {
+			Query string `json:"query"`
+		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
@@ -250,6 +244,8 @@ func (o offline) called() (names []string) {
 func (o offline) nothing() model.Response {
 	said, missing := " I found nothing about that.", "a place that contains the question's words"
 	switch {
+	case o.sit.Final && len(o.sit.Steps) == 0:
+		said, missing = " There were no turns left to search.", "a turn to search in"
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
 		said = " The question needs the web, and no web search is connected. `sibyl doctor` says how to add one."
 		missing = "a web search"

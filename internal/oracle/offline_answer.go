@@ -259,11 +259,11 @@ func (o offline) telling() (words []string) {
 // marks of an identifier within; it is no noun of German that the search has translated.
 func (o offline) lacking(places []passage) string {
 	var gone []string
-	for i, word := range strings.Fields(o.sit.Question) {
-		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' })
+	for i, field := range strings.Fields(o.sit.Question) {
+		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' })
 		low := strings.ToLower(word)
-		if named < 0 || named == 0 && (i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
+		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 && (i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
 			slices.ContainsFunc(places, func(p passage) bool { return p.holds(word) }) {
 			continue
 		}

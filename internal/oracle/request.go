@@ -28,7 +28,6 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
-	Later    []tool.Source // to be searched where the others have nothing
 
 	Material func(ctx context.Context) (string, error) // reads what was handed over; nil: nothing was
 }

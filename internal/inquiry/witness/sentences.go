@@ -23,11 +23,10 @@ const (
 	mostSearched  = 40   // chunks, the likeliest
 	enough        = 0.3  // of what a sentence with all the words of the question counts
 	further       = 0.85 // of the best, that further sentences count
-	saidBefore    = 0.1  // what a sentence counts that was said before
 	noFigure      = 0.5  // what a sentence counts without the figure that was asked for
 )
 
-// bySearch are the sentences of the likeliest chunks that hold most of the terms, those that were said earlier last.
+// bySearch are the sentences of the likeliest chunks that hold most of the terms. What was said earlier is said again only if there is nothing else.
 func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote) {
 	var all []quote
 	var units []unit
@@ -48,30 +47,38 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int, earli
 		terms[n].worth = x.worth(terms[n])
 	}
 	scores := x.scores(terms)
+	isNew := func(i int) bool {
+		return !slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) })
+	}
 	for i := range scores {
 		if asksFigure().MatchString(question) && !strings.ContainsAny(units[i].text, "0123456789") {
 			scores[i] *= noFigure
-		}
-		if slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) }) {
-			scores[i] *= saidBefore
 		}
 	}
 	least := 0.0
 	for _, t := range terms {
 		least += enough * t.worth * search.Saturated(1, 1, strict)
 	}
-	quoted := map[int]bool{}
-	for _, i := range ordered(scores) {
-		if scores[i] < least || len(best) == mostSentences {
-			break
+	order = ordered(scores)
+	fresh := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !isNew(i) })
+	for _, candidates := range [][]int{fresh, order} {
+		quoted := map[int]bool{}
+		bar := least
+		for _, i := range candidates {
+			if scores[i] < bar || len(best) == mostSentences {
+				break
+			}
+			bar = max(bar, further*scores[i])
+			if !quoted[all[i].chunk] {
+				best = append(best, all[i])
+			}
+			quoted[all[i].chunk] = true
 		}
-		least = max(least, further*scores[i])
-		if !quoted[all[i].chunk] {
-			best = append(best, all[i])
+		if len(best) > 0 {
+			return best
 		}
-		quoted[all[i].chunk] = true
 	}
-	return best
+	return nil
 }
 
 // asksFigure tells the questions that a date or a figure answers.
