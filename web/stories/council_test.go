@@ -147,7 +147,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 }
 
 func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
-	p := open(t, heard).visit(360)
+	p := open(t, heard+reader(t)).visit(360)
 	p.convenes("A first thought.")
 	p.press("Record")
 	p.sees("Recording, 0:01")
@@ -162,7 +162,7 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
 	p.checks("Skeptic")
 	p.press("Ask")
-	p.sees("Key sentences")
+	p.sees("The rent is high.")
 	p.picture("council-360")
 	p.staysWithin()
 	if kept := evaluate[int](p, p.keptPieces()); kept != 0 {

@@ -94,14 +94,14 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 
 func TestCouncilLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, "").visit(900)
+	p := open(t, reader(t)).visit(900)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
 	p.looks("council-empty")
 	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
 	p.checks("Skeptic")
 	p.press("Ask")
-	p.sees("Key sentences")
+	p.sees("The rent is high.")
 	p.looks("council-answers")
 	p.press("Rename")
 	p.looks("council-rename")
@@ -127,7 +127,7 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 	p.do("the chart", chromedp.ScrollIntoView("table"))
 	p.looks("inquiry-table")
 	p.press("← All inquiries")
-	p.sees("score")
+	p.sees("Collected, not audited")
 	p.looks("inquiries")
 }
 

@@ -26,7 +26,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.chooses("select[name=witness]", "/notes")
 	p.chooses("select[name=detective]", "rules")
 	p.press("Begin an inquiry")
-	p.sees("to begin with")
+	p.sees("Collected, not audited")
 	p.press("Conversations")
 	p.says("How does the quokka sing?")
 	p.until("the run", `location.hash.startsWith("#/session/")`)

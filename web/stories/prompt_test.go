@@ -26,8 +26,10 @@ func reader(t testing.TB) (settings string) {
 		system := req.Messages[0].Content
 		text := "The rent is high.\n" + sure
 		switch {
-		case strings.Contains(system, `"wishes"`):
-			text = `{"wishes":[{"intent":"create","confidence":0.95,"task":"","title":"pick up the parcel","description":"","status":"","reasoning":"it is said"}]}`
+		case strings.Contains(system, `"intents"`):
+			text = `{"language":"en","answer":{"kind":"none","value":"","choices":[]},"intents":[{"intent":"create","confidence":0.95,"alternatives":[],` +
+				`"task":{"words":"","positions":[],"it":false,"all":false,"except":"","title":""},"title":"pick up the parcel","description":"",` +
+				`"remove_description":false,"status":"","details":false,"reminder":false,"reasoning":"it is said"}],"reply":""}`
 		case strings.Contains(system, `"agree"`):
 			text = `{"sentences":[{"text":"The rent is high.","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":[]}`
 		case strings.Contains(system, `"completenessScore"`):
@@ -103,7 +105,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 
 	inquiry := posts(p, "/api/inquiries", `{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
 	p.over(inquiry)
-	sent(p, inquiry, "Question 1:", "detective", "breadth", "the hypothesis")
+	sent(p, inquiry, "Question 1:", "detective", "the hypothesis")
 	p.picture("prompt-inquiry")
 	sent(p, inquiry, "After 1 of", "analyse", "pair 1")
 	p.picture("prompt-analysis")

@@ -25,7 +25,7 @@ func (p *tab) places() []place {
 	p.convenes("The boiler is old.")
 	council := evaluate[string](p, "location.hash")
 	p.inquire("The plumber is Dana Reyes.", "/notes", "")
-	p.sees("to begin with")
+	p.sees("Collected, not audited")
 	inquiry := evaluate[string](p, "location.hash")
 	return []place{
 		{"#/", "How is a lease acquired?", nil},
@@ -34,7 +34,7 @@ func (p *tab) places() []place {
 		{"#/tasks", "Call John", nil},
 		{council, "The boiler is old.", func(p *tab) { p.says("Who mended it?") }},
 		{"#/inquiries", "The plumber is Dana Reyes.", nil},
-		{inquiry, "to begin with", nil},
+		{inquiry, "Collected, not audited", nil},
 		{"#/operation", "None of your runs is open.", func(*tab) {}}, // it asks by itself
 	}
 }

@@ -17,10 +17,10 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 	p.sees("Nothing to do.")
 	p.sees("What is to be done?")
 	p.picture("tasks-empty")
-	p.says("remind me to buy milk and to call mum")
+	p.says("add tasks: buy milk, call mum")
 	p.until("both tasks", taskTitles+` === "buy milk; call mum"`)
 	p.reload()
-	p.sees("remind me to buy milk and to call mum") // the conversation goes on where it was
+	p.sees("add tasks: buy milk, call mum") // the conversation goes on where it was
 	p.says("the first one is done")                 // no list was shown in this conversation
 	p.until("a choice", `document.querySelectorAll("section ul[role=group] button").length === 2`)
 	p.do("choosing the first", chromedp.Evaluate[chromedp.Void](`document.querySelector("section ul[role=group] button").click()`))
@@ -30,7 +30,7 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 	p.press("Undo")
 	p.sees("Last change: added “call mum”")
 	h.sibyl("task", "add", "Water the plants", "--description", "and the one in the hall")
-	p.says("what do I have to do?")
+	p.says("show my tasks")
 	p.until("what another program added", taskTitles+` === "buy milk; call mum; Water the plants"`)
 	p.do("opening the history of a task", chromedp.Evaluate[chromedp.Void](`(() => { const task = document.querySelector("aside .task"); task.focus(); task.click(); })()`))
 	p.sees("History of “buy milk”")
