@@ -217,7 +217,7 @@ func (c *command) root() *cobra.Command {
 		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
 			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
-			"loses nothing. It works without a key or network.\n\n" +
+			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
 			"On a terminal, ‘sibyl’ alone opens a conversation.",
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,

@@ -23,8 +23,8 @@ func (c *command) councilCommand() *cobra.Command {
 		Long: "You think aloud in a session, by voice or in text. Oracles, which are personas written as Markdown\n" +
 			"files, answer with the whole session as context. A session is a folder of plain files (‘sibyl\n" +
 			"council show’ says where), and you can continue it at any time. Commands apply to the latest session\n" +
-			"unless --session names another by its id or part of its name. Oracles need a\n" +
-			"model; everything else works without one.\n\n" +
+			"unless --session names another by its id or part of its name. Oracles and suggested names need a\n" +
+			"language model.\n\n" +
 			"Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
 			"  sibyl council ask cético visionário pragmático --chair pragmático\n  sibyl council oracles"},

@@ -234,7 +234,7 @@ func (s *setup) askModel(ctx context.Context) error {
 			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
 				own: func(typed string) bool { return typed == "none" || slices.Contains(keyless, typed) }})
 		} else {
-			fmt.Fprintln(s.c.Err, "\nNo model is available. Without one, rules answer from your files.")
+			fmt.Fprintln(s.c.Err, "\nNo model is available. Without one, Sibyl searches and quotes your files.")
 			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key for %s? Name the provider [none]: ", agent.Listed(keyless, "or")))
 		}
 		switch {
