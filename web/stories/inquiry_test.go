@@ -52,7 +52,7 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	p.sees("Audit")
 	p.sees("Where it stands")
 	p.sees("Collected, not audited: a detective needs a model.")
-	p.sees("of 6 questions answered")
+	p.sees("of 6 questions put")
 	p.press("Where it stands")
 	p.sees("bridge.md, page 1")
 	p.press("As a table")
@@ -93,7 +93,7 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.reload()
 	p.sees("It was closed on 4 March 2021.")
 	p.sees("Question 2")
-	p.sees("1 of 6 questions answered")
+	p.sees("1 of 6 questions put")
 
 	other := h.visit(360)
 	other.forgive("409")
@@ -112,8 +112,8 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.sees("can't go on later")
 	p.press("Stop the inquiry")
 	p.sees("It was stopped.")
-	p.sees("Provisional score")
-	other.sees("Provisional score")
+	p.sees("Collected, not audited")
+	other.sees("Collected, not audited")
 	other.fits()
 	if shown := evaluate[string](p, `document.querySelector("h1").innerText`); shown != "The bridge was closed because of <b>corrosion</b>." {
 		t.Errorf("the hypothesis is shown as %q", shown)
