@@ -2,7 +2,9 @@ package council
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -50,6 +52,9 @@ func askOracle() bt.Leaf {
 
 // reply asks the model of the run.
 func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
+	if err := p.notDeleted(ctx); err != nil {
+		return nil, err
+	}
 	m, err := p.Model(ctx, p.env.Model)
 	if err != nil {
 		return nil, agent.ModelFault(err)
@@ -128,7 +133,7 @@ func keepAnswer() bt.Leaf {
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
-	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
+	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan, collect, failed)
 }
 
 // keep writes an answer into the folder.
@@ -142,10 +147,26 @@ func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (
 		return nil, err
 	}
 	e, err := s.SaveResponse(ctx, asked.Session, r)
+	if err != nil && !errors.Is(err, session.ErrNotFound) && slept(ctx, untilKeptAgain) {
+		e, err = s.SaveResponse(ctx, asked.Session, r)
+	}
 	if err != nil {
 		return nil, folderFault(err)
 	}
 	return KeepReceipt{e.Sequence, e.File}, nil
+}
+
+// untilKeptAgain is how long a folder that did not take an answer is left alone before it is tried once more.
+const untilKeptAgain = time.Second
+
+// slept waits, and tells whether nobody has ended it.
+func slept(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // kept tells whether an answer was written before a crash.
