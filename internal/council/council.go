@@ -83,7 +83,7 @@ func effects() map[string]run.EffectType {
 		EffectKeep:       run.EffectOf[KeepPayload, KeepReceipt](),
 		EffectName:       run.EffectOf[NamePayload, NameReceipt](),
 		EffectNext:       run.EffectOf[NextPayload, NextReceipt](),
-		EffectTranscribe: run.EffectOf[TranscribePayload, TranscribeReceipt](),
+		EffectTranscribe: run.EffectOf[TranscribePayload, session.Transcript](),
 		EffectTranscript: run.EffectOf[TranscriptPayload, TranscriptReceipt](),
 		EffectSettle:     run.EffectOf[SettlePayload, SettleReceipt](),
 	}
