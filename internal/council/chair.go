@@ -107,13 +107,8 @@ func chairLeaf() bt.Leaf {
 		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
-		e := Chaired{i.Chair.Name, len(r.Sentences), 0, len(r.Agree), len(r.Differ), len(r.Overlooked)}
-		for _, s := range r.Sentences {
-			if len(s.By)+len(s.Unproven) == 0 {
-				e.Own++
-			}
-		}
-		o.Reply, o.Events = ref, []bt.Typed{e}
+		o.Reply = ref
+		o.Events = []bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}}
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
