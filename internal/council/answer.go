@@ -2,7 +2,9 @@ package council
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -50,6 +52,9 @@ func askOracle() bt.Leaf {
 
 // reply asks the model of the run.
 func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
+	if err := p.notDeleted(ctx); err != nil {
+		return nil, err
+	}
 	m, err := p.Model(ctx, p.env.Model)
 	if err != nil {
 		return nil, agent.ModelFault(err)
@@ -90,11 +95,9 @@ func waiting(w model.Wait) *run.Wait {
 
 // KeepPayload asks that the answer of a record is written into the session's folder.
 type KeepPayload struct {
-	Session  string                  `json:"session"`
-	Reply    int64                   `json:"reply"` // the record of the answer
-	Oracle   Seat                    `json:"oracle"`
-	Snapshot session.ContextSnapshot `json:"snapshot"`
-	Kind     string                  `json:"kind,omitempty"` // as session.LlmEntry has it
+	Reply  int64  `json:"reply"` // the record of the answer
+	Oracle Seat   `json:"oracle"`
+	Kind   string `json:"kind,omitempty"` // as session.LlmEntry has it
 }
 
 // KeepReceipt says where an answer lies.
@@ -105,12 +108,10 @@ type KeepReceipt struct {
 
 func keepAnswer() bt.Leaf {
 	type in struct {
-		Session  string                  `port:"session"`
-		Reply    int64                   `port:"reply"`
-		Oracle   Seat                    `port:"oracle,optional" doc:"whose it is, if not of the first of ‘oracles’"`
-		Oracles  []Seat                  `port:"oracles,optional"`
-		Snapshot session.ContextSnapshot `port:"snapshot"`
-		Kind     string                  `port:"kind" default:"" doc:"‘chair’ for what a chair has merged"`
+		Reply   int64  `port:"reply"`
+		Oracle  Seat   `port:"oracle,optional" doc:"whose it is, if not of the first of ‘oracles’"`
+		Oracles []Seat `port:"oracles,optional"`
+		Kind    string `port:"kind" default:"" doc:"‘chair’ for what a chair has merged"`
 	}
 	type out struct {
 		Events []bt.Typed `port:",events"`
@@ -120,7 +121,7 @@ func keepAnswer() bt.Leaf {
 		if seat.ID == "" && len(i.Oracles) > 0 {
 			seat = i.Oracles[0]
 		}
-		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Kind: i.Kind}
+		p := KeepPayload{Reply: i.Reply, Oracle: seat, Kind: i.Kind}
 		return bt.Request{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}, nil
 	}
 	collect := func(_ in, r KeepReceipt, _ int64, o *out) error {
@@ -128,7 +129,7 @@ func keepAnswer() bt.Leaf {
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
-	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect, failed)
+	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan, collect, failed)
 }
 
 // keep writes an answer into the folder.
@@ -141,11 +142,27 @@ func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.SaveResponse(ctx, asked.Session, r)
+	e, err := s.SaveResponse(ctx, p.given.Session, r)
+	if err != nil && !errors.Is(err, session.ErrNotFound) && slept(ctx, untilKeptAgain) {
+		e, err = s.SaveResponse(ctx, p.given.Session, r)
+	}
 	if err != nil {
 		return nil, folderFault(err)
 	}
 	return KeepReceipt{e.Sequence, e.File}, nil
+}
+
+// untilKeptAgain is how long a folder that did not take an answer is left alone before it is tried once more.
+const untilKeptAgain = time.Second
+
+// slept waits, and tells whether nobody has ended it.
+func slept(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // kept tells whether an answer was written before a crash.
@@ -158,7 +175,7 @@ func (p *performing) kept(ctx context.Context, job run.Job) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	e, was, err := s.FindResponse(ctx, asked.Session, operation(p.view, asked))
+	e, was, err := s.FindResponse(ctx, p.given.Session, operation(p.view, asked))
 	return KeepReceipt{e.Sequence, e.File}, was, folderFault(err)
 }
 
@@ -175,9 +192,17 @@ func (p *performing) response(k KeepPayload) (r session.Response, err error) {
 	if err != nil {
 		return r, err
 	}
-	k.Snapshot.Model = by
-	r.LlmEntry = session.LlmEntry{CreatedAt: p.view.Records()[k.Reply].At.UTC(), OracleName: k.Oracle.Name, OracleID: k.Oracle.ID, Context: k.Snapshot, Run: p.view.ID,
-		Operation: operation(p.view, k), Kind: k.Kind}
+	snapshot := p.given.Snapshot
+	snapshot.Model = by
+	r.LlmEntry = session.LlmEntry{
+		CreatedAt:  p.view.Records()[k.Reply].At.UTC(),
+		OracleName: k.Oracle.Name,
+		OracleID:   k.Oracle.ID,
+		Context:    snapshot,
+		Run:        p.view.ID,
+		Operation:  operation(p.view, k),
+		Kind:       k.Kind,
+	}
 	r.Slug, r.Text = k.Oracle.Slug, text
 	return r, nil
 }

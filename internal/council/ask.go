@@ -83,8 +83,10 @@ func inEnglish(language string) string {
 		return "French"
 	case "es":
 		return "Spanish"
+	case "en":
+		return "English"
 	}
-	return "English"
+	return "the language of what the person said"
 }
 
 // headings are the beginnings of lines that would read as the heading of an answer.
@@ -95,6 +97,9 @@ func plainHeadings(text string) string { return headings.ReplaceAllString(text, 
 
 // structured asks the model of the run about a matter, and reads its answer into a value.
 func (p *performing) structured(ctx context.Context, m matter, into any) (c Composed, resp model.Response, err error) {
+	if err := p.notDeleted(ctx); err != nil {
+		return c, resp, err
+	}
 	by, err := p.Model(ctx, p.env.Model)
 	if err != nil {
 		return c, resp, agent.ModelFault(err)

@@ -107,13 +107,8 @@ func chairLeaf() bt.Leaf {
 		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
-		e := Chaired{i.Chair.Name, len(r.Sentences), 0, len(r.Agree), len(r.Differ), len(r.Overlooked)}
-		for _, s := range r.Sentences {
-			if len(s.By)+len(s.Unproven) == 0 {
-				e.Own++
-			}
-		}
-		o.Reply, o.Events = ref, []bt.Typed{e}
+		o.Reply = ref
+		o.Events = []bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}}
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
@@ -224,6 +219,14 @@ func wordsOf(language string) words {
 		return words{"Vorsitz", "vom Vorsitz", "Einzelne Stimmen", "Nichts ist aufgenommen von",
 			"die Antwort enthält nicht die Worte, die der Vorsitz anführt", "Worin sie übereinstimmen", "Worin sie sich unterscheiden",
 			"Was niemand erwähnt"}
+	case "fr":
+		return words{"présidence", "de la présidence", "Voix minoritaires", "Rien n'est repris de",
+			"la réponse ne contient pas les mots que cite la présidence", "Points d'accord", "Points de désaccord",
+			"Ce que personne ne mentionne"}
+	case "es":
+		return words{"presidencia", "de la presidencia", "Voces minoritarias", "Nada se ha recogido de",
+			"la respuesta no contiene las palabras que cita la presidencia", "En qué coinciden", "En qué difieren",
+			"Lo que nadie menciona"}
 	}
 	return words{"chair", "the chair's own", "Minority views", "Nothing is taken up of",
 		"the answer does not hold the words that the chair quotes", "Where they agree", "Where they differ", "What none of them mentions"}

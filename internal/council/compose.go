@@ -115,7 +115,7 @@ func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
 	}
 	if p, ok := done.Asked.(KeepPayload); ok {
 		if r, err := c.response(p); err == nil {
-			o.Unsaved = &Unsaved{p.Session, r.LlmEntry, r.Slug, r.Text}
+			o.Unsaved = &Unsaved{c.given.Session, r.LlmEntry, r.Slug, r.Text}
 		}
 	}
 }

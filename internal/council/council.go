@@ -3,6 +3,7 @@ package council
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"time"
 
@@ -82,7 +83,7 @@ func effects() map[string]run.EffectType {
 		EffectKeep:       run.EffectOf[KeepPayload, KeepReceipt](),
 		EffectName:       run.EffectOf[NamePayload, NameReceipt](),
 		EffectNext:       run.EffectOf[NextPayload, NextReceipt](),
-		EffectTranscribe: run.EffectOf[TranscribePayload, TranscribeReceipt](),
+		EffectTranscribe: run.EffectOf[TranscribePayload, session.Transcript](),
 		EffectTranscript: run.EffectOf[TranscriptPayload, TranscriptReceipt](),
 		EffectSettle:     run.EffectOf[SettlePayload, SettleReceipt](),
 	}
@@ -121,6 +122,21 @@ func (p *performing) folder() (*session.Store, error) {
 		return nil, &bt.Fault{Kind: KindFolder, Reason: err.Error()}
 	}
 	return s, nil
+}
+
+// wasDeleted is why no model is asked any more.
+const wasDeleted = "the session was deleted"
+
+// notDeleted is a fault if the session of the run is no longer there: then nothing of it goes to a model.
+func (p *performing) notDeleted(ctx context.Context) error {
+	s, err := p.Sessions(p.view.Owner)
+	if err == nil {
+		_, err = s.Get(ctx, p.given.Session)
+	}
+	if errors.Is(err, session.ErrNotFound) {
+		return &bt.Fault{Kind: KindFolder, Reason: wasDeleted}
+	}
+	return nil // of any other folder, the answer waits in the journal
 }
 
 // KindFolder is the fault of an effect that the session's folder did not take.

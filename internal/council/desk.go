@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -72,6 +73,11 @@ func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (s
 		return session.Session{}, err
 	case len(found) == 0:
 		return session.Session{}, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
+	}
+	exact := slices.DeleteFunc(slices.Clone(found), func(s session.Session) bool { return !strings.EqualFold(s.Name, query) })
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
 	case len(found) > 1:
 		return session.Session{}, &AmbiguousError{query, found}
 	}

@@ -73,11 +73,9 @@ func (Merging) EventType() string { return "answers.merging" }
 
 func (e Merging) String() string { return e.Oracle + ", the chair, merges the answers" }
 
-// Chaired says that a chair has merged the answers, in numbers of its sentences.
+// Chaired says that a chair has merged the answers, and how many points it made.
 type Chaired struct {
 	Oracle     string `json:"oracle"`
-	Sentences  int    `json:"sentences"`
-	Own        int    `json:"own"` // that are the chair's own
 	Agree      int    `json:"agree"`
 	Differ     int    `json:"differ"`
 	Overlooked int    `json:"overlooked"`

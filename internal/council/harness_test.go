@@ -490,5 +490,3 @@ func (h *house) processOf(holder string, m model.Model) *process {
 	h.other = m
 	return h.process(holder, h.journal)
 }
-
-func asRequestError(err error, into **assistant.RequestError) bool { return errors.As(err, into) }

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 )
 
 // inHouse runs a test in a fresh house, whose clock stands still while anything goes on.
@@ -38,8 +39,8 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		same(h, "status", res.Status, journal.Done)
 		same(h, "answer", []any{o.Answer.Text, o.Answer.File, res.Partial}, []any{"Ada answers.", "", true})
 		contains(h, res.Answer, "Ada answers.")
-		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder", "is written as soon as possible")
-		contains(h, h.told(p, r.ID), "could not be written to the session's folder and stays in the journal")
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder", "until the folder takes it")
+		same(h, "times that it is told", strings.Count(h.told(p, r.ID), "could not be written to the session's folder and stays in the journal"), 1)
 		same(h, "metadata.json", h.metadata(), before)
 		mended := p.open()
 		same(h, "lines", len(mended), 1)
@@ -136,6 +137,24 @@ func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t 
 		same(h, "lines", len(p.open()), 1)
 		h.whole(1)
 	})
+}
+
+func TestNothingOfASessionThatWasDeletedGoesToAModel(t *testing.T) {
+	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
+		h := newHouse(t)
+		h.says("Hm.")
+		dying := &journaltest.Mortal{Store: h.journal, At: 1, Free: 1}
+		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
+		_, _ = r.Wait(t.Context())
+		asked := len(h.asked)
+		p := h.process("two", h.journal)
+		must(p.desk.Delete(t.Context(), ada, h.id))(t)
+		res, _ := p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+		same(t, "status", res.Status, journal.Failed)
+		same(t, "requests", len(h.asked), asked)
+		contains(t, res.Failure.Message+strings.Join(res.Warnings, "\n"), "the session was deleted")
+		contains(t, res.Failure.Hint, "trash")
+	}
 }
 
 func TestFolderOfSessionsThatCanNotBeOpenedLosesNoAnswer(t *testing.T) {

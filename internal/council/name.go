@@ -11,9 +11,7 @@ import (
 )
 
 // NamePayload asks a model for a name of the session.
-type NamePayload struct {
-	Session string `json:"session"`
-}
+type NamePayload struct{}
 
 // NameReceipt is what the session is called.
 type NameReceipt struct {
@@ -26,14 +24,12 @@ type NameReceipt struct {
 var named = model.Schema{Name: "name", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80}}}`)}
 
 func nameLeaf() bt.Leaf {
-	type in struct {
-		Session string `port:"session"`
-	}
+	type in struct{}
 	type out struct {
 		Events []bt.Typed `port:",events"`
 	}
-	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectName, Label: "a name", Payload: NamePayload(i)}, nil
+	plan := func(in) (bt.Request, error) {
+		return bt.Request{Kind: EffectName, Label: "a name", Payload: NamePayload{}}, nil
 	}
 	collect := func(_ in, r NameReceipt, _ int64, o *out) error { o.Events = []bt.Typed{Named{r.Name}}; return nil }
 	return bt.One("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect, nil)
@@ -54,7 +50,7 @@ func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (
 		return nil, err
 	}
 	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
-	now, err := s.Rename(ctx, asked.Session, strings.TrimSpace(r.Name), resp.Model)
+	now, err := s.Rename(ctx, p.given.Session, strings.TrimSpace(r.Name), resp.Model)
 	r.Name = now.Name
 	return r, folderFault(err)
 }

@@ -141,7 +141,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal and is written as soon as possible", a.Oracle.Name, a.Unsaved))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal until the folder takes it", a.Oracle.Name, a.Unsaved))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
@@ -191,7 +191,10 @@ func (o *Outcome) again() string {
 
 // hint says how a run that gave not all it should stands, and how to try again.
 func (o *Outcome) hint() string {
+	deleted := func(s Silent) bool { return s.Reason == wasDeleted }
 	switch {
+	case o.Failure.Message == wasDeleted || slices.ContainsFunc(o.Silent, deleted):
+		return "deleting moves a session to the trash folder; once it is moved back, it can be asked about again"
 	case o.Kind == KindTranscription:
 		return fmt.Sprintf("transcripts and recordings are kept; ‘sibyl council transcribe %s’ continues", o.Session)
 	case len(o.Answers) > 0:

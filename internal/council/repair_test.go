@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 )
 
@@ -55,6 +56,18 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 	lacks(t, err.Error(), last)
 	same(t, "sessions", len(all), 2)
 	same(t, "the damaged one", []any{all[1].Session, all[1].Changed}, []any{last, true})
+}
+
+func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one", h.journal)
+	office := must(p.desk.New(t.Context(), ada, "Office", ""))(t)
+	must(p.desk.New(t.Context(), ada, "The new office", ""))(t)
+	same(t, "session", must(p.desk.Open(t.Context(), ada, "office"))(t).ID, office.ID)
+	var many *council.AmbiguousError
+	if _, err := p.desk.Open(t.Context(), ada, "offic"); !errors.As(err, &many) || len(many.Sessions) != 2 {
+		t.Errorf("a part of both names gives %v", err)
+	}
 }
 
 func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {

@@ -29,10 +29,9 @@ type Spoken struct {
 
 // MemberReceipt is how an oracle has answered in its run.
 type MemberReceipt struct {
-	Run     string  `json:"run"`
-	Answer  *Answer `json:"answer,omitempty"`
-	Failed  string  `json:"failed,omitempty"`
-	Failure string  `json:"failure,omitempty"` // its kind
+	Run    string  `json:"run"`
+	Answer *Answer `json:"answer,omitempty"`
+	Failed string  `json:"failed,omitempty"`
 }
 
 // memberID is the run of an oracle in a sitting, which is named by what it was given as its name.
@@ -135,6 +134,9 @@ func answerAt(v *run.View, ref int64) (Answer, error) {
 
 // member has one oracle answer by a run of its own.
 func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayload) (any, error) {
+	if err := p.notDeleted(ctx); err != nil {
+		return nil, err
+	}
 	m, err := p.membership(ctx, asked)
 	if err != nil {
 		return nil, err
@@ -149,7 +151,7 @@ func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayloa
 		return nil, err
 	}
 	if out.Failure != nil { // what had arrived stays in the outcome of that run: half an answer is none
-		r.Failed, r.Failure = out.Failure.Message, out.Failure.Kind
+		r.Failed = out.Failure.Message
 		return r, nil
 	}
 	r.Answer = out.Answer

@@ -261,6 +261,18 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 	h.whole(4)
 }
 
+func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
+	for language, want := range map[string]string{"en": "**What none of them mentions**", "de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",
+		"fr": "**Ce que personne ne mentionne**", "es": "**Lo que nadie menciona**"} {
+		h := advised(t, merged([]string{"Wait. ~ "}, nil, nil, []string{"The date."}))
+		must(h.sessions().SetLanguage(t.Context(), h.id, language))(t)
+		o := h.ask("ada", "bob")
+		o.Chair = "cleo"
+		_, out := h.process("one", h.journal).run(o)
+		contains(t, out.Chair.Text, want)
+	}
+}
+
 func TestNoWordsAreCreditedToAnOracleThatDidNotSayThem(t *testing.T) {
 	for words, proven := range map[string]bool{
 		"Keep renting for another year": true, "keep RENTING, for another": true, "for another year.": true,

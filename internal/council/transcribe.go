@@ -15,9 +15,8 @@ import (
 
 // NextPayload asks for the next recording that waits, beside those that were tried in this run.
 type NextPayload struct {
-	Session string `json:"session"`
-	Again   bool   `json:"again,omitempty"` // those that have failed before wait, too
-	Tried   []int  `json:"tried,omitempty"`
+	Again bool  `json:"again,omitempty"` // those that have failed before wait, too
+	Tried []int `json:"tried,omitempty"`
 }
 
 // NextReceipt is the recording; none waits: Sequence is 0. Failed counts those that have failed before, and don't wait.
@@ -29,16 +28,15 @@ type NextReceipt struct {
 
 func nextRecording() bt.Leaf {
 	type in struct {
-		Session string      `port:"session"`
-		Again   bool        `port:"again" doc:"those that have failed before wait, too"`
-		Tried   []Recording `port:"tried,optional"`
+		Again bool        `port:"again" doc:"those that have failed before wait, too"`
+		Tried []Recording `port:"tried,optional"`
 	}
 	type out struct {
 		Recording Recording `port:"recording"`
 		Over      bool      `port:"over" doc:"none waits"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		p := NextPayload{Session: i.Session, Again: i.Again && len(i.Tried) == 0}
+		p := NextPayload{Again: i.Again && len(i.Tried) == 0}
 		for _, r := range i.Tried {
 			p.Tried = append(p.Tried, r.Sequence)
 		}
@@ -60,7 +58,7 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 	if asked.Again {
 		look = s.Retry
 	}
-	now, err := look(ctx, asked.Session)
+	now, err := look(ctx, p.given.Session)
 	if err != nil {
 		return nil, folderFault(err)
 	}
@@ -76,39 +74,27 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 		}
 	}
 	if r.Sequence != 0 {
-		_, err = s.Move(ctx, asked.Session, session.TranscriptionBegins)
+		_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
 	}
 	return r, folderFault(err)
 }
 
 // TranscribePayload asks what is said in a recording.
 type TranscribePayload struct {
-	Session  string `json:"session"`
-	Sequence int    `json:"sequence"`
-}
-
-// TranscribeReceipt is what was said.
-type TranscribeReceipt struct {
-	Text     string         `json:"text"`
-	By       string         `json:"by"`
-	Language string         `json:"language,omitempty"`
-	Seconds  float64        `json:"seconds,omitempty"`
-	Flags    []session.Flag `json:"flags,omitempty"`
-	Times    []session.Time `json:"times,omitempty"`
+	Sequence int `json:"sequence"`
 }
 
 func transcribeLeaf() bt.Leaf {
 	type in struct {
-		Session   string    `port:"session"`
 		Recording Recording `port:"recording"`
 	}
 	type out struct {
 		Recording Recording `port:"recording"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Session, i.Recording.Sequence}}, nil
+		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Recording.Sequence}}, nil
 	}
-	collect := func(_ in, _ TranscribeReceipt, ref int64, o *out) error { o.Recording.Ref = ref; return nil }
+	collect := func(_ in, _ session.Transcript, ref int64, o *out) error { o.Recording.Ref = ref; return nil }
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Recording.Failed = why.Reason }
 	return bt.One("Transcribe", "Has what is said in the recording written down.", plan, collect, failed)
 }
@@ -118,9 +104,9 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	if err != nil {
 		return nil, err
 	}
-	file, _, err := s.AudioPath(ctx, asked.Session, asked.Sequence)
+	file, _, err := s.AudioPath(ctx, p.given.Session, asked.Sequence)
 	if err == nil {
-		err = resumed(ctx, s, asked.Session)
+		err = resumed(ctx, s, p.given.Session)
 	}
 	if err != nil {
 		return nil, folderFault(err)
@@ -137,7 +123,8 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}
-	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags, t.Times}, nil
+	t.Sequence = asked.Sequence
+	return t, nil
 }
 
 // resumed has a session transcribing again whose run goes on after an interruption.
@@ -151,7 +138,6 @@ func resumed(ctx context.Context, s *session.Store, id string) error {
 
 // TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
 type TranscriptPayload struct {
-	Session  string `json:"session"`
 	Sequence int    `json:"sequence"`
 	Ref      int64  `json:"ref,omitempty"`
 	Failed   string `json:"failed,omitempty"`
@@ -169,7 +155,6 @@ type TranscriptReceipt struct {
 
 // keeping is what both leaves that end with a recording read and write.
 type keeping struct {
-	Session   string    `port:"session"`
 	Recording Recording `port:"recording"`
 }
 
@@ -180,7 +165,7 @@ type keptRecording struct {
 
 func keepTranscript() bt.Leaf {
 	plan := func(i keeping) (bt.Request, error) {
-		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
+		p := TranscriptPayload{Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
 		return bt.Request{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}, nil
 	}
 	type out struct {
@@ -199,7 +184,7 @@ func keepTranscript() bt.Leaf {
 
 func keepFailure() bt.Leaf {
 	plan := func(i keeping) ([]bt.Request, error) {
-		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Failed: failure(i.Recording)}
+		p := TranscriptPayload{Sequence: i.Recording.Sequence, Failed: failure(i.Recording)}
 		return []bt.Request{{Kind: EffectTranscript, Label: "the failure of " + i.Recording.File, Payload: p, Once: true}}, nil
 	}
 	collect := func(i keeping, done []bt.Completion, o *keptRecording) error {
@@ -226,14 +211,14 @@ func (p *performing) transcript(ctx context.Context, job run.Job, asked Transcri
 		return nil, err
 	}
 	if asked.Ref == 0 {
-		e, err := s.FailTranscript(ctx, asked.Session, asked.Sequence, asked.Failed)
+		e, err := s.FailTranscript(ctx, p.given.Session, asked.Sequence, asked.Failed)
 		return receiptOf(e, ""), folderFault(err)
 	}
-	t, err := run.ResultAt[TranscribeReceipt](p.view, asked.Ref)
+	t, err := run.ResultAt[session.Transcript](p.view, asked.Ref)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.SaveTranscript(ctx, asked.Session, session.Transcript{Sequence: asked.Sequence, Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds, Flags: t.Flags, Times: t.Times})
+	e, err := s.SaveTranscript(ctx, p.given.Session, t)
 	return receiptOf(e, t.Text), folderFault(err)
 }
 
@@ -257,7 +242,7 @@ func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	now, err := s.Get(ctx, asked.Session)
+	now, err := s.Get(ctx, p.given.Session)
 	if err != nil {
 		return nil, false, folderFault(err)
 	}
@@ -265,7 +250,7 @@ func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, e
 		if e.Sequence == asked.Sequence && e.Status != session.Pending {
 			text := ""
 			if e.Status == session.Success {
-				text, _ = s.Transcript(ctx, asked.Session, e.Sequence) // for the count of its words
+				text, _ = s.Transcript(ctx, p.given.Session, e.Sequence) // for the count of its words
 			}
 			return receiptOf(e, text), true, nil
 		}
@@ -274,9 +259,7 @@ func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, e
 }
 
 // SettlePayload asks that the session's state is what its recordings are.
-type SettlePayload struct {
-	Session string `json:"session"`
-}
+type SettlePayload struct{}
 
 // SettleReceipt is how the session stands.
 type SettleReceipt struct {
@@ -284,14 +267,11 @@ type SettleReceipt struct {
 }
 
 func settleLeaf() bt.Leaf {
-	type in struct {
-		Session string `port:"session"`
+	type none struct{}
+	plan := func(none) (bt.Request, error) {
+		return bt.Request{Kind: EffectSettle, Label: "the session's state", Payload: SettlePayload{}}, nil
 	}
-	type out struct{}
-	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectSettle, Label: "the session's state", Payload: SettlePayload(i)}, nil
-	}
-	collect := func(in, SettleReceipt, int64, *out) error { return nil }
+	collect := func(none, SettleReceipt, int64, *none) error { return nil }
 	return bt.One("Settle", "Sets the session's state by how its recordings stand.", plan, collect, nil)
 }
 
@@ -300,7 +280,7 @@ func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayloa
 	if err != nil {
 		return nil, err
 	}
-	state, err := settle(ctx, s, asked.Session)
+	state, err := settle(ctx, s, p.given.Session)
 	return SettleReceipt{state}, folderFault(err)
 }
 

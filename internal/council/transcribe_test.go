@@ -99,18 +99,6 @@ func TestRecordingThatFailsAgainIsTriedOnceInARun(t *testing.T) {
 	same(t, "state", h.session().State, session.Failed)
 }
 
-func TestRecordingIsNotTriedAgainBeforeItsTurn(t *testing.T) {
-	h := newHouse(t)
-	h.records("one")
-	h.hears = failingOn("001_audio.ogg", h.hears)
-	p := h.process("one", h.journal)
-	p.transcribe(false)
-	before := h.metadata()
-	h.missing = "set ‘transcription.url’"
-	p.refused(council.TranscriptionName, council.Options{Session: h.id, Again: true}, "set ‘transcription.url’")
-	same(t, "metadata.json", h.metadata(), before)
-}
-
 func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	h := newHouse(t)
 	h.records("one")
@@ -215,7 +203,10 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 }
 
 func TestSessionWhoseTranscriptionDiedIsInterruptedAndGoesOn(t *testing.T) {
-	h := newHouse(t)
+	inHouse(t, sessionWhoseTranscriptionDied)
+}
+
+func sessionWhoseTranscriptionDied(h *house) {
 	h.records("one", "two")
 	hears, hanging, released := h.hears, make(chan bool, 1), make(chan bool)
 	h.hears = func(file string) (session.Transcript, error) {
@@ -225,27 +216,27 @@ func TestSessionWhoseTranscriptionDiedIsInterruptedAndGoesOn(t *testing.T) {
 	}
 	dead := h.process("dead", h.journal)
 	r := dead.begin(council.TranscriptionName, council.Options{Session: h.id})
-	held(t, "the first recording", hanging)
+	held(h, "the first recording", hanging)
+	dead.leave() // before the recording has failed
 	close(released)
-	dead.leave()
-	same(t, "state that it left", h.session().State, session.Transcribing)
+	same(h, "state that it left", h.session().State, session.Transcribing)
 	h.hears = hears
 	p := h.process("two", h.journal)
-	all, _, err := p.desk.List(t.Context(), ada)
+	all, _, err := p.desk.List(h.Context(), ada)
 	if err != nil || len(all) != 1 || all[0].State != session.Interrupted {
-		t.Errorf("the list is %+v, %v", all, err)
+		h.Errorf("the list is %+v, %v", all, err)
 	}
-	same(t, "state after only a look at it", h.session().State, session.Transcribing)
-	same(t, "state", must(p.desk.Open(t.Context(), ada, h.id))(t).State, session.Interrupted)
-	same(t, "state in the folder", h.session().State, session.Interrupted)
+	same(h, "state after only a look at it", h.session().State, session.Transcribing)
+	same(h, "state", must(p.desk.Open(h.Context(), ada, h.id))(h).State, session.Interrupted)
+	same(h, "state in the folder", h.session().State, session.Interrupted)
 	meanwhile := session.State("")
 	h.hears = func(file string) (session.Transcript, error) {
 		meanwhile = h.session().State
 		return hears(file)
 	}
-	p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
-	same(t, "state while it goes on", meanwhile, session.Transcribing)
-	same(t, "state after it", h.session().State, session.Transcribed)
+	p.wait(must(p.service.Resume(h.Context(), ada, r.ID))(h))
+	same(h, "state while it goes on", meanwhile, session.Transcribing)
+	same(h, "state after it", h.session().State, session.Transcribed)
 }
 
 func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testing.T) {
@@ -263,12 +254,15 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 
 func TestTranscriptionWithNothingSetUpNamesTheSettingAndLeavesRecordingsWaiting(t *testing.T) {
 	h := newHouse(t)
-	h.records("one")
+	h.records("one", "two")
+	must(h.sessions().FailTranscript(t.Context(), h.id, 2, "noise"))(t)
 	before := h.metadata()
 	h.missing = "set ‘transcription.url’ to a server that transcribes"
 	p := h.process("one", h.journal)
-	p.refused(council.TranscriptionName, council.Options{Session: h.id}, "set ‘transcription.url’ to a server that transcribes")
-	same(t, "recordings", h.statuses(), []session.Status{session.Pending})
+	for _, again := range []bool{false, true} {
+		p.refused(council.TranscriptionName, council.Options{Session: h.id, Again: again}, h.missing)
+	}
+	same(t, "recordings", h.statuses(), []session.Status{session.Pending, session.Failure})
 	same(t, "metadata.json", h.metadata(), before)
 }
 

@@ -156,7 +156,7 @@ func (l Listing) unknown(asked, key string) error {
 	e := &FindError{Kind: ErrNotFound, Candidates: near}
 	switch {
 	case len(near) == 0:
-		e.text = "there are no oracles yet: each Markdown file in the folder is one"
+		e.text = "there are no oracles yet: each Markdown file in the folder of oracles is one; ‘sibyl council oracle new NAME’ creates one"
 	case key == "":
 		e.text = "no oracle is given; available: " + named(near, false)
 	default:

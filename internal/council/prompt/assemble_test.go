@@ -107,8 +107,8 @@ func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{"en", german, "en"}, {"pt-BR", german, "pt"}, {" DE ", nil, "de"}, {"en_US.UTF-8", german, "en"}, {"", german, "de"}, {"fr", german, "de"},
-		{"", nil, "pt"}, {"fr", nil, "pt"}, {"english", german, "de"}, {"", []string{"I thought about it for long.", "OK"}, "en"}, {"", []string{"12:30"}, "pt"},
+		{"en", german, "en"}, {"pt-BR", german, "pt"}, {" DE ", nil, "de"}, {"en_US.UTF-8", german, "en"}, {"", german, "de"}, {"fr", german, "fr"},
+		{"", nil, "pt"}, {"fr", nil, "fr"}, {"english", german, "de"}, {"", []string{"I thought about it for long.", "OK"}, "en"}, {"", []string{"12:30"}, "pt"},
 	} {
 		if got := Language(c.said, c.texts); got != c.want {
 			t.Errorf("%q, %q: %s, want %s", c.said, c.texts, got, c.want)

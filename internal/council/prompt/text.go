@@ -58,12 +58,11 @@ func Compose(p persona.Persona, context string) string {
 	return content + "\n\n" + context
 }
 
-// Language is the language of a session: "pt", "en" or "de". It is what was said ("pt-BR" counts as "pt"), if that is one of them; else what
-// the texts are written in; else "pt".
+// Language is the language of a session, such as "de". It is the one that a person has set ("pt-BR" counts as "pt"); else what the texts are
+// written in; else "pt".
 func Language(said string, texts []string) string {
 	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(said)), "_", "-"), "-")
-	switch base {
-	case "pt", "en", "de":
+	if n := len(base); n == 2 || n == 3 { // ISO 639
 		return base
 	}
 	if found := language.Of(texts...); found != "" {

@@ -14,13 +14,13 @@ import (
 
 // Transcript is what was heard in an entry.
 type Transcript struct {
-	Sequence int     // of the entry
-	Text     string  // may be empty: there may be nothing to hear
-	By       string  // what transcribed it
-	Language string  // that was heard; "": not known
-	Seconds  float64 // how long it is; 0: not known
-	Flags    []Flag
-	Times    []Time // when its parts are said, in order; none: not known
+	Sequence int     `json:"sequence"`           // of the entry
+	Text     string  `json:"text"`               // may be empty: there may be nothing to hear
+	By       string  `json:"by"`                 // what transcribed it
+	Language string  `json:"language,omitempty"` // that was heard; "": not known
+	Seconds  float64 `json:"seconds,omitempty"`  // how long it is; 0: not known
+	Flags    []Flag  `json:"flags,omitempty"`
+	Times    []Time  `json:"times,omitempty"` // when its parts are said, in order; none: not known
 }
 
 // noEntry says that a session has no entry of a sequence.
