@@ -124,8 +124,10 @@ func analyseLeaf() bt.Leaf {
 // told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
 func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 	trail = slices.Clip(trail)
-	for _, d := range r.Analysis.TakenBack {
-		trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + d})
+	for _, f := range r.Analysis.TakenBack {
+		if f.Settled == pair {
+			trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + f.Description})
+		}
 	}
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {

@@ -26,7 +26,7 @@ type Analysis struct {
 	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
 	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
 	Unverified     []record.Finding `json:"unverified,omitempty"`
-	TakenBack      []string         `json:"taken_back,omitempty"` // what this analysis took out, in words
+	TakenBack      []Finding        `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
 }
 
 // Gap is something that is missing or unclear. Pair is the place, from 0, of the pair in which it was first seen.
@@ -47,7 +47,7 @@ type Finding struct {
 	Places      [2]record.Place `json:"places,omitzero"`
 	Kind        string          `json:"kind"`
 	Description string          `json:"description"`
-	Settled     int             `json:"settled,omitempty"` // the sequence of the pair that left it standing; 0: the documents do
+	Settled     int             `json:"settled,omitempty"` // the sequence of the pair that left it standing, or took it back; 0: the documents do
 	Unconfirmed bool            `json:"unconfirmed,omitempty"`
 }
 
@@ -61,35 +61,18 @@ func (f *Finding) gap() Gap {
 
 // key is the identity of two quotations.
 func key(words [2]string) [2]string {
-	k := [2]string{fold(words[0]), fold(words[1])}
+	k := [2]string{text.Fold(words[0]), text.Fold(words[1])}
 	if k[1] < k[0] {
 		k[0], k[1] = k[1], k[0]
 	}
 	return k
 }
 
-// fold is a text without regard to case, white space and the kind of quotation marks and dashes.
-func fold(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case strings.ContainsRune("“”„‟«»", r):
-			return '"'
-		case strings.ContainsRune("‘’‚‛", r):
-			return '\''
-		case strings.ContainsRune("‐‑‒–—−", r):
-			return '-'
-		}
-		return r
-	}, s)
-	return strings.ToLower(text.OneLine(s))
-}
-
-// quoted is what a model quotes, without the marks and dots that it puts around.
-func quoted(words string) string {
-	return strings.TrimRight(strings.Trim(strings.TrimSpace(words), "\"'“”„‘’«»"), " .…")
-}
+// quoted is what a model quotes, folded, without the marks and dots that it puts around.
+func quoted(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
 
 // standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the model names is looked at first.
+// That no passage was found is no statement of the witness.
 func standing(all []Exchange, words string, named int) (pair int, at record.Place, exact string, found bool) {
 	order := []int{named}
 	for n := range all {
@@ -99,7 +82,7 @@ func standing(all []Exchange, words string, named int) (pair int, at record.Plac
 	}
 	words = quoted(words)
 	for _, n := range order {
-		if n < 0 || n >= len(all) {
+		if n < 0 || n >= len(all) || all[n].NotFound {
 			continue
 		}
 		for _, c := range all[n].Citations {
@@ -156,7 +139,7 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
 			continue
 		}
-		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return fold(u.Description) == fold(f.Description) })
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
 		if a.known(key(f.Words)) {
 			continue
 		}
@@ -179,18 +162,19 @@ func (a *Analysis) doubt(u record.Finding) {
 }
 
 func (a *Analysis) known(k [2]string) bool {
-	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting), func(f Finding) bool { return key(f.Words) == k })
+	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool { return key(f.Words) == k })
 }
 
-// takeBack takes out what the witness took back: findings by their id, or by a quotation of one.
-func (a *Analysis) takeBack(said []string) {
+// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation of one.
+func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
-		words := fold(quoted(one))
+		words := quoted(one)
 		gone := func(f Finding) bool {
-			if f.ID != one && (words == "" || words != fold(quoted(f.Words[0])) && words != fold(quoted(f.Words[1]))) {
+			if f.ID != one && (words == "" || words != quoted(f.Words[0]) && words != quoted(f.Words[1])) {
 				return false
 			}
-			a.TakenBack = append(a.TakenBack, f.Description)
+			f.Settled = pairs
+			a.TakenBack = append(a.TakenBack, f)
 			return true
 		}
 		a.Waiting = slices.DeleteFunc(a.Waiting, gone)
@@ -218,11 +202,11 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
 	for n, g := range m.Gaps {
 		gap := Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: g.Category, Severity: g.Severity, Aspect: g.Aspect,
 			Description: strings.TrimSpace(g.Description), Pair: min(g.Pair, pairs) - 1}
-		was := slices.IndexFunc(before, func(b Gap) bool { return b.ID == g.ID || fold(b.Description) == fold(g.Description) })
+		was := slices.IndexFunc(before, func(b Gap) bool { return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description) })
 		if was >= 0 {
 			gap.ID, gap.Pair = before[was].ID, before[was].Pair
 		}
-		twice := func(o Gap) bool { return o.ID == gap.ID || fold(o.Description) == fold(gap.Description) }
+		twice := func(o Gap) bool { return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description) }
 		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
 		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) || slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
 			continue
@@ -237,9 +221,9 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
 // checked is what there is after a model's analysis of these pairs.
 func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
 	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
-		Unverified: slices.Clone(before.Unverified)}
+		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
 	a.take(all, m.Contradictions)
-	a.takeBack(m.Retracted)
+	a.takeBack(m.Retracted, len(all))
 	a.settle(all, confronted)
 	a.keepGaps(m, len(all), before.Gaps)
 	return a

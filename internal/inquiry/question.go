@@ -328,7 +328,7 @@ func (a *Analysis) tell(q *assistant.Prompt) {
 			q.Part(assistant.PartSegment, name, "\n"+head+"\n"+strings.Join(lines, ""))
 		}
 	}
-	var open, waiting, standing, doubtful []string
+	var open, waiting, standing, back, doubtful []string
 	for _, g := range a.Gaps {
 		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, g.Category, g.Severity, g.Pair+1, text.OneLine(g.Description)))
 	}
@@ -341,12 +341,16 @@ func (a *Analysis) tell(q *assistant.Prompt) {
 	for _, f := range a.Contradictions {
 		standing = append(standing, line(f))
 	}
+	for _, f := range a.TakenBack {
+		back = append(back, line(f))
+	}
 	for _, u := range a.Unverified {
 		doubtful = append(doubtful, fmt.Sprintf("- %s: %s\n", text.OneLine(u.Description), text.OneLine(u.Reason)))
 	}
 	part("open", "Open so far:", open)
 	part("waiting", "Contradictions that the witness was not asked about, or has just answered:", waiting)
 	part("contradictions", "Contradictions that stand:", standing)
+	part("taken_back", "Contradictions that the witness took back, and that are none any more:", back)
 	part("unverified", "Contradictions that were reported, and are not quoted letter by letter:", doubtful)
 }
 
