@@ -37,7 +37,8 @@ func completes(line string) bool {
 const cells = " | "
 
 const (
-	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one
+	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one,
+	shortLine  = 20   // and one of so many is, if a sentence goes on in a small letter
 	fullShare  = 0.6  // of the longest line of its paragraph
 	endedShare = 0.85 // of it, for a line with which a sentence ends
 )
@@ -99,7 +100,8 @@ func goesOn(line, next string, longest int) bool {
 	share := float64(n) / float64(max(longest, 1))
 	first, _ := utf8.DecodeRuneInString(next)
 	within := !ended && unicode.IsLower(first) // a sentence goes on, however long the line is
-	if n < fullLine || share < fullShare && !within || share < endedShare && ended || strings.Contains(line, cells) || strings.Contains(next, cells) {
+	short := n < fullLine || share < fullShare
+	if n < shortLine || short && !within || share < endedShare && ended || strings.Contains(line, cells) || strings.Contains(next, cells) {
 		return false
 	}
 	return !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))

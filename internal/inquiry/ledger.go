@@ -45,14 +45,6 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	return l
 }
 
-// Why the next question is put as it is.
-const (
-	whyClash  bt.Reason = "contradictions that the witness was not asked about: %d"
-	whyChoice bt.Reason = "the detective chooses"
-)
-
-func whys() []bt.Reason { return []bt.Reason{whyClash, whyChoice} }
-
 // The strategies of the tree. Of a choice, a question says how the model has chosen.
 const (
 	strategyContradiction = "contradiction"
@@ -66,21 +58,17 @@ func chooseStrategy() bt.Leaf {
 		Ledger Ledger `port:"ledger,optional"`
 	}
 	type out struct {
-		Strategy string     `port:"strategy"`
-		Events   []bt.Typed `port:",events"`
+		Strategy string `port:"strategy"`
 	}
 	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a model, templates."
 	return bt.Func("ChooseStrategy", doc, func(i in, o *out) error {
-		name, why := strategyChoice, whyChoice.With()
 		switch {
 		case !i.Model:
-			name = strategyTemplate
+			o.Strategy = strategyTemplate
 		case i.Ledger.Waiting > 0:
-			name, why = strategyContradiction, whyClash.With(i.Ledger.Waiting)
-		}
-		o.Strategy = name
-		if i.Model {
-			o.Events = []bt.Typed{StrategyChosen{name, why}}
+			o.Strategy = strategyContradiction
+		default:
+			o.Strategy = strategyChoice
 		}
 		return nil
 	})

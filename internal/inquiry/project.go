@@ -230,12 +230,6 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 		f.Unconfirmed = true
 		audit.Contradictions = append(audit.Contradictions, f.record())
 	}
-	judged := 0
-	for _, pair := range s.Pairs {
-		if pair.GapAnalysis.CompletenessScore != nil {
-			judged++
-		}
-	}
 	if n := len(s.Pairs); n > 0 {
 		last := &s.Pairs[n-1].GapAnalysis
 		last.Gaps = slices.DeleteFunc(last.Gaps, func(g record.Gap) bool { return waiting[g.ID] })
@@ -247,7 +241,7 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
 		audit.Unjudged = s.AuditTrail[len(s.AuditTrail)-1].Reason
-	case failed || judged == 0:
+	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged = "no model has judged the inquiry to its end"
 	default:
 		audit.Sum = record.Score(s.Pairs, audit.Contradictions)
