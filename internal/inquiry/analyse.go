@@ -145,7 +145,7 @@ func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
 		e.Completeness = &r.Analysis.Completeness
 	}
 	for _, g := range r.Analysis.Gaps {
-		switch record.Severity(g.Severity) {
+		switch g.Severity {
 		case record.High:
 			e.High++
 		case record.Medium:
@@ -220,14 +220,5 @@ func (p *performing) confronted(turns []Turn) (map[string]int, error) {
 
 // collected is what the answers leave open where nobody judges.
 func collected(language string, all []Exchange) AnalyseReceipt {
-	r := AnalyseReceipt{By: model.OfflineRules, FollowUp: true}
-	var pairs []collect.Pair
-	for _, e := range all {
-		pairs = append(pairs, collect.Pair{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
-	}
-	for _, g := range collect.Gaps(language, pairs) {
-		r.Analysis.Gaps = append(r.Analysis.Gaps, Gap{ID: fmt.Sprintf("g%d", g.Pair+1), Category: string(g.Category), Severity: string(g.Severity),
-			Aspect: g.Aspect, Description: g.Description, Pair: g.Pair})
-	}
-	return r
+	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules, FollowUp: true}
 }

@@ -7,21 +7,20 @@ import (
 	"strings"
 
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text"
 )
 
 // Exchange is a pair that was answered, with what the answer was given from.
 type Exchange struct {
-	Question  string
-	Answer    string
-	NotFound  bool // no passage answers it
+	witness.Exchange
 	Citations []record.Citation
 	Passages  map[string]string // the texts of chunks, by their hashes
 }
 
 // Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
 type Analysis struct {
-	Gaps           []Gap            `json:"gaps,omitempty"`
+	Gaps           []record.Gap     `json:"gaps,omitempty"`
 	Completeness   int              `json:"completeness,omitempty"`
 	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
 	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
@@ -29,34 +28,19 @@ type Analysis struct {
 	TakenBack      []Finding        `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
 }
 
-// Gap is something that is missing or unclear. Pair is the place, from 0, of the pair in which it was first seen.
-type Gap struct {
-	ID          string `json:"id"`
-	Category    string `json:"category"`
-	Severity    string `json:"severity"`
-	Aspect      string `json:"aspect,omitempty"`
-	Description string `json:"description"`
-	Pair        int    `json:"pair"`
-}
-
-// Finding is a contradiction whose two quotations stand where it says. They are what it is known by, in either order.
+// Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is known by, in either order. One that was
+// taken back is settled by the pair that did so.
 type Finding struct {
-	ID          string          `json:"id"`
-	Pairs       [2]int          `json:"pairs"` // from 0, the earlier first
-	Words       [2]string       `json:"words"` // letter by letter
-	Places      [2]record.Place `json:"places,omitzero"`
-	Kind        string          `json:"kind"`
-	Description string          `json:"description"`
-	Settled     int             `json:"settled,omitempty"` // the sequence of the pair that left it standing, or took it back; 0: the documents do
-	Unconfirmed bool            `json:"unconfirmed,omitempty"`
+	ID string `json:"id"`
+	record.Contradiction
 }
 
 // written says whether both quotations stand in documents: no answer can take them back.
 func (f *Finding) written() bool { return f.Places[0].Document != "" && f.Places[1].Document != "" }
 
 // gap is what a finding leaves open while it waits.
-func (f *Finding) gap() Gap {
-	return Gap{ID: f.ID, Category: string(record.Inconsistency), Severity: string(record.High), Description: f.Description, Pair: f.Pairs[1]}
+func (f *Finding) gap() record.Gap {
+	return record.Gap{ID: f.ID, Category: record.Inconsistency, Severity: record.High, Description: f.Description, Since: f.Pairs[1] + 1}
 }
 
 // key is the identity of two quotations.
@@ -122,7 +106,7 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 		slices.Reverse(f.Words[:])
 		slices.Reverse(f.Places[:])
 	}
-	f.Kind = c.Kind
+	f.Kind = record.Kind(c.Kind)
 	f.Description = cmp.Or(strings.TrimSpace(c.Description), fmt.Sprintf("“%s” against “%s”", f.Words[0], f.Words[1]))
 	return f, ""
 }
@@ -198,15 +182,18 @@ func (a *Analysis) settle(all []Exchange, confronted map[string]int) {
 }
 
 // keepGaps takes the gaps that a model reports. One that has the id or the words of an earlier one is that one.
-func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
+func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 	for n, g := range m.Gaps {
-		gap := Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: g.Category, Severity: g.Severity, Aspect: g.Aspect,
-			Description: strings.TrimSpace(g.Description), Pair: min(g.Pair, pairs) - 1}
-		was := slices.IndexFunc(before, func(b Gap) bool { return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description) })
+		gap := record.Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: record.Category(g.Category), Severity: record.Severity(g.Severity),
+			Aspect: g.Aspect, Description: strings.TrimSpace(g.Description), Since: min(g.Pair, pairs)}
+		was := slices.IndexFunc(before, func(b record.Gap) bool { return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description) })
 		if was >= 0 {
-			gap.ID, gap.Pair = before[was].ID, before[was].Pair
+			gap.ID = before[was].ID
+			gap.Since = before[was].Since
 		}
-		twice := func(o Gap) bool { return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description) }
+		twice := func(o record.Gap) bool {
+			return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description)
+		}
 		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
 		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) || slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
 			continue

@@ -273,7 +273,7 @@ func askedBefore(all []Exchange, question string) int {
 
 // open says whether a gap is open.
 func (r *AnalyseReceipt) open(id string) bool {
-	return slices.ContainsFunc(r.Analysis.Gaps, func(g Gap) bool { return g.ID == id })
+	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
 }
 
 // prompt is what a model is sent: what it is told, the hypothesis, the pairs, and what is open.
@@ -330,7 +330,7 @@ func (a *Analysis) tell(q *assistant.Prompt) {
 	}
 	var open, waiting, standing, back, doubtful []string
 	for _, g := range a.Gaps {
-		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, g.Category, g.Severity, g.Pair+1, text.OneLine(g.Description)))
+		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, string(g.Category), g.Severity, g.Since, text.OneLine(g.Description)))
 	}
 	line := func(f Finding) string {
 		return fmt.Sprintf("- %s: “%s” (answer %d) against “%s” (answer %d)\n", f.ID, text.OneLine(f.Words[0]), f.Pairs[0]+1, text.OneLine(f.Words[1]), f.Pairs[1]+1)

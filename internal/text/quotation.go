@@ -21,10 +21,10 @@ func Find(text, quotation string) (place Span, found bool) {
 		}
 		begin, end := from+i, from+i+len(words)
 		if !cuts(all, begin) && !cuts(all, end) {
-			return Span{at[begin], at[end-1] + size(text[at[end-1]:])}, true
+			_, last := utf8.DecodeRuneInString(text[at[end-1]:])
+			return Span{at[begin], at[end-1] + last}, true
 		}
-		_, step := utf8.DecodeRuneInString(all[begin:])
-		from = begin + step
+		from = begin + 1
 	}
 }
 
@@ -61,11 +61,6 @@ func folded(text string) (string, []int) {
 		b.WriteRune(r)
 	}
 	return b.String(), at
-}
-
-func size(text string) int {
-	_, n := utf8.DecodeRuneInString(text)
-	return n
 }
 
 // cuts says whether a place lies within a word or a number.
