@@ -37,7 +37,7 @@ func completes(line string) bool {
 const cells = " | "
 
 const (
-	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one
+	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one; half of it if that begins small
 	fullShare  = 0.6  // of the longest line of its paragraph
 	endedShare = 0.85 // of it, for a line with which a sentence ends
 )
@@ -99,10 +99,10 @@ func goesOn(line, next string, longest int) bool {
 	share := float64(n) / float64(max(longest, 1))
 	first, _ := utf8.DecodeRuneInString(next)
 	within := !ended && unicode.IsLower(first) // a sentence goes on, however long the line is
-	if n < fullLine || share < fullShare && !within || share < endedShare && ended || strings.Contains(line, cells) || strings.Contains(next, cells) {
+	if n < fullLine/2 || !within && (n < fullLine || share < fullShare) || ended && share < endedShare {
 		return false
 	}
-	return !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
+	return !strings.Contains(line+"\n"+next, cells) && !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
 }
 
 // isItem says whether a line begins as items of lists, rows, headings and quotations do.

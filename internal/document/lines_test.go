@@ -14,6 +14,8 @@ func TestASentenceGoesOnPastALineThatIsMuchShorterThanOthers(t *testing.T) {
 		{[]string{"A paragraph that somebody wrapped by hand,", long}, []bool{false, true}},
 		{[]string{"A sentence that ended here, as a heading does.", long}, []bool{false, false}},
 		{[]string{"A heading Without a Full Stop, Forty or More", "And" + long[3:]}, []bool{false, false}},
+		{[]string{"The bridge was closed in 1987 because", "of corrosion of its beams."}, []bool{false, true}},
+		{[]string{"The bridge of Milford near Derby", "Carol Fisher, engineer"}, []bool{false, false}},
 		{[]string{"Bakery", long}, []bool{false, false}},
 		{[]string{"A paragraph that somebody wrapped by hand,", "- " + long}, []bool{false, false}},
 	} {

@@ -124,8 +124,10 @@ func analyseLeaf() bt.Leaf {
 // told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
 func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 	trail = slices.Clip(trail)
-	for _, d := range r.Analysis.TakenBack {
-		trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + d})
+	for _, f := range r.Analysis.TakenBack {
+		if f.Settled == pair {
+			trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + f.Description})
+		}
 	}
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {
@@ -143,7 +145,7 @@ func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
 		e.Completeness = &r.Analysis.Completeness
 	}
 	for _, g := range r.Analysis.Gaps {
-		switch record.Severity(g.Severity) {
+		switch g.Severity {
 		case record.High:
 			e.High++
 		case record.Medium:
@@ -218,14 +220,5 @@ func (p *performing) confronted(turns []Turn) (map[string]int, error) {
 
 // collected is what the answers leave open where nobody judges.
 func collected(language string, all []Exchange) AnalyseReceipt {
-	r := AnalyseReceipt{By: model.OfflineRules, FollowUp: true}
-	var pairs []collect.Pair
-	for _, e := range all {
-		pairs = append(pairs, collect.Pair{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
-	}
-	for _, g := range collect.Gaps(language, pairs) {
-		r.Analysis.Gaps = append(r.Analysis.Gaps, Gap{ID: fmt.Sprintf("g%d", g.Pair+1), Category: string(g.Category), Severity: string(g.Severity),
-			Aspect: g.Aspect, Description: g.Description, Pair: g.Pair})
-	}
-	return r
+	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules, FollowUp: true}
 }

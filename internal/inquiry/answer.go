@@ -156,7 +156,7 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 // asWitnessed are the pairs as a witness knows them.
 func asWitnessed(all []Exchange) (earlier []witness.Exchange) {
 	for _, e := range all {
-		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer, NotFound: e.NotFound})
+		earlier = append(earlier, e.Exchange)
 	}
 	return earlier
 }

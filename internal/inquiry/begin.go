@@ -54,7 +54,7 @@ const claim = "inquiry"
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true, Events: Events(), Reasons: whys(),
+	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
 		Begin: d.begin, Show: show, Lines: lines, Decode: decode, Exchanged: exchanged,
 		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de","pt","fr","es"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
 }

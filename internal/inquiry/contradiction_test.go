@@ -74,6 +74,49 @@ func TestContradictionThatIsTakenBackIsTakenOutAlsoWhenItWasRecorded(t *testing.
 	}
 }
 
+func TestContradictionThatWasTakenBackIsNotAskedAboutAgainThoughItIsReportedAgain(t *testing.T) {
+	retracted := said{Complete: 50, More: true, Retracted: []string{"c2.1"}}
+	h := testimony(t, []string{"I was wrong: it was 60.", "As I said.", "As I said."}, open, with(open, beams), retracted, with(open, beams), with(satisfied, beams))
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 5)
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
+	same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“40 beams”"), 1)
+	same(t, "that it was taken back is told", strings.Count(strings.Join(reasons(s), "\n"), "took back"), 1)
+	contains(t, h.requests(analysing)[3].Messages[0].Text, "took back", "c2.1")
+}
+
+// reasons are those of the audit trail.
+func reasons(s record.Session) (all []string) {
+	for _, e := range s.AuditTrail {
+		all = append(all, e.Reason)
+	}
+	return all
+}
+
+func TestThatNothingWasFoundContradictsNothing(t *testing.T) {
+	h := testimony(t, nil, open, with(satisfied, clash{First: 2, Second: 1, FirstWords: "I found no passage on this", SecondWords: "40 beams",
+		Kind: "negation", Description: "The second answer knows nothing of beams."}))
+	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
+		if n > 1 {
+			return witness.Answer{Text: "I found no passage on this.", NotFound: true, By: "documents"}, nil
+		}
+		return witness.Answer{Text: "There were 40 beams.", By: "documents"}, nil
+	}
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
+	same(t, "shown as not verifiable", len(s.AuditResult.Unverified), 1)
+}
+
+func TestQuotationIsFoundWhateverMarksTheModelPutsAround(t *testing.T) {
+	for _, words := range []string{"“40 beams.”", "\"40 beams\".", "… 40 beams …", "«There were 40\nbeams»", "...40 BEAMS..."} {
+		h := testimony(t, nil, open, with(satisfied, clash{First: 1, Second: 2, FirstWords: words, SecondWords: "60 beams", Kind: "number", Description: "They differ."}))
+		_, s := h.process("one", h.journal).inquire(options())
+		same(t, words, []int{len(s.AuditResult.Contradictions), len(s.AuditResult.Unverified)}, []int{1, 0})
+	}
+}
+
 func TestSatisfiedDetectiveEndsAndWhatWaitsIsUnconfirmed(t *testing.T) {
 	h := testimony(t, nil, open, with(satisfied, beams))
 	p := h.process("one", h.journal)

@@ -6,11 +6,12 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/text"
 )
 
 // Events are one of each type of event.
 func Events() []bt.Typed {
-	return []bt.Typed{WitnessOpened{}, StrategyChosen{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{}, LedgerKept{}, Ended{}}
+	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{}, LedgerKept{}, Ended{}}
 }
 
 // WitnessOpened says who answers.
@@ -50,17 +51,6 @@ func (e WitnessOpened) lines() []string {
 	return s
 }
 
-// StrategyChosen says how the next question is put.
-type StrategyChosen struct {
-	Strategy string `json:"strategy"`
-	Why      string `json:"why"`
-}
-
-// EventType implements bt.Typed.
-func (StrategyChosen) EventType() string { return "strategy.chosen" }
-
-func (e StrategyChosen) String() string { return e.Strategy + ": " + e.Why }
-
 // QuestionPut is a question of the detective.
 type QuestionPut struct {
 	Number   int    `json:"number"`
@@ -88,7 +78,7 @@ type AnswerHeard struct {
 func (AnswerHeard) EventType() string { return "answer.heard" }
 
 func (e AnswerHeard) String() string {
-	s := strings.TrimSpace(e.Text)
+	s := text.OneLine(e.Text)
 	for _, note := range e.Notes {
 		s += " (" + note + ")"
 	}
@@ -139,7 +129,7 @@ func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
 	if e.Completeness == nil {
-		return fmt.Sprintf("not found so far: %d of %d", e.High+e.Medium+e.Low, e.Number)
+		return "so far without a passage or a figure: " + text.Count(e.High+e.Medium+e.Low, "answer")
 	}
 	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {

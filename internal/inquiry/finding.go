@@ -7,89 +7,56 @@ import (
 	"strings"
 
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text"
 )
 
 // Exchange is a pair that was answered, with what the answer was given from.
 type Exchange struct {
-	Question  string
-	Answer    string
-	NotFound  bool // no passage answers it
+	witness.Exchange
 	Citations []record.Citation
 	Passages  map[string]string // the texts of chunks, by their hashes
 }
 
 // Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
 type Analysis struct {
-	Gaps           []Gap            `json:"gaps,omitempty"`
+	Gaps           []record.Gap     `json:"gaps,omitempty"`
 	Completeness   int              `json:"completeness,omitempty"`
 	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
 	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
 	Unverified     []record.Finding `json:"unverified,omitempty"`
-	TakenBack      []string         `json:"taken_back,omitempty"` // what this analysis took out, in words
+	TakenBack      []Finding        `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
 }
 
-// Gap is something that is missing or unclear. Pair is the place, from 0, of the pair in which it was first seen.
-type Gap struct {
-	ID          string `json:"id"`
-	Category    string `json:"category"`
-	Severity    string `json:"severity"`
-	Aspect      string `json:"aspect,omitempty"`
-	Description string `json:"description"`
-	Pair        int    `json:"pair"`
-}
-
-// Finding is a contradiction whose two quotations stand where it says. They are what it is known by, in either order.
+// Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is known by, in either order. One that was
+// taken back is settled by the pair that did so.
 type Finding struct {
-	ID          string          `json:"id"`
-	Pairs       [2]int          `json:"pairs"` // from 0, the earlier first
-	Words       [2]string       `json:"words"` // letter by letter
-	Places      [2]record.Place `json:"places,omitzero"`
-	Kind        string          `json:"kind"`
-	Description string          `json:"description"`
-	Settled     int             `json:"settled,omitempty"` // the sequence of the pair that left it standing; 0: the documents do
-	Unconfirmed bool            `json:"unconfirmed,omitempty"`
+	ID string `json:"id"`
+	record.Contradiction
 }
 
 // written says whether both quotations stand in documents: no answer can take them back.
 func (f *Finding) written() bool { return f.Places[0].Document != "" && f.Places[1].Document != "" }
 
 // gap is what a finding leaves open while it waits.
-func (f *Finding) gap() Gap {
-	return Gap{ID: f.ID, Category: string(record.Inconsistency), Severity: string(record.High), Description: f.Description, Pair: f.Pairs[1]}
+func (f *Finding) gap() record.Gap {
+	return record.Gap{ID: f.ID, Category: record.Inconsistency, Severity: record.High, Description: f.Description, Since: f.Pairs[1] + 1}
 }
 
 // key is the identity of two quotations.
 func key(words [2]string) [2]string {
-	k := [2]string{fold(words[0]), fold(words[1])}
+	k := [2]string{text.Fold(words[0]), text.Fold(words[1])}
 	if k[1] < k[0] {
 		k[0], k[1] = k[1], k[0]
 	}
 	return k
 }
 
-// fold is a text without regard to case, white space and the kind of quotation marks and dashes.
-func fold(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case strings.ContainsRune("“”„‟«»", r):
-			return '"'
-		case strings.ContainsRune("‘’‚‛", r):
-			return '\''
-		case strings.ContainsRune("‐‑‒–—−", r):
-			return '-'
-		}
-		return r
-	}, s)
-	return strings.ToLower(text.OneLine(s))
-}
-
-// quoted is what a model quotes, without the marks and dots that it puts around.
-func quoted(words string) string {
-	return strings.TrimRight(strings.Trim(strings.TrimSpace(words), "\"'“”„‘’«»"), " .…")
-}
+// quoted is what a model quotes, folded, without the marks and dots that it puts around.
+func quoted(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
 
 // standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the model names is looked at first.
+// That no passage was found is no statement of the witness.
 func standing(all []Exchange, words string, named int) (pair int, at record.Place, exact string, found bool) {
 	order := []int{named}
 	for n := range all {
@@ -99,7 +66,7 @@ func standing(all []Exchange, words string, named int) (pair int, at record.Plac
 	}
 	words = quoted(words)
 	for _, n := range order {
-		if n < 0 || n >= len(all) {
+		if n < 0 || n >= len(all) || all[n].NotFound {
 			continue
 		}
 		for _, c := range all[n].Citations {
@@ -139,7 +106,7 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 		slices.Reverse(f.Words[:])
 		slices.Reverse(f.Places[:])
 	}
-	f.Kind = c.Kind
+	f.Kind = record.Kind(c.Kind)
 	f.Description = cmp.Or(strings.TrimSpace(c.Description), fmt.Sprintf("“%s” against “%s”", f.Words[0], f.Words[1]))
 	return f, ""
 }
@@ -156,7 +123,7 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
 			continue
 		}
-		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return fold(u.Description) == fold(f.Description) })
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
 		if a.known(key(f.Words)) {
 			continue
 		}
@@ -179,18 +146,19 @@ func (a *Analysis) doubt(u record.Finding) {
 }
 
 func (a *Analysis) known(k [2]string) bool {
-	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting), func(f Finding) bool { return key(f.Words) == k })
+	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool { return key(f.Words) == k })
 }
 
-// takeBack takes out what the witness took back: findings by their id, or by a quotation of one.
-func (a *Analysis) takeBack(said []string) {
+// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation of one.
+func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
-		words := fold(quoted(one))
+		words := quoted(one)
 		gone := func(f Finding) bool {
-			if f.ID != one && (words == "" || words != fold(quoted(f.Words[0])) && words != fold(quoted(f.Words[1]))) {
+			if f.ID != one && (words == "" || words != quoted(f.Words[0]) && words != quoted(f.Words[1])) {
 				return false
 			}
-			a.TakenBack = append(a.TakenBack, f.Description)
+			f.Settled = pairs
+			a.TakenBack = append(a.TakenBack, f)
 			return true
 		}
 		a.Waiting = slices.DeleteFunc(a.Waiting, gone)
@@ -214,15 +182,18 @@ func (a *Analysis) settle(all []Exchange, confronted map[string]int) {
 }
 
 // keepGaps takes the gaps that a model reports. One that has the id or the words of an earlier one is that one.
-func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
+func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 	for n, g := range m.Gaps {
-		gap := Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: g.Category, Severity: g.Severity, Aspect: g.Aspect,
-			Description: strings.TrimSpace(g.Description), Pair: min(g.Pair, pairs) - 1}
-		was := slices.IndexFunc(before, func(b Gap) bool { return b.ID == g.ID || fold(b.Description) == fold(g.Description) })
+		gap := record.Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: record.Category(g.Category), Severity: record.Severity(g.Severity),
+			Aspect: g.Aspect, Description: strings.TrimSpace(g.Description), Since: min(g.Pair, pairs)}
+		was := slices.IndexFunc(before, func(b record.Gap) bool { return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description) })
 		if was >= 0 {
-			gap.ID, gap.Pair = before[was].ID, before[was].Pair
+			gap.ID = before[was].ID
+			gap.Since = before[was].Since
 		}
-		twice := func(o Gap) bool { return o.ID == gap.ID || fold(o.Description) == fold(gap.Description) }
+		twice := func(o record.Gap) bool {
+			return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description)
+		}
 		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
 		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) || slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
 			continue
@@ -237,9 +208,9 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []Gap) {
 // checked is what there is after a model's analysis of these pairs.
 func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
 	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
-		Unverified: slices.Clone(before.Unverified)}
+		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
 	a.take(all, m.Contradictions)
-	a.takeBack(m.Retracted)
+	a.takeBack(m.Retracted, len(all))
 	a.settle(all, confronted)
 	a.keepGaps(m, len(all), before.Gaps)
 	return a

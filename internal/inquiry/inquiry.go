@@ -167,7 +167,7 @@ func exchanges(v *run.View, turns []Turn) (all []Exchange, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound, Citations: a.Citations, Passages: a.Passages})
+		all = append(all, Exchange{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound}, a.Citations, a.Passages})
 	}
 	return all, nil
 }

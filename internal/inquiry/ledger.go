@@ -7,6 +7,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text"
 )
 
 // Ledger is what is open after the last analysis, as the tree knows it: numbers, and no words.
@@ -15,10 +16,11 @@ type Ledger struct {
 	Completeness int      `json:"completeness"`
 	Best         int      `json:"best"` // the highest completeness so far
 	Satisfied    bool     `json:"satisfied,omitempty"`
-	Open         []string `json:"open,omitempty"` // gaps by their folded words, as hashes, in order
-	Found        int      `json:"found,omitempty"`
-	Waiting      int      `json:"waiting,omitempty"` // findings that the witness was not asked about
-	Stale        int      `json:"stale,omitempty"`   // analyses in a row that brought nothing new
+	Open         []string `json:"open,omitempty"`       // gaps by their folded words, as hashes, in order
+	Found        int      `json:"found,omitempty"`      // findings of any kind
+	TakenBack    int      `json:"taken_back,omitempty"` // findings that the witness took back
+	Waiting      int      `json:"waiting,omitempty"`    // findings that the witness was not asked about
+	Stale        int      `json:"stale,omitempty"`      // analyses in a row that brought nothing new
 }
 
 // ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of findings, or a higher completeness.
@@ -26,29 +28,22 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	a := r.Analysis
 	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness), Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
 	l.Found = len(a.Contradictions) + len(a.Waiting) + len(a.Unverified)
+	l.TakenBack = len(a.TakenBack)
 	for _, g := range a.Gaps {
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(fold(g.Description))) // a hash takes all
+		_, _ = h.Write([]byte(text.Fold(g.Description))) // a hash takes all
 		l.Open = append(l.Open, strconv.FormatUint(h.Sum64(), 36))
 	}
 	slices.Sort(l.Open)
 	if !r.judged() {
 		return l
 	}
-	news := before.Pairs == 0 || l.Best > before.Best || l.Found != before.Found || len(a.TakenBack) > 0 || !slices.Equal(l.Open, before.Open)
-	if !news {
+	same := l.Best == before.Best && l.Found == before.Found && l.TakenBack == before.TakenBack && slices.Equal(l.Open, before.Open)
+	if same && before.Pairs > 0 {
 		l.Stale = before.Stale + 1
 	}
 	return l
 }
-
-// Why the next question is put as it is.
-const (
-	whyClash  bt.Reason = "contradictions that the witness was not asked about: %d"
-	whyChoice bt.Reason = "the detective chooses"
-)
-
-func whys() []bt.Reason { return []bt.Reason{whyClash, whyChoice} }
 
 // The strategies of the tree. Of a choice, a question says how the model has chosen.
 const (
@@ -63,21 +58,17 @@ func chooseStrategy() bt.Leaf {
 		Ledger Ledger `port:"ledger,optional"`
 	}
 	type out struct {
-		Strategy string     `port:"strategy"`
-		Events   []bt.Typed `port:",events"`
+		Strategy string `port:"strategy"`
 	}
 	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a model, templates."
 	return bt.Func("ChooseStrategy", doc, func(i in, o *out) error {
-		name, why := strategyChoice, whyChoice.With()
 		switch {
 		case !i.Model:
-			name = strategyTemplate
+			o.Strategy = strategyTemplate
 		case i.Ledger.Waiting > 0:
-			name, why = strategyContradiction, whyClash.With(i.Ledger.Waiting)
-		}
-		o.Strategy = name
-		if i.Model {
-			o.Events = []bt.Typed{StrategyChosen{name, why}}
+			o.Strategy = strategyContradiction
+		default:
+			o.Strategy = strategyChoice
 		}
 		return nil
 	})

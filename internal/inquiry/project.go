@@ -173,10 +173,7 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 	default:
 		g.Unjudged = "the inquiry ended before"
 	}
-	for _, one := range r.Analysis.Gaps {
-		g.Gaps = append(g.Gaps, record.Gap{Category: record.Category(one.Category), Description: one.Description, Severity: record.Severity(one.Severity),
-			ID: one.ID, Aspect: one.Aspect, Since: one.Pair + 1})
-	}
+	g.Gaps = append(g.Gaps, r.Analysis.Gaps...)
 	pair.GapAnalysis = g
 	return pair, nil
 }
@@ -184,7 +181,7 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 // close puts the end and the audit to a session.
 func (p *performing) close(s *record.Session, w WritePayload) error {
 	reason := record.EndReason(w.Reason)
-	status, err := record.Running.Next(reason)
+	status, err := reason.Status()
 	if err != nil {
 		return err
 	}
@@ -222,19 +219,13 @@ func (p *performing) close(s *record.Session, w WritePayload) error {
 func audited(s *record.Session, a Analysis) *record.Audit {
 	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {
-		audit.Contradictions = append(audit.Contradictions, f.record())
+		audit.Contradictions = append(audit.Contradictions, f.Contradiction)
 	}
 	waiting := map[string]bool{}
 	for _, f := range a.Waiting {
 		waiting[f.ID] = true
 		f.Unconfirmed = true
-		audit.Contradictions = append(audit.Contradictions, f.record())
-	}
-	judged := 0
-	for _, pair := range s.Pairs {
-		if pair.GapAnalysis.CompletenessScore != nil {
-			judged++
-		}
+		audit.Contradictions = append(audit.Contradictions, f.Contradiction)
 	}
 	if n := len(s.Pairs); n > 0 {
 		last := &s.Pairs[n-1].GapAnalysis
@@ -247,17 +238,11 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
 		audit.Unjudged = s.AuditTrail[len(s.AuditTrail)-1].Reason
-	case failed || judged == 0:
+	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged = "no model has judged the inquiry to its end"
 	default:
 		audit.Sum = record.Score(s.Pairs, audit.Contradictions)
 		audit.ConsistencyScore = &audit.Sum.Score
 	}
 	return audit
-}
-
-// record is a finding in the form of an audit.
-func (f *Finding) record() record.Contradiction {
-	return record.Contradiction{Pairs: f.Pairs, Description: f.Description, Kind: record.Kind(f.Kind), Words: f.Words, Places: f.Places,
-		Settled: f.Settled, Unconfirmed: f.Unconfirmed}
 }

@@ -273,7 +273,7 @@ func askedBefore(all []Exchange, question string) int {
 
 // open says whether a gap is open.
 func (r *AnalyseReceipt) open(id string) bool {
-	return slices.ContainsFunc(r.Analysis.Gaps, func(g Gap) bool { return g.ID == id })
+	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
 }
 
 // prompt is what a model is sent: what it is told, the hypothesis, the pairs, and what is open.
@@ -328,9 +328,9 @@ func (a *Analysis) tell(q *assistant.Prompt) {
 			q.Part(assistant.PartSegment, name, "\n"+head+"\n"+strings.Join(lines, ""))
 		}
 	}
-	var open, waiting, standing, doubtful []string
+	var open, waiting, standing, back, doubtful []string
 	for _, g := range a.Gaps {
-		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, g.Category, g.Severity, g.Pair+1, text.OneLine(g.Description)))
+		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, string(g.Category), g.Severity, g.Since, text.OneLine(g.Description)))
 	}
 	line := func(f Finding) string {
 		return fmt.Sprintf("- %s: “%s” (answer %d) against “%s” (answer %d)\n", f.ID, text.OneLine(f.Words[0]), f.Pairs[0]+1, text.OneLine(f.Words[1]), f.Pairs[1]+1)
@@ -341,12 +341,16 @@ func (a *Analysis) tell(q *assistant.Prompt) {
 	for _, f := range a.Contradictions {
 		standing = append(standing, line(f))
 	}
+	for _, f := range a.TakenBack {
+		back = append(back, line(f))
+	}
 	for _, u := range a.Unverified {
 		doubtful = append(doubtful, fmt.Sprintf("- %s: %s\n", text.OneLine(u.Description), text.OneLine(u.Reason)))
 	}
 	part("open", "Open so far:", open)
 	part("waiting", "Contradictions that the witness was not asked about, or has just answered:", waiting)
 	part("contradictions", "Contradictions that stand:", standing)
+	part("taken_back", "Contradictions that the witness took back, and that are none any more:", back)
 	part("unverified", "Contradictions that were reported, and are not quoted letter by letter:", doubtful)
 }
 

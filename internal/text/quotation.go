@@ -9,8 +9,7 @@ import (
 // Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation marks and of dashes may differ.
 // It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor in “1.6 mg”. The place is the first one.
 func Find(text, quotation string) (place Span, found bool) {
-	words, _ := folded(quotation)
-	words = strings.Trim(words, " ")
+	words := Fold(quotation)
 	if words == "" {
 		return Span{}, false
 	}
@@ -22,11 +21,17 @@ func Find(text, quotation string) (place Span, found bool) {
 		}
 		begin, end := from+i, from+i+len(words)
 		if !cuts(all, begin) && !cuts(all, end) {
-			return Span{at[begin], at[end-1] + size(text[at[end-1]:])}, true
+			_, last := utf8.DecodeRuneInString(text[at[end-1]:])
+			return Span{at[begin], at[end-1] + last}, true
 		}
-		_, step := utf8.DecodeRuneInString(all[begin:])
-		from = begin + step
+		from = begin + 1
 	}
+}
+
+// Fold is a text in which only its letters count, as Find compares them, without white space around it.
+func Fold(text string) string {
+	words, _ := folded(text)
+	return strings.Trim(words, " ")
 }
 
 // folded is a text in which only its letters count, with the place in the text of each byte.
@@ -56,11 +61,6 @@ func folded(text string) (string, []int) {
 		b.WriteRune(r)
 	}
 	return b.String(), at
-}
-
-func size(text string) int {
-	_, n := utf8.DecodeRuneInString(text)
-	return n
 }
 
 // cuts says whether a place lies within a word or a number.

@@ -13,27 +13,12 @@ import (
 	"unicode"
 
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text"
 )
 
 // Question is one of a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
 type Question struct{ Text, Aspect string }
-
-// Pair is a question that was put, and its answer.
-type Pair struct {
-	Question string
-	Answer   string
-	NotFound bool
-}
-
-// Gap is what an answer leaves open. Pair is its place, from 0.
-type Gap struct {
-	Category    record.Category
-	Severity    record.Severity
-	Aspect      string
-	Description string
-	Pair        int
-}
 
 const (
 	mostSubject = 240 // characters of a hypothesis that a question names
@@ -118,20 +103,28 @@ func names(hypothesis string) (list []string) {
 }
 
 // Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no figure.
-func Gaps(language string, pairs []Pair) (gaps []Gap) {
+func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 	w := wordsOf(language)
 	for n, p := range pairs {
 		if n >= len(aspects()) {
 			break
 		}
 		aspect := aspects()[n]
+		gap := record.Gap{ID: fmt.Sprintf("g%d", n+1), Aspect: aspect, Since: n + 1}
 		figures := strings.ContainsFunc(p.Answer, unicode.IsDigit)
 		switch {
 		case p.NotFound || strings.TrimSpace(p.Answer) == "":
-			gaps = append(gaps, Gap{record.MissingInformation, record.Medium, aspect, fmt.Sprintf(w.notFound, p.Question), n})
+			gap.Category = record.MissingInformation
+			gap.Severity = record.Medium
+			gap.Description = fmt.Sprintf(w.notFound, p.Question)
 		case (aspect == "when" || aspect == "how_much") && !figures:
-			gaps = append(gaps, Gap{record.Vagueness, record.Low, aspect, fmt.Sprintf(w.withoutAny, p.Question), n})
+			gap.Category = record.Vagueness
+			gap.Severity = record.Low
+			gap.Description = fmt.Sprintf(w.withoutAny, p.Question)
+		default:
+			continue
 		}
+		gaps = append(gaps, gap)
 	}
 	return gaps
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text/language"
 )
 
@@ -40,14 +41,14 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 }
 
 func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
-	pairs := make([]Pair, 7)
+	pairs := make([]witness.Exchange, 7)
 	for n := range pairs {
-		pairs[n] = Pair{Question: "Q?", Answer: "It was said, and nobody knows."}
+		pairs[n] = witness.Exchange{Question: "Q?", Answer: "It was said, and nobody knows."}
 	}
 	pairs[0].NotFound = true
 	pairs[6].Answer = "It cost 400 euros."
 	gaps := Gaps("en", pairs)
-	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Pair != 0 || gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
+	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Since != 1 || gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
 		t.Errorf("%+v", gaps)
 	}
 	if gaps[0].Description != "No passage found on: Q?" {

@@ -12,7 +12,7 @@ import (
 
 // pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an
 // earlier form is not taken for one that was changed.
-const pageForm = 3
+const pageForm = 4
 
 // The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
 const (

@@ -165,7 +165,7 @@ func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 		"carried: an answer":       beneath("It helps.", "It harms."),
 		"carried: a passage":       beneath("Niacin is", "Niacin was"),
 		"carried: the score":       beneath(`"consistencyScore": `, `"consistencyScore": 1`),
-		"carried: another form":    beneath(`"form": 3`, `"form": 4`),
+		"carried: another form":    beneath(fmt.Sprintf(`"form": %d`, pageForm), `"form": 99`),
 		"carried: no session":      beneath(`"session"`, `"sessions"`),
 		"carried: cut off":         page[:len(page)-len(data)/2],
 	} {
@@ -185,7 +185,7 @@ func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 			t.Fatalf("byte %d may be changed: …%s…", i, page[max(0, i-30):min(len(page), i+30)])
 		}
 	}
-	old := strings.Replace(page, "evidence 3\"", "evidence 2\"", 1)
+	old := strings.Replace(page, fmt.Sprintf("evidence %d\"", pageForm), "evidence 2\"", 1)
 	if r := Verify([]byte(old), nil); !strings.Contains(fmt.Sprint(problems(r)), "the program that made it") {
 		t.Errorf("a page of another form: %v", r.Checks)
 	}
@@ -277,6 +277,44 @@ func TestWithoutADetectiveNothingIsJudged(t *testing.T) {
 	}
 }
 
+func TestWhereNoAnswerWasJudgedNoneIsSaidToHoldNothing(t *testing.T) {
+	s, _ := audited()
+	for i := range s.Pairs {
+		s.Pairs[i].GapAnalysis = GapAnalysis{Gaps: []Gap{}, RequiresFollowUp: true, Unjudged: "openai:det: 401 - the key is refused"}
+	}
+	s.Status, s.EndReason, s.AuditResult = Failed, Broken, nil
+	s.ProvisionalAudit = &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{}, Unjudged: "openai:det: 401 - the key is refused"}
+	s.ProvisionalAudit.Summary = Verdict(&s)
+	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s)), "verdict": Verdict(&s)} {
+		told, _, _ = strings.Cut(told, carriedMark)
+		if !strings.Contains(told, "No answer was judged.") {
+			t.Errorf("the %s does not say that no answer was judged", name)
+		}
+		for _, claim := range []string{"None", "0 contradictions", "0 open gaps"} {
+			if strings.Contains(told, claim) {
+				t.Errorf("the %s says %q", name, claim)
+			}
+		}
+		if strings.Count(told, "It failed after 3 questions") != 1 {
+			t.Errorf("the %s does not say the verdict once", name)
+		}
+	}
+}
+
+func TestCategoriesAreShownInWords(t *testing.T) {
+	s, _ := audited()
+	for i := range s.Pairs {
+		s.Pairs[i].GapAnalysis.Gaps[0].Category = MissingInformation
+	}
+	s.AuditResult.RemainingGaps = Remaining(s.Pairs)
+	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s))} {
+		told, _, _ = strings.Cut(told, carriedMark)
+		if !strings.Contains(told, "missing information, low") || strings.Contains(told, "missing_") || strings.Contains(told, `missing\_`) {
+			t.Errorf("the %s shows the category as it is written in files", name)
+		}
+	}
+}
+
 // hostile is a session whose every text tries to be something else than text.
 func hostile() Session {
 	const evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' <!-- ]]> {{.}} [l](javascript:alert(1)) ![i](http://x.invalid/i.png)" +
@@ -354,7 +392,7 @@ func FuzzVerify(f *testing.F) {
 	s, d := audited()
 	f.Add(must(Evidence(s, d.Chunks...))(f))
 	f.Add(must(Marshal(s))(f))
-	f.Add([]byte(generatorMark + `3">` + carriedMark + `{"form":3,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
+	f.Add([]byte(generatorMark + fmt.Sprint(pageForm) + `">` + carriedMark + `{"form":4,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		r := Verify(content, reading(d))
 		if len(r.Checks) != 6 {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"strings"
 	"time"
 
 	"sibyl/internal/jsonobject"
@@ -41,6 +42,9 @@ const (
 	Inconsistency      Category = "inconsistency"
 	Vagueness          Category = "vagueness"
 )
+
+// String is the category in words.
+func (c Category) String() string { return strings.ReplaceAll(string(c), "_", " ") }
 
 // Severity says how much a gap weighs.
 type Severity string
@@ -257,6 +261,16 @@ type TrailEntry struct {
 
 // Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.
 func (s *Session) Judged() bool { return s.Detective != OfflineRules }
+
+// JudgedPairs counts the pairs whose answer a model has judged.
+func (s *Session) JudgedPairs() (n int) {
+	for _, p := range s.Pairs {
+		if p.GapAnalysis.CompletenessScore != nil {
+			n++
+		}
+	}
+	return n
+}
 
 // OfflineRules is the detective of a session that has none.
 const OfflineRules = "offline:rules"

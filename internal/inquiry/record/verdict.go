@@ -19,6 +19,8 @@ func Verdict(s *Session) string {
 		return strings.Join(append(parts, NotAudited), " ")
 	case a == nil || !s.Judged():
 		return parts[0]
+	case s.JudgedPairs() == 0:
+		return parts[0] + " No answer was judged."
 	}
 	score := "No score."
 	if a.ConsistencyScore != nil {
@@ -33,6 +35,9 @@ func Verdict(s *Session) string {
 // ending says how a session ended, or that it goes on.
 func ending(s *Session) string {
 	after := "after " + text.Count(len(s.Pairs), "question")
+	if len(s.Pairs) == 0 {
+		after = "before the first answer"
+	}
 	switch s.EndReason {
 	case Satisfied:
 		return "The detective is satisfied " + after + "."

@@ -17,6 +17,7 @@ type view struct {
 	Verdict    string
 	Facts      [][2]string
 	Score      string // how it comes about; "" where no model judged
+	Unexamined bool   // there is a detective, and it has judged no answer
 	Audited    *Audit
 	Standing   []clash
 	Unsettled  []clash // found, and the witness could not be asked about it
@@ -74,6 +75,7 @@ type block struct{ Kind, Text string }
 
 func viewOf(s *Session, passages []Chunk) view {
 	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit(), Form: pageForm, Policy: PagePolicy()}
+	v.Unexamined = s.Judged() && s.JudgedPairs() == 0
 	v.Facts = factsOf(s)
 	if a := v.Audited; a != nil {
 		if s.Judged() && a.ConsistencyScore != nil {
@@ -86,7 +88,9 @@ func viewOf(s *Session, passages []Chunk) view {
 			}
 			*list = append(*list, clashOf(s, c))
 		}
-		v.SummaryOf = blocks(a.Summary)
+		if a.Summary != v.Verdict {
+			v.SummaryOf = blocks(a.Summary)
+		}
 	}
 	for i, k := range passages {
 		p := shownPassage{Chunk: k, Number: i + 1}
@@ -120,7 +124,9 @@ func factsOf(s *Session) (facts [][2]string) {
 		add("Ended", at(*s.EndTime))
 	}
 	add("Questions", fmt.Sprintf("%d of at most %d", len(s.Pairs), s.IterationLimit))
-	add("Detective", s.Detective)
+	if s.Judged() {
+		add("Detective", s.Detective)
+	}
 	if s.Witness.Name != "" {
 		add("Witness", s.Witness.Name+" ("+s.Witness.Kind+")")
 	}
@@ -157,6 +163,9 @@ func answerOf(p *Pair, passages []Chunk) answer {
 		a.Places = append(a.Places, place{c, slices.IndexFunc(passages, func(k Chunk) bool { return k.is(c) }) + 1})
 	}
 	by := []string{"asked by " + p.ProviderUsed}
+	if p.ProviderUsed == OfflineRules {
+		by[0] = "asked by template"
+	}
 	if p.AnsweredBy != "" {
 		by = append(by, "answered by "+p.AnsweredBy)
 	}

@@ -148,7 +148,6 @@ export const tellers: Record<string, Telling> = {
     ...((d.unread ?? []) as string[]).map((what) => t.tell("unread", { what })),
     d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
   ],
-  "strategy.chosen": (d, t) => [t.tell("strategy.chosen", { strategy: t.is(d.strategy), why: t.why(d.why) })],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
   "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
   "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: d.reason })],

@@ -81,9 +81,6 @@ export const reasons: readonly (readonly [string, string, string])[] = [
   ["the only title with these words", "der einzige Titel mit diesen Wörtern", "o único título com estas palavras"],
   ["{0} titles have these words", "{0} Titel haben diese Wörter", "{0} títulos têm estas palavras"],
 
-  ["contradictions that the witness was not asked about: {0}", "Widersprüche, zu denen der Zeuge nicht befragt wurde: {0}", "contradições sobre as quais a testemunha não foi ouvida: {0}"],
-  ["the detective chooses", "die Detektivin wählt", "o detetive escolhe"],
-
   ["the chair", "der Vorsitz", "a presidência"],
   ["fewer than two oracles have answered", "weniger als zwei Orakel haben geantwortet", "responderam menos de dois oráculos"],
   ["{0}: left out, {1}", "{0}: ausgelassen, {1}", "{0}: omitido, {1}"],

@@ -75,7 +75,6 @@ export const told = {
   "told.unread": ["not read: {what}", "nicht gelesen: {what}", "não lido: {what}"],
   "told.embeddings": ["also searched by meaning, with {model}", "auch nach Bedeutung durchsucht, mit {model}", "pesquisado também por significado, com {model}"],
   "told.embeddings.away": ["passages and questions are sent to {model}, which is not on your machines", "Abschnitte und Fragen gehen an {model}, das nicht auf Ihren Rechnern läuft", "as passagens e as perguntas são enviadas a {model}, que não está nas suas máquinas"],
-  "told.strategy.chosen": ["The next question: {strategy} ({why})", "Die nächste Frage: {strategy} ({why})", "A próxima pergunta: {strategy} ({why})"],
   "told.question.put": ["Question {n}: {text}", "Frage {n}: {text}", "Pergunta {n}: {text}"],
   "told.answer.heard": ["Answer {n}: {text}", "Antwort {n}: {text}", "Resposta {n}: {text}"],
   "told.ledger.kept": [
