@@ -73,7 +73,10 @@ func (a *Answer) came() string {
 			found++
 		}
 	}
-	if found == 0 {
+	switch {
+	case found == 0 && len(a.Tried) == 0:
+		return "nothing searched"
+	case found == 0:
 		return "nothing found"
 	}
 	return "found " + agent.Counted(found, "place")

@@ -13,20 +13,19 @@ import (
 
 // What stands in place of an answer that the model did not give.
 const (
-	fillerWords   = 8   // of an uncited text that says less than what was read
 	mostPassages  = 3   // that are shown, the last that were read
 	passageLength = 400 // characters
 )
 
-// found puts what was found in place of a forced answer without words or that only announces, and beside a few words that cite nothing
-// after a loop.
+// found puts what was found in place of a forced answer without words or that only announces, and beside one that cites nothing after a
+// loop.
 func (a *Answer) found(v *run.View, best Words) {
 	forced := a.StopReason == StopLoop || a.StopReason == StopStuck || a.StopReason == StopBudget
 	switch {
 	case a.Answer == "" || forced && best.Announces:
 		a.Answer, a.Composed = a.summary(v), true
 		a.lacks(a.Caveat)
-	case a.StopReason == StopLoop && !best.Cites && len(strings.Fields(a.Answer)) <= fillerWords:
+	case a.StopReason == StopLoop && !best.Cites:
 		a.Answer = paragraphs(a.Answer, lastRead(v))
 	}
 }

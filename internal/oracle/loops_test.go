@@ -367,7 +367,10 @@ func TestWordsAfterTheOnlyToolWasTakenAwayAreNoSatisfyingAnswer(t *testing.T) {
 
 func TestLoopEndsWithWhatWasFoundAndNotWithTheLastFiller(t *testing.T) {
 	again := goingRound["the same call"]
-	for filler, kept := range map[string]bool{"Searching again.": true, "Let me look once more.": false} {
+	for filler, kept := range map[string]bool{
+		"Searching again.": true, "Let me look once more.": false,
+		"The search for the middleware is running once more, with other words than those before.": true,
+	} {
 		h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say(filler))
 		a := h.ask(auth)
 		same(t, "stop reason", a.StopReason, oracle.StopLoop)

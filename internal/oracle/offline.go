@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
@@ -147,7 +149,7 @@ func (o offline) opened() bool {
 
 // named is the file that a question names with its folder; "" for none, or where code can't be read.
 func (o offline) named() string {
-	if !slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == readerOf[tool.Code] }) {
+	if !o.offers(readerOf[tool.Code]) {
 		return ""
 	}
 	for _, t := range o.terms {
@@ -156,6 +158,30 @@ func (o offline) named() string {
 		}
 	}
 	return ""
+}
+
+func (o offline) offers(name string) bool {
+	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == name })
+}
+
+// mapTool names the README of a folder.
+const mapTool = "repo_map"
+
+// pointed is what a question points at and does not name, “this project”, in English, German, Portuguese, French and Spanish.
+var pointed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|\s)(?:this|diese[mnrs]?|dies|n?est[ea]|dest[ea]|ist?o|esto|cet?|cette)(?:\s+(\pL+)|[?.!\s]*$)`)
+})
+
+// ofAll says whether a question is about the folder as a whole: beside the word that it begins with, it only says “this” or “this project”.
+func (o offline) ofAll() bool {
+	at := pointed().FindStringSubmatch(o.sit.Question)
+	if at == nil || o.earlier != "" {
+		return false
+	}
+	begins, _, _ := strings.Cut(o.sit.Question, " ")
+	return !slices.ContainsFunc(o.telling(), func(t string) bool {
+		return !strings.EqualFold(t, at[1]) && !strings.EqualFold(t, begins)
+	})
 }
 
 // searchable says whether anything that is offered can be searched with words.
@@ -174,6 +200,9 @@ func (o offline) searches() (calls []model.ToolCall) {
 		calls = append(calls, o.call(0, readerOf[tool.Code], struct {
 			Path string `json:"path"`
 		}{file}))
+	}
+	if o.ofAll() && !slices.Contains(o.called(), mapTool) && o.offers(mapTool) {
+		calls = append(calls, o.call(len(calls), mapTool, struct{}{}))
 	}
 	for _, spec := range o.sit.Tools {
 		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
@@ -247,14 +276,17 @@ func (o offline) nothing() model.Response {
 	case o.sit.Final && len(o.sit.Steps) == 0:
 		said, missing = " There were no turns left to search.", "a turn to search in"
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
-		said = " The question needs the web, and no web search is connected. `sibyl doctor` says how to add one."
+		said = " It looks like a question for the web, and no web search is connected. `sibyl doctor` says how to add one."
 		missing = "a web search"
+	case len(o.terms) == 0 && slices.Contains(o.called(), mapTool):
+		said, missing = " There is no README here, and the question has no words that I could search for.", "a word to search for"
 	case len(o.terms) == 0:
 		said, missing = " The question has no words that I could search for.", "a word to search for"
 	case len(o.sit.Steps) == 0:
 		said, missing = " There is no source that I could search.", "a source to search"
 	default:
-		said += " I searched with " + agent.Listed(o.called(), "and") + " for: " + strings.Join(o.terms, ", ") + "." + o.failures()
+		tools := slices.DeleteFunc(o.called(), func(name string) bool { return name == mapTool })
+		said += " I searched with " + agent.Listed(tools, "and") + " for: " + strings.Join(o.terms, ", ") + "." + o.failures()
 	}
 	return say(noModel+said, sig("partial_answer", 0.8, field("missing", missing)))
 }

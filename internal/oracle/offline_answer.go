@@ -50,7 +50,11 @@ func (o offline) answer(places []passage) model.Response {
 	for line := range strings.Lines(b.String() + end) {
 		rows -= rowsOf(strings.TrimSpace(line))
 	}
-	best := places[0].within(max(rows, leastRows), append(o.terms, classify.Terms(o.earlier)...))
+	terms := append(o.terms, classify.Terms(o.earlier)...)
+	if o.ofAll() { // the beginning says most
+		terms = nil
+	}
+	best := places[0].within(max(rows, leastRows), terms)
 	fmt.Fprintf(b, "\n`%s`:\n\n%s\n\n%s\n", best.cite(), best.fenced(), end)
 	return say(b.String(), o.reported(places, lacking))
 }
@@ -88,8 +92,11 @@ func (p passage) listed() string {
 			line += ":"
 		}
 	}
-	name := p.found.Symbol[strings.LastIndexByte(p.found.Symbol, '.')+1:]
-	if said := strings.TrimPrefix(firstSentence(rest), name+" "); left > leastColumns && isPlain(said) {
+	said := firstSentence(rest)
+	if p.isCode() { // its signature has named it
+		said = strings.TrimPrefix(said, p.found.Symbol[strings.LastIndexByte(p.found.Symbol, '.')+1:]+" ")
+	}
+	if left > leastColumns && isPlain(said) {
 		line += " " + text.Brief(said, left-2)
 	}
 	return strings.TrimSuffix(line, ":")
@@ -111,6 +118,9 @@ func (p passage) headed() (head string, rest []string) {
 			}
 		}
 		head = strings.Trim(lines[max(at, 0)], " \t{}")
+		if signature, _, has := strings.Cut(head, " {"); has && strings.Contains(signature, ")") { // its body stands in the same line
+			head = signature
+		}
 		if strings.HasSuffix(head, "(") { // it goes on
 			head = cmp.Or(p.found.Symbol, head)
 		}
@@ -198,13 +208,19 @@ var (
 	})
 )
 
+// degreeForm is how a question asks how much of something there is: its words say nothing of what the question is about.
+var degreeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:how|wie) ?\pL+`)
+})
+
 // number is one that is no part of a name.
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
 
 // value is the line with its place that holds the number, the default or the date that the question asks for, and at least two thirds of the words
 // that say what it is about; "" where it asks for none, or no line does. What code says is no date.
 func (o offline) value(places []passage) (line string) {
-	telling := o.telling()
+	degree := strings.ToLower(degreeForm().FindString(o.sit.Question))
+	telling := slices.DeleteFunc(o.telling(), func(t string) bool { return strings.HasSuffix(degree, " "+t) })
 	least := max(1, (2*len(telling)+2)/3)
 	asks, dates := valueForm().MatchString(o.sit.Question), dateForm().MatchString(o.sit.Question)
 	for _, p := range places {
@@ -258,6 +274,9 @@ func (o offline) telling() (words []string) {
 // lacking says which names of the question are in no place; "" where there are none. A name has capitals, though it does not begin the question, or
 // marks of an identifier within; it is no noun of German that the search has translated.
 func (o offline) lacking(places []passage) string {
+	if o.ofAll() {
+		return ""
+	}
 	var gone []string
 	for i, field := range strings.Fields(o.sit.Question) {
 		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

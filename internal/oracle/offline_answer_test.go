@@ -70,6 +70,7 @@ func TestOfflineLineAboveTheListHoldsTheNumberTheDefaultOrTheDateThatWasAskedFor
 	notes := map[string]string{
 		"boiler.md": "# Boiler\n\nBoiler serviced on 12 March by Huber. It is loud.\nThe pressure should stand at 1.6 bar.\n",
 		"garten.md": "# Garten\n\nDer Apfelbaum wurde im Herbst 2019 gepflanzt. Die Hecke schneidet Frau Ott.\n",
+		"kasse.md":  "# Kasse\n\nDie Beiträge betragen 45 Euro im Jahr.\n",
 	}
 	code := map[string]string{"lease.go": "package lease\n\n// Lease is a quetzal lease.\ntype Lease struct{}\n\n" +
 		"// DefaultQuetzals bounds quetzals.\nconst DefaultQuetzals = 1 << 4\n"}
@@ -81,6 +82,7 @@ func TestOfflineLineAboveTheListHoldsTheNumberTheDefaultOrTheDateThatWasAskedFor
 		{notes, tool.Vault, "When was the boiler serviced?", "`boiler.md:3` Boiler serviced on 12 March by Huber."},
 		{notes, tool.Vault, "Wann wurde der Apfelbaum gepflanzt?", "`garten.md:3` Der Apfelbaum wurde im Herbst 2019 gepflanzt."},
 		{code, tool.Code, "What is the default number of quetzals in this code?", "`lease.go:7` `const DefaultQuetzals = 1 << 4`"},
+		{notes, tool.Vault, "Wie hoch sind die Beiträge?", "`kasse.md:3` Die Beiträge betragen 45 Euro im Jahr."},
 		{notes, tool.Vault, "Who serviced the boiler?", ""},
 		{notes, tool.Vault, "When was the boiler sold?", ""},
 		{notes, tool.Vault, "Wann wurde die Hecke geschnitten?", ""},
@@ -180,4 +182,29 @@ func TestOfflineShowsTheFileThatAQuestionNames(t *testing.T) {
 		h.named = []tool.Source{tool.Code}
 		holds(t, "the answer to "+question, h.ask(question).Answer, want)
 	}
+}
+
+func TestOfflineListsTheReadmeFirstWhereTheQuestionIsAboutTheFolderAsAWhole(t *testing.T) {
+	files := map[string]string{
+		"README.md": "# Quetzal\n\nQuetzal waters a garden by the sun.\n",
+		"main.go":   "package main\n\n// main is the program of this project.\nfunc main() { water() }\n",
+	}
+	for _, question := range []string{
+		"what is this project?", "what is this?", "Worum geht es in diesem Projekt?", "O que faz este programa?",
+	} {
+		h := offlineOver(t, folder(t, files), "")
+		h.named = []tool.Source{tool.Code}
+		a := h.ask(question)
+		same(t, "first place for "+question, strings.Split(a.Answer, "\n")[0], "1. `README.md:1-3` Quetzal: Quetzal waters a garden by the sun.")
+		same(t, "caveat", a.Caveat, "")
+	}
+	got := answerLines(t, files, tool.Code, "Where does main water?")
+	same(t, "first place of another question", got[0], "1. `main.go:3-4` `func main()` is the program of this project.")
+}
+
+func TestOfflineAnswerSaysNothingOfWhatAModelKnows(t *testing.T) {
+	a := offlineOver(t, folder(t, map[string]string{"a.go": "package a\n"}), "").ask("Where is the quetzal lease locked?")
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
+	same(t, "caveat", a.Caveat, "Missing: a place that contains the question's words")
+	same(t, "blocker", a.Blocker, "")
 }

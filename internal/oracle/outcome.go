@@ -180,8 +180,8 @@ func (a *Answer) Unnecessary() (n int) {
 // doubt tells of an answer what it does not stand on: nothing was read or written for it, or all its citations lead to places that nobody
 // read. It is partial then. Where no source could be had, it is told.
 func (a *Answer) doubt(g ground) {
-	if a.Composed || a.StopReason != StopSatisfied && !a.Partial() {
-		return
+	if a.Composed || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
+		return // without a model, the answer itself says what was searched, and claims nothing
 	}
 	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
 	missing, _ := g.missing()
@@ -320,7 +320,7 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	if t.Finish == model.FinishLength {
 		a.lacks(sentences("The answer was cut off at the model's output limit.", a.Caveat))
 	}
-	if a.Partial() {
+	if a.Partial() && a.Model != model.OfflineRules { // the rules have said it
 		a.explain()
 	}
 	a.found(v, w.Reports.Best.Words)

@@ -62,7 +62,21 @@ func (o offline) hits() (all []hit) {
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(whole(a), whole(b)) })
-	return all
+	return append(o.readme(), all...)
+}
+
+// readme is the beginning of the README that a map of the folder names; none where there is no map, or no README.
+func (o offline) readme() []hit {
+	for _, s := range o.sit.Steps {
+		var data struct {
+			Path string `json:"readme_path"`
+		}
+		r := s.Receipt.Result
+		if s.Call.Name == mapTool && r != nil && json.Unmarshal(r.Data, &data) == nil && data.Path != "" {
+			return []hit{{source: tool.Code, Path: data.Path, Start: 1, End: readContext}}
+		}
+	}
+	return nil
 }
 
 // around is the hit's own span, or as much of it as is read at once around its line.

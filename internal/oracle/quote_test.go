@@ -51,15 +51,17 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 	for _, c := range []struct {
 		model, reason string
 		sources       []agent.Source
+		tried         []agent.Tried
 		want          string
 	}{
-		{model.OfflineRules, StopSatisfied, found, "found 2 places"},
-		{model.OfflineRules, StopPartial, found[:1], "found 1 place"},
-		{model.OfflineRules, StopStuck, nil, "nothing found"},
-		{model.OfflineRules, StopCancelled, found, StopCancelled},
-		{"ollama:tiny", StopSatisfied, found, StopSatisfied},
+		{model.OfflineRules, StopSatisfied, found, nil, "found 2 places"},
+		{model.OfflineRules, StopPartial, found[:1], nil, "found 1 place"},
+		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Calls: 1}}, "nothing found"},
+		{model.OfflineRules, StopSatisfied, nil, nil, "nothing searched"},
+		{model.OfflineRules, StopCancelled, found, nil, StopCancelled},
+		{"ollama:tiny", StopSatisfied, found, nil, StopSatisfied},
 	} {
-		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources}
+		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried}
 		outcome, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)

@@ -12,8 +12,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"sibyl/internal/text"
+	"sibyl/internal/text/search"
 )
 
 // Type says what a question is about.
@@ -205,4 +207,13 @@ func (c *Classification) explain(t *said, q Query, seen []Sign) {
 			c.KeywordsMatched = append(c.KeywordsMatched, m.Words[0])
 		}
 	}
+	slices.SortStableFunc(c.KeywordsMatched, func(a, b string) int { return cmp.Compare(common(a), common(b)) })
+}
+
+// common is 1 for a word of which every question is made, and 0 for one that tells something to a person.
+func common(keyword string) int {
+	if w := strings.ToLower(keyword); search.IsStop(w) || search.IsAsking(w) || search.IsLight(w) {
+		return 1
+	}
+	return 0
 }

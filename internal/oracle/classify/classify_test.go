@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -442,5 +443,15 @@ func BenchmarkClassify(b *testing.B) {
 				Classify(Query{Text: text})
 			}
 		})
+	}
+}
+
+func TestKeywordsNameTellingWordsBeforeThoseOfEveryQuestion(t *testing.T) {
+	c := Classify(Query{Text: "Where does the server greet?"})
+	telling := slices.Index(c.KeywordsMatched, "greet")
+	for _, common := range []string{"Where", "does", "the"} {
+		if at := slices.Index(c.KeywordsMatched, common); telling < 0 || at >= 0 && at < telling {
+			t.Errorf("keywords are %q", c.KeywordsMatched)
+		}
 	}
 }
