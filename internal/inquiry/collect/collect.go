@@ -28,7 +28,6 @@ const (
 // words are the templates of a language. %s is the hypothesis; of who, it is the names in it, if there are any.
 type words struct {
 	questions  [7]string // in the order of aspects
-	notFound   string    // with the question
 	withoutAny string    // with the question
 }
 
@@ -40,23 +39,23 @@ func wordsOf(language string) words {
 	all := map[string]words{
 		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?", "Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
 			"Warum, aus welchem Grund: %s?", "Wie kam es dazu: %s?", "Wie viel, in welcher Höhe oder Menge: %s?"},
-			"Keine Stelle gefunden zu: %s", "Kein Datum und keine Zahl in der Antwort auf: %s"},
+			"Kein Datum und keine Zahl in der Antwort auf: %s"},
 		"pt": {[...]string{"O que aconteceu: %s?", "Quando foi, em que data: %s?", "Onde foi, em que lugar: %s?", "Quem esteve envolvido: %s?",
 			"Por que motivo: %s?", "Como aconteceu: %s?", "Quanto, em que valor ou quantidade: %s?"},
-			"Nenhum trecho encontrado sobre: %s", "Nenhuma data ou número na resposta a: %s"},
+			"Nenhuma data ou número na resposta a: %s"},
 		"fr": {[...]string{"Que s'est-il passé : %s ?", "Quand, à quelle date : %s ?", "Où, à quel endroit : %s ?", "Qui était impliqué : %s ?",
 			"Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?", "Combien, quel montant ou quelle quantité : %s ?"},
-			"Aucun passage trouvé sur : %s", "Aucune date ni aucun chiffre dans la réponse à : %s"},
+			"Aucune date ni aucun chiffre dans la réponse à : %s"},
 		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?", "¿Quién estuvo implicado: %s?",
 			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"},
-			"No se encontró ningún pasaje sobre: %s", "Ninguna fecha ni cifra en la respuesta a: %s"},
+			"Ninguna fecha ni cifra en la respuesta a: %s"},
 	}
 	if w, known := all[language]; known {
 		return w
 	}
 	return words{[...]string{"What happened: %s?", "When was it, on which date: %s?", "Where was it, in which place: %s?", "Who was involved: %s?",
 		"Why, for what reason: %s?", "How did it come about: %s?", "How much, which amount or number: %s?"},
-		"No passage found on: %s", "No date and no figure in the answer to: %s"}
+		"No date and no figure in the answer to: %s"}
 }
 
 // Questions are the seven questions about a hypothesis, in a language: "en", "de", "pt", "fr" or "es"; English for any other.
@@ -116,7 +115,7 @@ func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 		case p.NotFound || strings.TrimSpace(p.Answer) == "":
 			gap.Category = record.MissingInformation
 			gap.Severity = record.Medium
-			gap.Description = fmt.Sprintf(w.notFound, p.Question)
+			gap.Description = strings.TrimSpace(strings.TrimRight(p.Answer, ". ") + ": " + p.Question)
 		case (aspect == "when" || aspect == "how_much") && !figures:
 			gap.Category = record.Vagueness
 			gap.Severity = record.Low

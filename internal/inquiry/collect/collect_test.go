@@ -45,13 +45,13 @@ func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
 	for n := range pairs {
 		pairs[n] = witness.Exchange{Question: "Q?", Answer: "It was said, and nobody knows."}
 	}
-	pairs[0].NotFound = true
+	pairs[0].NotFound, pairs[0].Answer = true, "I found no passage on this."
 	pairs[6].Answer = "It cost 400 euros."
 	gaps := Gaps("en", pairs)
 	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Since != 1 || gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
 		t.Errorf("%+v", gaps)
 	}
-	if gaps[0].Description != "No passage found on: Q?" {
+	if gaps[0].Description != "I found no passage on this: Q?" {
 		t.Errorf("%s", gaps[0].Description)
 	}
 }

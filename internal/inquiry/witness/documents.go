@@ -130,7 +130,12 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()
 	}
-	return w.cite(w.bySearch(question, terms, order, earlier), code, a), nil
+	quotes, said := w.bySearch(question, terms, order, earlier)
+	a = w.cite(quotes, code, a)
+	if a.NotFound && said {
+		a.Text = nothingMore(code)
+	}
+	return a, nil
 }
 
 // cite answers with quotations.
@@ -164,4 +169,19 @@ func notFound(code string) string {
 		return "No encontré ningún pasaje sobre esto."
 	}
 	return "I found no passage on this."
+}
+
+// nothingMore says that a search has found only what was quoted before.
+func nothingMore(code string) string {
+	switch code {
+	case "de":
+		return "Dazu habe ich keine weitere Stelle gefunden."
+	case "pt":
+		return "Não encontrei mais nenhum trecho sobre isto."
+	case "fr":
+		return "Je n’ai trouvé aucun autre passage à ce sujet."
+	case "es":
+		return "No encontré ningún otro pasaje sobre esto."
+	}
+	return "I found no further passage on this."
 }

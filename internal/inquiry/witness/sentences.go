@@ -26,19 +26,20 @@ const (
 	noFigure      = 0.5  // what a sentence counts without the figure that was asked for
 )
 
-// bySearch are the sentences of the likeliest chunks that hold most of the terms. What was said earlier is said again only if there is nothing else.
-func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote) {
+// bySearch are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
+// out; said says that there are some.
+func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
 	var all []quote
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
 		in := w.index.units[i]
 		for _, s := range text.Sentences(in.text) {
-			said := in.text[s.From:s.To]
-			if document.IsHeading(said) {
-				in.heading = said
-			} else if !strings.HasSuffix(said, "?") {
+			words := in.text[s.From:s.To]
+			if document.IsHeading(words) {
+				in.heading = words
+			} else if !strings.HasSuffix(words, "?") {
 				all = append(all, quote{i, s})
-				units = append(units, unit{said, in.heading, in.language, w.chunks[i].Hash})
+				units = append(units, unit{words, in.heading, in.language, w.chunks[i].Hash})
 			}
 		}
 	}
@@ -47,8 +48,8 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int, earli
 		terms[n].worth = x.worth(terms[n])
 	}
 	scores := x.scores(terms)
-	isNew := func(i int) bool {
-		return !slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) })
+	isSaid := func(i int) bool {
+		return slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) })
 	}
 	for i := range scores {
 		if asksFigure().MatchString(question) && !strings.ContainsAny(units[i].text, "0123456789") {
@@ -59,26 +60,22 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int, earli
 	for _, t := range terms {
 		least += enough * t.worth * search.Saturated(1, 1, strict)
 	}
-	order = ordered(scores)
-	fresh := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !isNew(i) })
-	for _, candidates := range [][]int{fresh, order} {
-		quoted := map[int]bool{}
-		bar := least
-		for _, i := range candidates {
-			if scores[i] < bar || len(best) == mostSentences {
-				break
-			}
-			bar = max(bar, further*scores[i])
-			if !quoted[all[i].chunk] {
-				best = append(best, all[i])
-			}
-			quoted[all[i].chunk] = true
+	quoted := map[int]bool{}
+	for _, i := range ordered(scores) {
+		if scores[i] < least || len(best) == mostSentences {
+			break
 		}
-		if len(best) > 0 {
-			return best
+		if isSaid(i) {
+			said = true
+			continue
 		}
+		least = max(least, further*scores[i])
+		if !quoted[all[i].chunk] {
+			best = append(best, all[i])
+		}
+		quoted[all[i].chunk] = true
 	}
-	return nil
+	return best, said
 }
 
 // asksFigure tells the questions that a date or a figure answers.
