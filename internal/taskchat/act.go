@@ -111,9 +111,9 @@ func changeOf(tool string) understand.Intent {
 
 // The kinds of questions.
 const (
-	askConfirm = "confirm" // yes or no
-	askChoose  = "choose"  // one option of several, or more
-	askValue   = "value"   // what a task is to be called
+	askConfirm = understand.KindConfirm
+	askChoose  = understand.KindChoose
+	askValue   = understand.KindValue
 )
 
 // Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it up.
@@ -148,9 +148,5 @@ func (o *Open) understood() *understand.Open {
 	if !o.waits() {
 		return nil
 	}
-	u := &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
-	for _, option := range o.Options {
-		u.Options = append(u.Options, option.Label)
-	}
-	return u
+	return &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
 }

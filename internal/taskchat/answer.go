@@ -22,7 +22,7 @@ func plainAnswer() bt.Leaf {
 	}
 	return bt.Func("PlainAnswer", "Reads a plain yes or no to a question, from closed lists. A yes comes from nowhere else. FAILURE if it is none.", func(i in, o *out) error {
 		intents := map[understand.Answer]understand.Intent{understand.Yes: understand.Confirm, understand.No: understand.Decline}
-		intent, plain := intents[understand.Consent(i.Words)]
+		intent, plain := intents[understand.Consent(i.Words, i.Metadata.AgentContext.Language)]
 		switch {
 		case i.Open.Row == "":
 			return errors.New("nothing was asked")
@@ -79,7 +79,7 @@ func takeAnswer() bt.Leaf {
 // refuses says that a message begins with a plain no, whatever else it says.
 func refuses(words string) bool {
 	first := strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(",.;:!–—", r) })
-	return len(first) > 0 && understand.Consent(first[0]) == understand.No
+	return len(first) > 0 && understand.Consent(first[0], "") == understand.No
 }
 
 // taken is what a message comes to, as the answer to a question.

@@ -78,8 +78,7 @@ func intentsRead(acts []Act) (events []bt.Typed) {
 
 // context is what the rules of understanding know of the conversation.
 func (m *Metadata) context(o Open) understand.Context {
-	return understand.Context{Shown: len(m.TaskReferences), Spoken: m.AgentContext.LastTask != 0, Open: o.understood(),
-		Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
+	return understand.Context{Open: o.understood(), Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
 }
 
 func nextAct() bt.Leaf {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
@@ -261,7 +263,7 @@ func askModel() bt.Leaf {
 			return fmt.Errorf("receipt of the model: %w", err)
 		}
 		o.Language = baseOf(r.Language, i.Metadata.AgentContext.Language)
-		o.Acts = r.acts(&i.Open, i.Words, o.Language)
+		o.Acts = r.acts(&i.Open, i.Words)
 		if i.Open.Kind != askChoose {
 			contradicted(o.Acts, i.Metadata.AgentContext.Shown, r.Intents)
 		}
@@ -271,30 +273,32 @@ func askModel() bt.Leaf {
 	return bt.Task("AskModel", "Has the model read the message: what is wanted, and whether it answers the question that is open. FAILURE if it can't be heard.", plan, collect)
 }
 
-// baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none.
+// baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none, or of no certain language.
 func baseOf(tag, otherwise string) string {
-	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
-	if len(base) != 2 && len(base) != 3 {
+	read, err := language.Parse(tag)
+	base, sure := read.Base()
+	if err != nil || sure != language.Exact {
 		return otherwise
 	}
-	return base
+	return base.String()
 }
 
 // acts are what a model read, as the tree checks it: the answer to the question first, and a reply to talk if there is nothing else.
-func (r *IntentReceipt) acts(open *Open, words, language string) (all []Act) {
+func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 	if open.waits() {
 		all = r.Answer.acts(r.Model, words)
 	}
 	talks := false
 	for _, w := range r.Intents {
-		a := w.act(words, language, r.Model)
-		if a.Intent == understand.Chat || a.Intent == understand.Help {
+		wanted := w.acts(words, r.Model)
+		if i := wanted[0].Intent; i == understand.Chat || i == understand.Help {
 			if talks {
 				continue
 			}
-			talks, a.Reply = true, r.Reply
+			talks = true
+			wanted[0].Reply = r.Reply
 		}
-		all = append(all, a)
+		all = append(all, wanted...)
 	}
 	if len(all) == 0 {
 		all = []Act{{Intent: understand.Chat, Confidence: 1, Reply: r.Reply, By: r.Model}}
@@ -320,26 +324,34 @@ func (s Said) acts(by, words string) []Act {
 	return []Act{a}
 }
 
-// act is a wish as the tree checks it.
-func (w Wish) act(words, language, by string) Act {
+// acts are a wish as the tree checks it: of a task that is done and changed, both.
+func (w Wish) acts(words, by string) []Act {
 	a := Act{Intent: intentOf(w.Intent), Confidence: w.Confidence, Details: w.Details, Reasoning: w.Reasoning, By: by}
 	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "" || w.Undescribed,
-		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference(language)}
+		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference()}
 	if a.Intent == understand.List && w.Task.Title == "" && !w.Task.It && len(w.Task.Positions) == 0 {
 		a.Entities.Reference = nil // “my tasks” names none
 	}
-	if a.Intent == understand.Update && a.Entities.Status == completed {
-		if a.Entities.Status = ""; a.Entities.Title == "" && !a.Entities.HasDescription {
-			a.Intent = understand.Complete
-		}
+	done := a.Intent == understand.Update && a.Entities.Status == completed
+	if done {
+		a.Entities.Status = ""
+	}
+	if done && !a.hasValue() {
+		a.Intent = understand.Complete
 	}
 	if a.Intent == understand.Complete || a.Intent == understand.Delete {
-		a.Entities.Title = ""
+		a.Entities = understand.Entities{Status: a.Entities.Status, Reference: a.Entities.Reference}
 	}
 	for _, other := range w.Alternatives {
 		a.Alternatives = append(a.Alternatives, understand.Alternative{Intent: intentOf(other.Intent), Confidence: other.Confidence, Entities: a.Entities})
 	}
-	return a
+	if done && a.Intent == understand.Update {
+		first := a
+		first.Intent = understand.Complete
+		first.Entities = understand.Entities{Reference: a.Entities.Reference}
+		return []Act{first, a}
+	}
+	return []Act{a}
 }
 
 func intentOf(name string) understand.Intent {
@@ -350,15 +362,15 @@ func intentOf(name string) understand.Intent {
 }
 
 // reference is how a model says that the person named tasks; nil if they named none. What it only copies is read by rules.
-func (n Named) reference(language string) *understand.Reference {
+func (n Named) reference() *understand.Reference {
 	r := &understand.Reference{Words: cmp.Or(n.Words, n.Title), Positions: n.Positions, It: n.It, All: n.All, Title: n.Title}
 	switch {
 	case len(n.Positions) > 0:
 		r.Title, r.It, r.All = "", false, false
 	case n.All && n.Except != "":
-		r.Except = understand.Refer(n.Except, language)
+		r.Except = understand.Refer(n.Except)
 	case n.Title == "" && !n.It && !n.All && n.Words != "":
-		return understand.Refer(n.Words, language)
+		return understand.Refer(n.Words)
 	case r.Words == "" && !n.It && !n.All:
 		return nil
 	case n.It && n.Title != "":

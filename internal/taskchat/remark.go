@@ -219,7 +219,7 @@ func (c *composer) remark(r Remark) string {
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
-	text := c.said(c.fill(p, form, r), r.kept())
+	text := c.said(c.fill(p, form, r), c.kept(&r))
 	if r.What == sayList {
 		return text + "\n" + c.list(p, r)
 	}
@@ -234,6 +234,15 @@ func (r *Remark) kept() []string {
 	all := titles(r.Items)
 	if r.Title != "" {
 		all = append(all, r.Title)
+	}
+	return all
+}
+
+// kept is what a sentence has to keep in the language of the conversation: also the word yes, where no other is read as one.
+func (c *composer) kept(r *Remark) []string {
+	all := r.kept()
+	if r.What == sayConfirmDelete && !understand.Consents(c.language) {
+		all = append(all, "yes")
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
@@ -43,13 +44,14 @@ func (a *Act) texts() (all []string) {
 	return all
 }
 
-// shortWord is up to which length, in bytes, a word only holds others together in most languages.
+// shortWord is up to how many characters a word only holds others together in most languages.
 const shortWord = 2
 
 // wordsOf are the stems of the words of a text that carry meaning.
 func wordsOf(words, language string) (stems []string) {
 	for _, w := range search.Words(words) {
-		if !search.IsStop(w) && (len(w) > shortWord || w[0] < 'a') { // also a number of one digit
+		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those stands in its pair.
+		if n := utf8.RuneCountInString(w); !search.IsStop(w) && n > 1 && len(w) > shortWord || w[0] < 'a' {
 			stems = append(stems, text.Stem(w, language))
 		}
 	}
@@ -59,15 +61,16 @@ func wordsOf(words, language string) (stems []string) {
 // alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths of the shorter one, as inflected
 // forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be the same.
 func alike(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
+	short, long := []rune(a), []rune(b)
+	if len(short) > len(long) {
+		a, b, short, long = b, a, long, short
 	}
-	if a == b || a[0] < 'a' || len(a) <= shortWord {
+	if a == b || a[0] < 'a' || len(short) <= shortWord {
 		return a == b
 	}
 	begin := 0
-	for begin < len(a) && a[begin] == b[begin] {
+	for begin < len(short) && short[begin] == long[begin] {
 		begin++
 	}
-	return begin > shortWord && 5*begin > 3*len(a) || strings.HasSuffix(b, a)
+	return begin > shortWord && 5*begin > 3*len(short) || strings.HasSuffix(b, a)
 }
