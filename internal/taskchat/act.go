@@ -142,11 +142,3 @@ type Open struct {
 
 // waits says that there is a question that may be answered.
 func (o *Open) waits() bool { return o.Row != "" && !o.Lapsed }
-
-// understood is the question as the rules of understanding know it.
-func (o *Open) understood() *understand.Open {
-	if !o.waits() {
-		return nil
-	}
-	return &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
-}

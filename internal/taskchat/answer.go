@@ -46,12 +46,13 @@ func takeAnswer() bt.Leaf {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 	}
-	const doc = "Puts what an answer stands for in its place. A question whose answer is unclear is asked once more; one that lapses is told."
+	const doc = "Puts what an answer stands for in its place, and bounds how much is done at once. A question whose answer is unclear is asked once more; " +
+		"one that lapses is told."
 	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
-		if i.Open.Row == "" {
-			return nil
+		took := taken{acts: o.Acts, answered: true}
+		if i.Open.Row != "" {
+			took = i.Open.take(o.Acts)
 		}
-		took := i.Open.take(o.Acts)
 		if !took.answered && !took.other && i.Open.waits() && refuses(i.Words) {
 			took = i.Open.take([]Act{{Intent: understand.Decline}})
 		}

@@ -43,12 +43,12 @@ type changeArgs struct {
 
 // calls are those that an act comes to: one for each task.
 func (a *Act) calls() (all []bt.Request, err error) {
-	if a.Intent == understand.Undo {
-		return a.undoing(), nil
-	}
 	targets := a.Targets
 	if a.Intent == understand.Create {
 		targets = []Item{{Title: a.Entities.Title}}
+	}
+	for _, c := range a.Takes {
+		targets = append(targets, Item{ID: c.ID, Version: c.Version})
 	}
 	for _, t := range targets {
 		args := changeArgs{ID: t.ID}
@@ -70,19 +70,13 @@ func (a *Act) calls() (all []bt.Request, err error) {
 				return nil, err
 			}
 		}
-		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool + " ‘" + t.Title + "’", Payload: p, Once: true})
+		label := p.Tool
+		if t.Title != "" {
+			label += " ‘" + t.Title + "’"
+		}
+		all = append(all, bt.Request{Kind: EffectCall, Label: label, Payload: p, Once: true})
 	}
 	return all, nil
-}
-
-// undoing are the calls that take back changes.
-func (a *Act) undoing() (all []bt.Request) {
-	for _, c := range a.Takes {
-		args, _ := json.Marshal(changeArgs{ID: c.ID}) // a number
-		p := CallPayload{Tool: toolOf(a.Intent), Args: args, Version: c.Version}
-		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool, Payload: p, Once: true})
-	}
-	return all
 }
 
 // selected tells of the calls that an act comes to.

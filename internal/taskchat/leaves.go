@@ -51,17 +51,12 @@ func understandLeaf() bt.Leaf {
 	type out struct {
 		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
 		Language string     `port:"language"`
-		Remarks  []Remark   `port:"remarks"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Understand", "Reads what a message asks for, by rules.", func(i in, o *out) error {
 		r := understand.Read(i.Words, i.Metadata.context(i.Open))
 		o.Language = r.Language
-		for n, one := range r.Results {
-			if n == mostActs {
-				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
-				break
-			}
+		for _, one := range r.Results {
 			o.Acts = append(o.Acts, actOf(one))
 		}
 		o.Events = intentsRead(o.Acts)
@@ -78,7 +73,11 @@ func intentsRead(acts []Act) (events []bt.Typed) {
 
 // context is what the rules of understanding know of the conversation.
 func (m *Metadata) context(o Open) understand.Context {
-	return understand.Context{Open: o.understood(), Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
+	c := understand.Context{Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
+	if o.waits() {
+		c.Open = &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
+	}
+	return c
 }
 
 func nextAct() bt.Leaf {

@@ -141,6 +141,6 @@ func (m *Metadata) shown() (ids []int64) {
 
 // sure remembers how confident an intent was.
 func (m *Metadata) sure(confidence float64) {
-	all := append(m.AgentContext.ConfidenceHistory[:len(m.AgentContext.ConfidenceHistory):len(m.AgentContext.ConfidenceHistory)], confidence)
+	all := append(slices.Clip(m.AgentContext.ConfidenceHistory), confidence)
 	m.AgentContext.ConfidenceHistory = all[max(len(all)-keptConfidences, 0):]
 }

@@ -30,6 +30,11 @@ type IntentPayload struct {
 // IntentReceipt is what a model reads in a message.
 type IntentReceipt struct {
 	Heard
+	Answered
+}
+
+// Answered is which model answered, what that used, and what it was sent.
+type Answered struct {
 	Model string      `json:"model"`
 	Usage model.Usage `json:"usage"`
 	model.Sent
@@ -103,32 +108,43 @@ const promptText = "prompt"
 // intentTokens bounds a model's answer.
 const intentTokens = 2000
 
-// intent asks the model of the run.
-func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
+// ask has the model of a run fill a schema.
+func (d Deps) ask(ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any) (Answered, error) {
 	var env Env
-	var given Given
-	if err := errors.Join(json.Unmarshal(job.View.Start().Env, &env), job.View.Given(&given)); err != nil {
-		return nil, err
+	if err := json.Unmarshal(job.View.Start().Env, &env); err != nil {
+		return Answered{}, err
 	}
 	m, err := d.Model(ctx, env.Model)
 	if err != nil {
-		return nil, agent.ModelFault(err)
+		return Answered{}, agent.ModelFault(err)
 	}
-	q, err := asking(ctx, job.View, &env, &given)
+	_, resp, err := model.Structured(ctx, m, q.Request, schema, into)
+	if err != nil {
+		return Answered{}, agent.ModelFault(err)
+	}
+	return Answered{resp.Model, resp.Usage, q.Request.Sent()}, nil
+}
+
+// intent asks the model what a message wants.
+func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
+	q, err := asking(ctx, job.View)
 	if err != nil {
 		return nil, err
 	}
 	var r IntentReceipt
-	_, resp, err := model.Structured(ctx, m, q.Request, heard(), &r.Heard)
-	if err != nil {
-		return nil, agent.ModelFault(err)
+	if r.Answered, err = d.ask(ctx, job, q, heard(), &r.Heard); err != nil {
+		return nil, err
 	}
-	r.Model, r.Usage, r.Sent = resp.Model, resp.Usage, q.Request.Sent()
 	return r, nil
 }
 
 // asking is what the model is sent: what it is told, the last messages of the conversation, and this one.
-func asking(ctx context.Context, v *run.View, env *Env, given *Given) (*assistant.Prompt, error) {
+func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
+	var env Env
+	var given Given
+	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
+		return nil, err
+	}
 	prompt, err := v.Text(ctx, promptText)
 	if err != nil {
 		return nil, err
@@ -175,12 +191,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	if c.Kind != EffectIntent {
 		return x, nil
 	}
-	var env Env
-	var given Given
-	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
-		return x, err
-	}
-	q, err := asking(ctx, v, &env, &given)
+	q, err := asking(ctx, v)
 	if err != nil {
 		return x, err
 	}

@@ -226,8 +226,8 @@ func (c *composer) remark(r Remark) string {
 	return text
 }
 
-// kept are the titles that a sentence has to keep letter by letter.
-func (r *Remark) kept() []string {
+// kept is what a sentence has to keep letter by letter: titles, and the word yes where the language has none that is read as one.
+func (c *composer) kept(r *Remark) []string {
 	if r.What == sayList {
 		return nil
 	}
@@ -235,12 +235,6 @@ func (r *Remark) kept() []string {
 	if r.Title != "" {
 		all = append(all, r.Title)
 	}
-	return all
-}
-
-// kept is what a sentence has to keep in the language of the conversation: also the word yes, where no other is read as one.
-func (c *composer) kept(r *Remark) []string {
-	all := r.kept()
 	if r.What == sayConfirmDelete && !understand.Consents(c.language) {
 		all = append(all, "yes")
 	}
