@@ -99,7 +99,12 @@ func (o *Open) take(read []Act) (t taken) {
 		}
 		if !o.Lapsed {
 			if meant, is := o.answered(a); is {
-				t.acts, t.answered = append(t.acts, meant...), true
+				for _, m := range meant { // a model may tell it as the answer and as a wish
+					if !slices.ContainsFunc(t.acts, m.sameAs) {
+						t.acts = append(t.acts, m)
+					}
+				}
+				t.answered = true
 				t.left = t.left || a.Intent == understand.Decline
 				continue
 			}
@@ -115,6 +120,12 @@ func (o *Open) take(read []Act) (t taken) {
 		t.acts = append(t.acts, o.Rest...)
 	}
 	return t
+}
+
+// sameAs says that two acts do the same.
+func (a *Act) sameAs(b Act) bool {
+	return a.Intent == b.Intent && strings.EqualFold(a.Entities.Title, b.Entities.Title) && a.Entities.Description == b.Entities.Description &&
+		slices.EqualFunc(a.Targets, b.Targets, func(x, y Item) bool { return x.ID == y.ID })
 }
 
 // answers says that an intent is one of answers.

@@ -326,3 +326,18 @@ func TestWhatAModelWritesBesideADeletionOrCompletionIsIgnored(t *testing.T) {
 	h.process("p").talk(ada).say("milk: done", taskchat.StatusSuccess)
 	h.wants(ada, "Milk ✓")
 }
+
+func TestAnswerThatAModelTellsTwiceIsTakenOnce(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(wish("create", taskchat.Named{}))
+	c.say("a new task", taskchat.StatusClarification)
+	m.hears(taskchat.Heard{Answer: taskchat.Said{Kind: "value", Value: "Buy milk"}, Intents: []taskchat.Wish{{Intent: "create", Confidence: 1, Title: "buy milk"}}})
+	c.say("Buy milk", taskchat.StatusSuccess)
+	m.proposes(wish("complete", titled("call")))
+	c.say("the call is done", taskchat.StatusClarification)
+	m.hears(taskchat.Heard{Answer: taskchat.Said{Kind: "choice", Choices: []int{2}}, Intents: []taskchat.Wish{wish("complete", at(2))}})
+	same(t, "response", c.say("the second", taskchat.StatusSuccess).Response, "Great! I've marked 'Call Anna' as completed ✓")
+	h.wants(ada, "Call John", "Call Anna ✓", "Buy milk")
+}
