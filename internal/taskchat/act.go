@@ -77,9 +77,6 @@ func (a *Act) hasValue() bool {
 	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
 
-// reopens says that an act opens completed tasks again.
-func (a *Act) reopens() bool { return a.Intent == understand.Update && a.Entities.Status == pending }
-
 // names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.
 func (a *Act) names() bool {
 	switch a.Intent {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"sibyl/internal/agent"
@@ -212,12 +211,8 @@ func whatOf(name string, was, now Item, already bool) string {
 
 // refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
 func refusal(name string, e *tool.Error, was Item) *Remark {
-	undo := name == toolOf(understand.Undo)
-	switch e.Kind {
-	case tool.NotFound, tool.Conflict:
-		if undo {
-			return &Remark{What: sayCantUndo}
-		}
+	if name == toolOf(understand.Undo) && (e.Kind == tool.NotFound || e.Kind == tool.Conflict) {
+		return &Remark{What: sayCantUndo}
 	}
 	switch e.Kind {
 	case tool.NotFound:
@@ -261,13 +256,7 @@ func (a *Act) places(m *Metadata) (ids []int64, at []int) {
 	}
 	ids, _ = a.named(m)
 	for _, id := range ids {
-		place := 0
-		for n := range len(m.TaskReferences) {
-			if m.TaskReferences[strconv.Itoa(n+1)] == id {
-				place = n + 1
-			}
-		}
-		at = append(at, place)
+		at = append(at, slices.Index(m.listed(), id)+1)
 	}
 	return ids, at
 }

@@ -133,6 +133,11 @@ func (m *Metadata) shown() (ids []int64) {
 	if m.AgentContext.Unlisted {
 		return nil
 	}
+	return m.listed()
+}
+
+// listed are the tasks of the last list, in order.
+func (m *Metadata) listed() (ids []int64) {
 	for i := 1; i <= len(m.TaskReferences); i++ {
 		ids = append(ids, m.TaskReferences[strconv.Itoa(i)])
 	}

@@ -23,7 +23,14 @@ func said() bt.Leaf {
 		if i.Act.By == "" || i.Act.Agreed {
 			return true, "these are the person's words"
 		}
-		own := wordsOf(strings.Join(append(i.Act.texts(), i.Words, i.Said), "\n"), i.Language)
+		texts := []string{i.Words, i.Said}
+		for _, t := range i.Act.Targets {
+			texts = append(texts, t.Title)
+			if t.Description != nil {
+				texts = append(texts, *t.Description)
+			}
+		}
+		own := wordsOf(strings.Join(texts, "\n"), i.Language)
 		for _, w := range wordsOf(i.Act.Entities.Title+"\n"+i.Act.Entities.Description, i.Language) {
 			if !slices.ContainsFunc(own, func(o string) bool { return alike(w, o) }) {
 				return false, fmt.Sprintf("the person did not say “%s”", w)
@@ -31,17 +38,6 @@ func said() bt.Leaf {
 		}
 		return true, "the person said each word of it"
 	})
-}
-
-// texts are those of the tasks that the act is for.
-func (a *Act) texts() (all []string) {
-	for _, t := range a.Targets {
-		all = append(all, t.Title)
-		if t.Description != nil {
-			all = append(all, *t.Description)
-		}
-	}
-	return all
 }
 
 // shortWord is up to how many characters a word only holds others together in most languages.
