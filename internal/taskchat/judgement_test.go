@@ -341,3 +341,17 @@ func TestAnswerThatAModelTellsTwiceIsTakenOnce(t *testing.T) {
 	same(t, "response", c.say("the second", taskchat.StatusSuccess).Response, "Great! I've marked 'Call Anna' as completed ✓")
 	h.wants(ada, "Call John", "Call Anna ✓", "Buy milk")
 }
+
+func TestWishThatAModelTellsTwiceIsOne(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Apples", "Bread")
+	c := h.process("p").talk(ada)
+	add := taskchat.Wish{Intent: "create", Confidence: 1, Title: "Cheese"}
+	m.proposes(wish("delete", titled("Apples")), add, wish("delete", titled("Apples")), add)
+	c.say("delete the apples, add Cheese", taskchat.StatusConfirmation)
+	same(t, "response", c.say("yes", taskchat.StatusSuccess).Response, "I've deleted 'Apples'.")
+	h.wants(ada, "Bread", "Cheese")
+	m.proposes(wish("undo", taskchat.Named{}), wish("undo", taskchat.Named{}))
+	c.say("undo the last two", taskchat.StatusSuccess)
+	h.wants(ada, "Apples", "Bread")
+}

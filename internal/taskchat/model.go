@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -309,12 +310,21 @@ func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 			talks = true
 			wanted[0].Reply = r.Reply
 		}
-		all = append(all, wanted...)
+		for _, a := range wanted { // of what it tells twice, only an undo is wanted twice
+			if a.Intent == understand.Undo || !slices.ContainsFunc(all, a.reads) {
+				all = append(all, a)
+			}
+		}
 	}
 	if len(all) == 0 {
 		all = []Act{{Intent: understand.Chat, Confidence: 1, Reply: r.Reply, By: r.Model}}
 	}
 	return all
+}
+
+// reads says that another act was read as the same.
+func (a *Act) reads(b Act) bool {
+	return a.Intent == b.Intent && reflect.DeepEqual(a.Entities, b.Entities)
 }
 
 // acts are what an answer is to the question; none if it is none.
