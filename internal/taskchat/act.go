@@ -42,11 +42,6 @@ type Act struct {
 // unclear is the intent of words that answer a question, and can't be followed.
 const unclear understand.Intent = "unclear"
 
-// actOf makes an act of what the rules read.
-func actOf(r understand.Result) Act {
-	return Act{Intent: r.Intent, Confidence: r.Confidence, Alternatives: r.Alternatives, Entities: r.Entities, Reasoning: r.Reasoning}
-}
-
 // result is the act as the requirement has it.
 func (a *Act) result() IntentResult {
 	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{}, Reasoning: a.Reasoning, By: a.By}
@@ -105,13 +100,6 @@ func changeOf(tool string) understand.Intent {
 	}
 	return ""
 }
-
-// The kinds of questions.
-const (
-	askConfirm = understand.KindConfirm
-	askChoose  = understand.KindChoose
-	askValue   = understand.KindValue
-)
 
 // Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it up.
 type Question struct {

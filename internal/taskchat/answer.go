@@ -2,6 +2,7 @@ package taskchat
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -124,8 +125,7 @@ func (o *Open) take(read []Act) (t taken) {
 
 // sameAs says that two acts do the same.
 func (a *Act) sameAs(b Act) bool {
-	return a.Intent == b.Intent && strings.EqualFold(a.Entities.Title, b.Entities.Title) && a.Entities.Description == b.Entities.Description &&
-		slices.EqualFunc(a.Targets, b.Targets, func(x, y Item) bool { return x.ID == y.ID })
+	return a.Intent == b.Intent && reflect.DeepEqual(a.Entities, b.Entities) && reflect.DeepEqual(a.Targets, b.Targets)
 }
 
 // answers says that an intent is one of answers.
@@ -148,13 +148,13 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 	switch {
 	case a.Intent == understand.Decline:
 		return nil, true
-	case a.Intent == understand.Confirm && o.Kind == askConfirm:
+	case a.Intent == understand.Confirm && o.Kind == understand.KindConfirm:
 		act.Chosen, act.Agreed = true, true
 		if act.Intent == understand.Delete && len(act.Targets) > 0 {
 			act.Row = o.Row
 		}
 		return []Act{act}, true
-	case a.Intent == understand.Confirm && o.Kind == askChoose && len(o.Options) == 1:
+	case a.Intent == understand.Confirm && o.Kind == understand.KindChoose && len(o.Options) == 1:
 		return []Act{o.Options[0].Act}, true
 	case o.chooses(a):
 		meant = o.chosen(a.Entities.Reference)
@@ -174,12 +174,12 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 // chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone means one of them.
 func (o *Open) chooses(a Act) bool {
 	r := a.Entities.Reference
-	return o.Kind == askChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
+	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
 }
 
 // values says that an act is the text that was asked for: also where a model tells it as the wish that it completes.
 func (o *Open) values(a Act) bool {
-	if o.Kind != askValue || a.Entities.Title == "" && !a.Entities.HasDescription {
+	if o.Kind != understand.KindValue || a.Entities.Title == "" && !a.Entities.HasDescription {
 		return false
 	}
 	r := a.Entities.Reference

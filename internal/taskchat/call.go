@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"sibyl/internal/agent"
@@ -69,10 +70,7 @@ func (a *Act) calls() (all []bt.Request, err error) {
 				return nil, err
 			}
 		}
-		label := p.Tool
-		if t.Title != "" {
-			label += " ‘" + t.Title + "’"
-		}
+		label := strings.TrimSuffix(p.Tool+" ‘"+t.Title+"’", " ‘’") // an undo names no task
 		all = append(all, bt.Request{Kind: EffectCall, Label: label, Payload: p, Once: true})
 	}
 	return all, nil

@@ -363,7 +363,7 @@ func (f *finding) matched(r *understand.Reference) resolved {
 
 // which asks which of these tasks is meant.
 func (a *Act) which(text Remark, some []Item) *Question {
-	q := &Question{Kind: askChoose, Text: text, Act: *a}
+	q := &Question{Kind: understand.KindChoose, Text: text, Act: *a}
 	for _, t := range some[:min(len(some), mostOptions)] {
 		one := *a
 		one.Targets, one.Chosen = []Item{t}, true

@@ -284,7 +284,7 @@ func TestConfirmationNamesTheYesThatIsReadWhereTheLanguageHasNone(t *testing.T) 
 func TestLanguageThatAModelNamesBadlyIsThatOfTheMessageBefore(t *testing.T) {
 	h, m := withModel(t)
 	c := h.process("p").talk(ada)
-	for _, tag := range []string{"deu", "und", "Deutsch", "x"} {
+	for _, tag := range []string{"de-AT", "und", "Deutsch", "x"} {
 		m.hears(taskchat.Heard{Language: tag, Intents: []taskchat.Wish{{Intent: "create", Confidence: 1, Title: "Apfel"}}})
 		same(t, tag, c.say("Apfel", taskchat.StatusSuccess).Response, "Ich habe 'Apfel' zu deinen Aufgaben hinzugefügt.")
 	}

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/language"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
@@ -183,10 +180,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		return x, nil
 	}
 	if r, is := c.Value.(WordsReceipt); is && c.Err == nil {
-		p, ok := c.Asked.(WordsPayload)
-		if !ok {
-			return x, nil
-		}
+		p, _ := c.Asked.(WordsPayload)
 		return p.prompt().Exchanged(r.Model, worded(), r.Sent, assistant.AnsweredJSON(r.Sentences)...), nil
 	}
 	if c.Kind != EffectIntent {
@@ -276,7 +270,7 @@ func askModel() bt.Leaf {
 		}
 		o.Language = baseOf(r.Language, i.Metadata.AgentContext.Language)
 		o.Acts = r.acts(&i.Open, i.Words)
-		if i.Open.Kind != askChoose {
+		if i.Open.Kind != understand.KindChoose {
 			contradicted(o.Acts, i.Metadata.AgentContext.Shown, r.Intents)
 		}
 		o.Events = intentsRead(o.Acts)
@@ -287,12 +281,11 @@ func askModel() bt.Leaf {
 
 // baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none, or of no certain language.
 func baseOf(tag, otherwise string) string {
-	read, err := language.Parse(tag)
-	base, sure := read.Base()
-	if err != nil || sure != language.Exact {
+	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
+	if len(base) != 2 && len(base) != 3 || base == "und" {
 		return otherwise
 	}
-	return base.String()
+	return base
 }
 
 // acts are what a model read, as the tree checks it: the answer to the question first, and a reply to talk if there is nothing else.
@@ -311,7 +304,7 @@ func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 			wanted[0].Reply = r.Reply
 		}
 		for _, a := range wanted { // of what it tells twice, only an undo is wanted twice
-			if a.Intent == understand.Undo || !slices.ContainsFunc(all, a.reads) {
+			if a.Intent == understand.Undo || !slices.ContainsFunc(all, a.sameAs) {
 				all = append(all, a)
 			}
 		}
@@ -320,11 +313,6 @@ func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 		all = []Act{{Intent: understand.Chat, Confidence: 1, Reply: r.Reply, By: r.Model}}
 	}
 	return all
-}
-
-// reads says that another act was read as the same.
-func (a *Act) reads(b Act) bool {
-	return a.Intent == b.Intent && reflect.DeepEqual(a.Entities, b.Entities)
 }
 
 // acts are what an answer is to the question; none if it is none.

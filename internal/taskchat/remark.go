@@ -124,9 +124,6 @@ var table = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
-// templated says that the assistant speaks a language by templates. Without a language it speaks English.
-func templated(language string) bool { return language == "" || table()[language] != nil }
-
 func phrasesOf(language string) phrases {
 	if p := table()[language]; p != nil {
 		return p

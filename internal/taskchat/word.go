@@ -108,7 +108,7 @@ func word() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := asked(i)
-		if templated(i.Language) || len(p.Sentences) == 0 {
+		if i.Language == "" || table()[i.Language] != nil || len(p.Sentences) == 0 {
 			return nil, nil
 		}
 		return []bt.Request{{Kind: EffectWords, Label: "in " + i.Language, Payload: p}}, nil

@@ -27,38 +27,15 @@ yes en: please do, confirm, confirmed, i confirm, correct, right, exactly, that'
 yes de nl sv da no nb nn: ja
 yes de: jawohl, jep, jap, ja klar, klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt
 yes pt: sim, claro, claro que sim, com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo
-yes pt: com certeza que sim
 yes fr: oui, ouais, bien sûr, d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui
 yes es: sí, si, claro, claro que sí, por supuesto, de acuerdo, adelante, hazlo, correcto, exacto, confirmo
-yes it: sì, si, certo, certamente, va bene, confermo
-yes nl: ja zeker, zeker, jazeker, natuurlijk, ja graag
-yes sv: ja visst, javisst, ja tack
-yes da no nb nn: ja tak, ja takk
-yes fi: kyllä, joo
-yes pl: tak, oczywiście, jasne
-yes cs: ano, samozřejmě
-yes sk: áno
-yes ro sr hr bs sl: da
-yes ro: desigur
-yes hu: igen, persze
-yes tr: evet, elbette
-yes el: ναι, βέβαια
-yes ru bg sr: да
-yes ru: конечно, давай
-yes uk: так, звичайно
-yes ja: はい, ええ, うん, お願いします
-yes zh: 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定
-yes ko: 네, 예, 응, 그래
-yes ar: نعم, أجل, بالتأكيد, ايوه
-yes hi: हाँ, हां, जी हाँ, जी हां, ज़रूर
+yes it: sì, si, certo, certamente, va bene, confermo; nl: ja zeker, zeker, jazeker, natuurlijk, ja graag
+yes sv: ja visst, javisst, ja tack; da no nb nn: ja tak, ja takk; pt: com certeza que sim
+yes fi: kyllä, joo; pl: tak, oczywiście, jasne; cs: ano, samozřejmě; sk: áno; ro sr hr bs sl: da; ro: desigur; hu: igen, persze
+yes tr: evet, elbette; el: ναι, βέβαια; ru bg sr: да; ru: конечно, давай; uk: так, звичайно; ja: はい, ええ, うん, お願いします
+yes zh: 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定; ko: 네, 예, 응, 그래; ar: نعم, أجل, بالتأكيد, ايوه; hi: हाँ, हां, जी हाँ, जी हां, ज़रूर
 assent: ok, okay
-assent en: k, fine, alright, all right
-assent de: in ordnung
-assent pt: está bem, tá bem
-assent es: vale
-assent tr: tamam
-assent nl: oké
-assent ko: 알겠어요
+assent en: k, fine, alright, all right; de: in ordnung; pt: está bem, tá bem; es: vale; tr: tamam; nl: oké; ko: 알겠어요
 no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not, no way
 no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them
 no: no tak, nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es
@@ -91,11 +68,14 @@ type consent struct {
 var consentKinds = sync.OnceValue(func() map[string][]consent {
 	kinds := map[string][]consent{}
 	for line := range strings.Lines(consents) {
-		head, phrases, _ := strings.Cut(line, ": ")
-		kind, languages, _ := strings.Cut(head, " ")
-		for phrase := range strings.SplitSeq(phrases, ",") {
-			if words := strings.Join(consentWords(phrase), " "); words != "" {
-				kinds[words] = append(kinds[words], consent{kind, strings.Fields(languages)})
+		kind := line[:max(strings.IndexAny(line, " :"), 0)]
+		for part := range strings.SplitSeq(line, ";") {
+			head, phrases, _ := strings.Cut(part, ": ")
+			languages := strings.Fields(strings.TrimPrefix(head, kind))
+			for phrase := range strings.SplitSeq(phrases, ",") {
+				if words := strings.Join(consentWords(phrase), " "); words != "" {
+					kinds[words] = append(kinds[words], consent{kind, languages})
+				}
 			}
 		}
 	}
@@ -106,13 +86,8 @@ var consentKinds = sync.OnceValue(func() map[string][]consent {
 // else in one of them is no yes.
 func meaning(words, language string) string {
 	all := consentKinds()[words]
-	for _, c := range all {
-		if slices.Contains(c.languages, language) {
-			return c.kind
-		}
-	}
-	for _, c := range all {
-		if len(c.languages) == 0 {
+	for _, c := range all { // what holds for some languages stands before what holds for each
+		if len(c.languages) == 0 || slices.Contains(c.languages, language) {
 			return c.kind
 		}
 	}
