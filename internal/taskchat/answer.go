@@ -47,8 +47,7 @@ func takeAnswer() bt.Leaf {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 	}
-	const doc = "Puts what an answer stands for in its place, and bounds how much is done at once. A question whose answer is unclear is asked once more; " +
-		"one that lapses is told."
+	const doc = "Puts what an answer stands for in its place, and bounds what is done at once. What is unclear is asked once more; what lapses is told."
 	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
 		took := taken{acts: o.Acts, answered: true}
 		if i.Open.Row != "" {

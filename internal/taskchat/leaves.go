@@ -57,7 +57,8 @@ func understandLeaf() bt.Leaf {
 		r := understand.Read(i.Words, i.Metadata.context(i.Open))
 		o.Language = r.Language
 		for _, one := range r.Results {
-			o.Acts = append(o.Acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives, Entities: one.Entities, Reasoning: one.Reasoning})
+			o.Acts = append(o.Acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives,
+				Entities: one.Entities, Reasoning: one.Reasoning})
 		}
 		o.Events = intentsRead(o.Acts)
 		return nil

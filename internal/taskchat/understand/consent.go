@@ -82,8 +82,7 @@ var consentKinds = sync.OnceValue(func() map[string][]consent {
 	return kinds
 })
 
-// meaning is the kind of an entry in a language; "" if it is a yes in others alone. Where the language is not known, what means something
-// else in one of them is no yes.
+// meaning is the kind of an entry in a language, which may be unknown (""); "" if it is a yes in other languages alone.
 func meaning(words, language string) string {
 	all := consentKinds()[words]
 	for _, c := range all { // what holds for some languages stands before what holds for each
