@@ -42,11 +42,6 @@ type Act struct {
 // unclear is the intent of words that answer a question, and can't be followed.
 const unclear understand.Intent = "unclear"
 
-// actOf makes an act of what the rules read.
-func actOf(r understand.Result) Act {
-	return Act{Intent: r.Intent, Confidence: r.Confidence, Alternatives: r.Alternatives, Entities: r.Entities, Reasoning: r.Reasoning}
-}
-
 // result is the act as the requirement has it.
 func (a *Act) result() IntentResult {
 	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{}, Reasoning: a.Reasoning, By: a.By}
@@ -77,9 +72,6 @@ func (a *Act) hasValue() bool {
 	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
 
-// reopens says that an act opens completed tasks again.
-func (a *Act) reopens() bool { return a.Intent == understand.Update && a.Entities.Status == pending }
-
 // names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.
 func (a *Act) names() bool {
 	switch a.Intent {
@@ -109,13 +101,6 @@ func changeOf(tool string) understand.Intent {
 	return ""
 }
 
-// The kinds of questions.
-const (
-	askConfirm = "confirm" // yes or no
-	askChoose  = "choose"  // one option of several, or more
-	askValue   = "value"   // what a task is to be called
-)
-
 // Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it up.
 type Question struct {
 	Kind    string   `json:"kind"`
@@ -142,15 +127,3 @@ type Open struct {
 
 // waits says that there is a question that may be answered.
 func (o *Open) waits() bool { return o.Row != "" && !o.Lapsed }
-
-// understood is the question as the rules of understanding know it.
-func (o *Open) understood() *understand.Open {
-	if !o.waits() {
-		return nil
-	}
-	u := &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
-	for _, option := range o.Options {
-		u.Options = append(u.Options, option.Label)
-	}
-	return u
-}

@@ -2,6 +2,7 @@ package taskchat
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func plainAnswer() bt.Leaf {
 	}
 	return bt.Func("PlainAnswer", "Reads a plain yes or no to a question, from closed lists. A yes comes from nowhere else. FAILURE if it is none.", func(i in, o *out) error {
 		intents := map[understand.Answer]understand.Intent{understand.Yes: understand.Confirm, understand.No: understand.Decline}
-		intent, plain := intents[understand.Consent(i.Words)]
+		intent, plain := intents[understand.Consent(i.Words, i.Metadata.AgentContext.Language)]
 		switch {
 		case i.Open.Row == "":
 			return errors.New("nothing was asked")
@@ -46,12 +47,12 @@ func takeAnswer() bt.Leaf {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 	}
-	const doc = "Puts what an answer stands for in its place. A question whose answer is unclear is asked once more; one that lapses is told."
+	const doc = "Puts what an answer stands for in its place, and bounds what is done at once. What is unclear is asked once more; what lapses is told."
 	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
-		if i.Open.Row == "" {
-			return nil
+		took := taken{acts: o.Acts, answered: true}
+		if i.Open.Row != "" {
+			took = i.Open.take(o.Acts)
 		}
-		took := i.Open.take(o.Acts)
 		if !took.answered && !took.other && i.Open.waits() && refuses(i.Words) {
 			took = i.Open.take([]Act{{Intent: understand.Decline}})
 		}
@@ -79,7 +80,7 @@ func takeAnswer() bt.Leaf {
 // refuses says that a message begins with a plain no, whatever else it says.
 func refuses(words string) bool {
 	first := strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(",.;:!–—", r) })
-	return len(first) > 0 && understand.Consent(first[0]) == understand.No
+	return len(first) > 0 && understand.Consent(first[0], "") == understand.No
 }
 
 // taken is what a message comes to, as the answer to a question.
@@ -98,7 +99,12 @@ func (o *Open) take(read []Act) (t taken) {
 		}
 		if !o.Lapsed {
 			if meant, is := o.answered(a); is {
-				t.acts, t.answered = append(t.acts, meant...), true
+				for _, m := range meant { // a model may tell it as the answer and as a wish
+					if !slices.ContainsFunc(t.acts, m.sameAs) {
+						t.acts = append(t.acts, m)
+					}
+				}
+				t.answered = true
 				t.left = t.left || a.Intent == understand.Decline
 				continue
 			}
@@ -114,6 +120,11 @@ func (o *Open) take(read []Act) (t taken) {
 		t.acts = append(t.acts, o.Rest...)
 	}
 	return t
+}
+
+// sameAs says that two acts do the same.
+func (a *Act) sameAs(b Act) bool {
+	return a.Intent == b.Intent && reflect.DeepEqual(a.Entities, b.Entities) && reflect.DeepEqual(a.Targets, b.Targets)
 }
 
 // answers says that an intent is one of answers.
@@ -136,13 +147,13 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 	switch {
 	case a.Intent == understand.Decline:
 		return nil, true
-	case a.Intent == understand.Confirm && o.Kind == askConfirm:
+	case a.Intent == understand.Confirm && o.Kind == understand.KindConfirm:
 		act.Chosen, act.Agreed = true, true
 		if act.Intent == understand.Delete && len(act.Targets) > 0 {
 			act.Row = o.Row
 		}
 		return []Act{act}, true
-	case a.Intent == understand.Confirm && o.Kind == askChoose && len(o.Options) == 1:
+	case a.Intent == understand.Confirm && o.Kind == understand.KindChoose && len(o.Options) == 1:
 		return []Act{o.Options[0].Act}, true
 	case o.chooses(a):
 		meant = o.chosen(a.Entities.Reference)
@@ -162,12 +173,12 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 // chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone means one of them.
 func (o *Open) chooses(a Act) bool {
 	r := a.Entities.Reference
-	return o.Kind == askChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
+	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
 }
 
 // values says that an act is the text that was asked for: also where a model tells it as the wish that it completes.
 func (o *Open) values(a Act) bool {
-	if o.Kind != askValue || a.Entities.Title == "" && !a.Entities.HasDescription {
+	if o.Kind != understand.KindValue || a.Entities.Title == "" && !a.Entities.HasDescription {
 		return false
 	}
 	r := a.Entities.Reference

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"sibyl/internal/agent"
@@ -43,12 +43,12 @@ type changeArgs struct {
 
 // calls are those that an act comes to: one for each task.
 func (a *Act) calls() (all []bt.Request, err error) {
-	if a.Intent == understand.Undo {
-		return a.undoing(), nil
-	}
 	targets := a.Targets
 	if a.Intent == understand.Create {
 		targets = []Item{{Title: a.Entities.Title}}
+	}
+	for _, c := range a.Takes {
+		targets = append(targets, Item{ID: c.ID, Version: c.Version})
 	}
 	for _, t := range targets {
 		args := changeArgs{ID: t.ID}
@@ -70,19 +70,10 @@ func (a *Act) calls() (all []bt.Request, err error) {
 				return nil, err
 			}
 		}
-		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool + " ‘" + t.Title + "’", Payload: p, Once: true})
+		label := strings.TrimSuffix(p.Tool+" ‘"+t.Title+"’", " ‘’") // an undo names no task
+		all = append(all, bt.Request{Kind: EffectCall, Label: label, Payload: p, Once: true})
 	}
 	return all, nil
-}
-
-// undoing are the calls that take back changes.
-func (a *Act) undoing() (all []bt.Request) {
-	for _, c := range a.Takes {
-		args, _ := json.Marshal(changeArgs{ID: c.ID}) // a number
-		p := CallPayload{Tool: toolOf(a.Intent), Args: args, Version: c.Version}
-		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool, Payload: p, Once: true})
-	}
-	return all
 }
 
 // selected tells of the calls that an act comes to.
@@ -218,12 +209,8 @@ func whatOf(name string, was, now Item, already bool) string {
 
 // refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
 func refusal(name string, e *tool.Error, was Item) *Remark {
-	undo := name == toolOf(understand.Undo)
-	switch e.Kind {
-	case tool.NotFound, tool.Conflict:
-		if undo {
-			return &Remark{What: sayCantUndo}
-		}
+	if name == toolOf(understand.Undo) && (e.Kind == tool.NotFound || e.Kind == tool.Conflict) {
+		return &Remark{What: sayCantUndo}
 	}
 	switch e.Kind {
 	case tool.NotFound:
@@ -267,13 +254,7 @@ func (a *Act) places(m *Metadata) (ids []int64, at []int) {
 	}
 	ids, _ = a.named(m)
 	for _, id := range ids {
-		place := 0
-		for n := range len(m.TaskReferences) {
-			if m.TaskReferences[strconv.Itoa(n+1)] == id {
-				place = n + 1
-			}
-		}
-		at = append(at, place)
+		at = append(at, slices.Index(m.listed(), id)+1)
 	}
 	return ids, at
 }

@@ -17,7 +17,6 @@ import (
 // listArgs are the arguments of list_tasks that the agent uses.
 type listArgs struct {
 	Status string  `json:"status,omitempty"`
-	Order  string  `json:"order,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
 	Query  string  `json:"query,omitempty"`
 	IDs    []int64 `json:"task_ids,omitempty"`
@@ -89,7 +88,7 @@ func (a *Act) subject() string {
 	switch {
 	case a.Intent == understand.Complete:
 		return pending
-	case a.reopens():
+	case a.Intent == understand.Update && a.Entities.Status == pending: // they are opened again
 		return completed
 	case a.Intent == understand.Delete:
 		return a.Entities.Status
@@ -364,7 +363,7 @@ func (f *finding) matched(r *understand.Reference) resolved {
 
 // which asks which of these tasks is meant.
 func (a *Act) which(text Remark, some []Item) *Question {
-	q := &Question{Kind: askChoose, Text: text, Act: *a}
+	q := &Question{Kind: understand.KindChoose, Text: text, Act: *a}
 	for _, t := range some[:min(len(some), mostOptions)] {
 		one := *a
 		one.Targets, one.Chosen = []Item{t}, true

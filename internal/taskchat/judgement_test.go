@@ -254,3 +254,104 @@ func TestMetadataAndAlternativesAreInTheResponse(t *testing.T) {
 	same(t, "alternatives", r.Intents[0].Alternatives, []taskchat.Scored{{Name: "delete", Confidence: 0.2}})
 	same(t, "metadata", r.Metadata.AgentContext.ConfidenceHistory, []float64{0.95, 0.95})
 }
+
+func TestDeletionIsConfirmedByAYesOfTheConversationsLanguageAlone(t *testing.T) {
+	for _, one := range []struct{ language, thanks, yes string }{{"da", "tak", "ja tak"}, {"pl", "da", "tak"}, {"de", "da", "ja"}, {"ja", "tak", "はい"}, {"tr", "da", "evet"}} {
+		h, m := withModel(t)
+		h.has(ada, "Apples")
+		c := h.process("p").talk(ada)
+		m.hears(taskchat.Heard{Language: one.language, Intents: []taskchat.Wish{wish("delete", titled("Apples"))}})
+		c.say("apples", taskchat.StatusConfirmation)
+		m.hears(taskchat.Heard{Language: one.language, Answer: taskchat.Said{Kind: "unclear"}})
+		c.say(one.thanks, taskchat.StatusConfirmation)
+		h.wants(ada, "Apples")
+		c.say(one.yes, taskchat.StatusSuccess)
+		h.wants(ada)
+	}
+}
+
+func TestConfirmationNamesTheYesThatIsReadWhereTheLanguageHasNone(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	m.say = func(s taskchat.Sentence) string { return "Xóa 'Apples'? Trả lời " + s.Keep[len(s.Keep)-1] + "." }
+	m.hears(taskchat.Heard{Language: "vi-VN", Intents: []taskchat.Wish{wish("delete", titled("Apples"))}})
+	same(t, "response", c.say("xóa apples", taskchat.StatusConfirmation).Response, "Xóa 'Apples'? Trả lời yes.")
+	c.say("yes", taskchat.StatusSuccess)
+	h.wants(ada)
+}
+
+func TestLanguageThatAModelNamesBadlyIsThatOfTheMessageBefore(t *testing.T) {
+	h, m := withModel(t)
+	c := h.process("p").talk(ada)
+	for _, tag := range []string{"de-AT", "und", "Deutsch", "x"} {
+		m.hears(taskchat.Heard{Language: tag, Intents: []taskchat.Wish{{Intent: "create", Confidence: 1, Title: "Apfel"}}})
+		same(t, tag, c.say("Apfel", taskchat.StatusSuccess).Response, "Ich habe 'Apfel' zu deinen Aufgaben hinzugefügt.")
+	}
+	same(t, "wordings", len(m.worded), 0)
+}
+
+func TestWordsOfLanguagesWithoutLatinLettersAreComparedByCharacters(t *testing.T) {
+	for _, one := range []struct{ language, message, said, unsaid string }{
+		{"ja", "明日牛肉を買うのを忘れないで", "明日牛肉を買う", "明日牛乳を買う"},
+		{"ru", "не забудь купить молоко", "купить молока", "купить мыло"},
+		{"tr", "yarın İlaç almayı hatırlat", "İlaç almayı", "İlaç bırakmayı"},
+		{"pl", "muszę kupić świeże jabłka", "kupić świeże jabłko", "kupić świeże gruszki"},
+	} {
+		h, m := withModel(t)
+		c := h.process("p").talk(ada)
+		add := func(title string, status taskchat.Status) {
+			m.hears(taskchat.Heard{Language: one.language, Intents: []taskchat.Wish{{Intent: "create", Confidence: 1, Title: title}}})
+			c.say(one.message, status)
+		}
+		add(one.said, taskchat.StatusSuccess)
+		add(one.unsaid, taskchat.StatusClarification)
+		h.wants(ada, one.said)
+	}
+}
+
+func TestTaskThatIsDoneAndRenamedInOneWishIsBoth(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Milk")
+	m.proposes(taskchat.Wish{Intent: "update", Confidence: 1, Task: titled("Milk"), Title: "Oat milk", Status: "completed"})
+	c := h.process("p").talk(ada)
+	c.say("milk is done, it was oat milk", taskchat.StatusSuccess)
+	h.wants(ada, "oat milk ✓")
+}
+
+func TestWhatAModelWritesBesideADeletionOrCompletionIsIgnored(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Milk")
+	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 1, Task: titled("Milk"), Title: "Nonsense", Description: "as the person wished"})
+	h.process("p").talk(ada).say("milk: done", taskchat.StatusSuccess)
+	h.wants(ada, "Milk ✓")
+}
+
+func TestAnswerThatAModelTellsTwiceIsTakenOnce(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(wish("create", taskchat.Named{}))
+	c.say("a new task", taskchat.StatusClarification)
+	m.hears(taskchat.Heard{Answer: taskchat.Said{Kind: "value", Value: "Buy milk"}, Intents: []taskchat.Wish{{Intent: "create", Confidence: 1, Title: "buy milk"}}})
+	c.say("Buy milk", taskchat.StatusSuccess)
+	m.proposes(wish("complete", titled("call")))
+	c.say("the call is done", taskchat.StatusClarification)
+	m.hears(taskchat.Heard{Answer: taskchat.Said{Kind: "choice", Choices: []int{2}}, Intents: []taskchat.Wish{wish("complete", at(2))}})
+	same(t, "response", c.say("the second", taskchat.StatusSuccess).Response, "Great! I've marked 'Call Anna' as completed ✓")
+	h.wants(ada, "Call John", "Call Anna ✓", "Buy milk")
+}
+
+func TestWishThatAModelTellsTwiceIsOne(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Apples", "Bread")
+	c := h.process("p").talk(ada)
+	add := taskchat.Wish{Intent: "create", Confidence: 1, Title: "Cheese"}
+	m.proposes(wish("delete", titled("Apples")), add, wish("delete", titled("Apples")), add)
+	c.say("delete the apples, add Cheese", taskchat.StatusConfirmation)
+	same(t, "response", c.say("yes", taskchat.StatusSuccess).Response, "I've deleted 'Apples'.")
+	h.wants(ada, "Bread", "Cheese")
+	m.proposes(wish("undo", taskchat.Named{}), wish("undo", taskchat.Named{}))
+	c.say("undo the last two", taskchat.StatusSuccess)
+	h.wants(ada, "Apples", "Bread")
+}

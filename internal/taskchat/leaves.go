@@ -51,18 +51,14 @@ func understandLeaf() bt.Leaf {
 	type out struct {
 		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
 		Language string     `port:"language"`
-		Remarks  []Remark   `port:"remarks"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Understand", "Reads what a message asks for, by rules.", func(i in, o *out) error {
 		r := understand.Read(i.Words, i.Metadata.context(i.Open))
 		o.Language = r.Language
-		for n, one := range r.Results {
-			if n == mostActs {
-				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
-				break
-			}
-			o.Acts = append(o.Acts, actOf(one))
+		for _, one := range r.Results {
+			o.Acts = append(o.Acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives,
+				Entities: one.Entities, Reasoning: one.Reasoning})
 		}
 		o.Events = intentsRead(o.Acts)
 		return nil
@@ -78,8 +74,11 @@ func intentsRead(acts []Act) (events []bt.Typed) {
 
 // context is what the rules of understanding know of the conversation.
 func (m *Metadata) context(o Open) understand.Context {
-	return understand.Context{Shown: len(m.TaskReferences), Spoken: m.AgentContext.LastTask != 0, Open: o.understood(),
-		Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
+	c := understand.Context{Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
+	if o.waits() {
+		c.Open = &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
+	}
+	return c
 }
 
 func nextAct() bt.Leaf {
@@ -185,14 +184,14 @@ func askValueLeaf() bt.Leaf {
 		if len(i.Act.Targets) > 0 {
 			text = Remark{What: sayNoValue, Items: i.Act.Targets}
 		}
-		o.ask(Question{Kind: askValue, Text: text, Act: i.Act})
+		o.ask(Question{Kind: understand.KindValue, Text: text, Act: i.Act})
 		return nil
 	})
 }
 
 func askConfirmation() bt.Leaf {
 	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *asked) error {
-		o.ask(Question{Kind: askConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
+		o.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
 		o.Events = append(i.Act.selected(), o.Events...)
 		return nil
 	})
@@ -205,7 +204,7 @@ func askWhich() bt.Leaf {
 	}
 	const doc = "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a deletion alone, which is asked about later."
 	return bt.Func("AskWhich", doc, func(i in, o *asked) error {
-		q := Question{Kind: askChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
+		q := Question{Kind: understand.KindChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
 			a.Chosen, a.Agreed, a.Alternatives = true, true, nil
 			label := describe(i.Language, a)
@@ -228,7 +227,7 @@ func askWhich() bt.Leaf {
 		case len(q.Options) == 1 && i.Act.Intent == understand.Delete:
 			return errors.New("it is asked before a deletion anyway, with the task's title")
 		case len(q.Options) == 1:
-			q = Question{Kind: askConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label, Items: i.Act.Targets, Title: i.Act.Entities.Title}, Act: q.Options[0].Act}
+			q = Question{Kind: understand.KindConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label, Items: i.Act.Targets, Title: i.Act.Entities.Title}, Act: q.Options[0].Act}
 		}
 		o.ask(q)
 		return nil

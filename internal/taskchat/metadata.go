@@ -133,6 +133,11 @@ func (m *Metadata) shown() (ids []int64) {
 	if m.AgentContext.Unlisted {
 		return nil
 	}
+	return m.listed()
+}
+
+// listed are the tasks of the last list, in order.
+func (m *Metadata) listed() (ids []int64) {
 	for i := 1; i <= len(m.TaskReferences); i++ {
 		ids = append(ids, m.TaskReferences[strconv.Itoa(i)])
 	}
@@ -141,6 +146,6 @@ func (m *Metadata) shown() (ids []int64) {
 
 // sure remembers how confident an intent was.
 func (m *Metadata) sure(confidence float64) {
-	all := append(m.AgentContext.ConfidenceHistory[:len(m.AgentContext.ConfidenceHistory):len(m.AgentContext.ConfidenceHistory)], confidence)
+	all := append(slices.Clip(m.AgentContext.ConfidenceHistory), confidence)
 	m.AgentContext.ConfidenceHistory = all[max(len(all)-keptConfidences, 0):]
 }

@@ -28,6 +28,11 @@ type IntentPayload struct {
 // IntentReceipt is what a model reads in a message.
 type IntentReceipt struct {
 	Heard
+	Answered
+}
+
+// Answered is which model answered, what that used, and what it was sent.
+type Answered struct {
 	Model string      `json:"model"`
 	Usage model.Usage `json:"usage"`
 	model.Sent
@@ -101,32 +106,43 @@ const promptText = "prompt"
 // intentTokens bounds a model's answer.
 const intentTokens = 2000
 
-// intent asks the model of the run.
-func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
+// ask has the model of a run fill a schema.
+func (d Deps) ask(ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any) (Answered, error) {
 	var env Env
-	var given Given
-	if err := errors.Join(json.Unmarshal(job.View.Start().Env, &env), job.View.Given(&given)); err != nil {
-		return nil, err
+	if err := json.Unmarshal(job.View.Start().Env, &env); err != nil {
+		return Answered{}, err
 	}
 	m, err := d.Model(ctx, env.Model)
 	if err != nil {
-		return nil, agent.ModelFault(err)
+		return Answered{}, agent.ModelFault(err)
 	}
-	q, err := asking(ctx, job.View, &env, &given)
+	_, resp, err := model.Structured(ctx, m, q.Request, schema, into)
+	if err != nil {
+		return Answered{}, agent.ModelFault(err)
+	}
+	return Answered{resp.Model, resp.Usage, q.Request.Sent()}, nil
+}
+
+// intent asks the model what a message wants.
+func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
+	q, err := asking(ctx, job.View)
 	if err != nil {
 		return nil, err
 	}
 	var r IntentReceipt
-	_, resp, err := model.Structured(ctx, m, q.Request, heard(), &r.Heard)
-	if err != nil {
-		return nil, agent.ModelFault(err)
+	if r.Answered, err = d.ask(ctx, job, q, heard(), &r.Heard); err != nil {
+		return nil, err
 	}
-	r.Model, r.Usage, r.Sent = resp.Model, resp.Usage, q.Request.Sent()
 	return r, nil
 }
 
 // asking is what the model is sent: what it is told, the last messages of the conversation, and this one.
-func asking(ctx context.Context, v *run.View, env *Env, given *Given) (*assistant.Prompt, error) {
+func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
+	var env Env
+	var given Given
+	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
+		return nil, err
+	}
 	prompt, err := v.Text(ctx, promptText)
 	if err != nil {
 		return nil, err
@@ -164,21 +180,13 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		return x, nil
 	}
 	if r, is := c.Value.(WordsReceipt); is && c.Err == nil {
-		p, ok := c.Asked.(WordsPayload)
-		if !ok {
-			return x, nil
-		}
+		p, _ := c.Asked.(WordsPayload)
 		return p.prompt().Exchanged(r.Model, worded(), r.Sent, assistant.AnsweredJSON(r.Sentences)...), nil
 	}
 	if c.Kind != EffectIntent {
 		return x, nil
 	}
-	var env Env
-	var given Given
-	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
-		return x, err
-	}
-	q, err := asking(ctx, v, &env, &given)
+	q, err := asking(ctx, v)
 	if err != nil {
 		return x, err
 	}
@@ -261,8 +269,8 @@ func askModel() bt.Leaf {
 			return fmt.Errorf("receipt of the model: %w", err)
 		}
 		o.Language = baseOf(r.Language, i.Metadata.AgentContext.Language)
-		o.Acts = r.acts(&i.Open, i.Words, o.Language)
-		if i.Open.Kind != askChoose {
+		o.Acts = r.acts(&i.Open, i.Words)
+		if i.Open.Kind != understand.KindChoose {
 			contradicted(o.Acts, i.Metadata.AgentContext.Shown, r.Intents)
 		}
 		o.Events = intentsRead(o.Acts)
@@ -271,30 +279,35 @@ func askModel() bt.Leaf {
 	return bt.Task("AskModel", "Has the model read the message: what is wanted, and whether it answers the question that is open. FAILURE if it can't be heard.", plan, collect)
 }
 
-// baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none.
+// baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none, or of no certain language.
 func baseOf(tag, otherwise string) string {
 	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
-	if len(base) != 2 && len(base) != 3 {
+	if len(base) != 2 && len(base) != 3 || base == "und" {
 		return otherwise
 	}
 	return base
 }
 
 // acts are what a model read, as the tree checks it: the answer to the question first, and a reply to talk if there is nothing else.
-func (r *IntentReceipt) acts(open *Open, words, language string) (all []Act) {
+func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 	if open.waits() {
 		all = r.Answer.acts(r.Model, words)
 	}
 	talks := false
 	for _, w := range r.Intents {
-		a := w.act(words, language, r.Model)
-		if a.Intent == understand.Chat || a.Intent == understand.Help {
+		wanted := w.acts(words, r.Model)
+		if i := wanted[0].Intent; i == understand.Chat || i == understand.Help {
 			if talks {
 				continue
 			}
-			talks, a.Reply = true, r.Reply
+			talks = true
+			wanted[0].Reply = r.Reply
 		}
-		all = append(all, a)
+		for _, a := range wanted { // of what it tells twice, only an undo is wanted twice
+			if a.Intent == understand.Undo || !slices.ContainsFunc(all, a.sameAs) {
+				all = append(all, a)
+			}
+		}
 	}
 	if len(all) == 0 {
 		all = []Act{{Intent: understand.Chat, Confidence: 1, Reply: r.Reply, By: r.Model}}
@@ -320,26 +333,34 @@ func (s Said) acts(by, words string) []Act {
 	return []Act{a}
 }
 
-// act is a wish as the tree checks it.
-func (w Wish) act(words, language, by string) Act {
+// acts are a wish as the tree checks it: of a task that is done and changed, both.
+func (w Wish) acts(words, by string) []Act {
 	a := Act{Intent: intentOf(w.Intent), Confidence: w.Confidence, Details: w.Details, Reasoning: w.Reasoning, By: by}
 	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "" || w.Undescribed,
-		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference(language)}
+		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference()}
 	if a.Intent == understand.List && w.Task.Title == "" && !w.Task.It && len(w.Task.Positions) == 0 {
 		a.Entities.Reference = nil // “my tasks” names none
 	}
-	if a.Intent == understand.Update && a.Entities.Status == completed {
-		if a.Entities.Status = ""; a.Entities.Title == "" && !a.Entities.HasDescription {
-			a.Intent = understand.Complete
-		}
+	done := a.Intent == understand.Update && a.Entities.Status == completed
+	if done {
+		a.Entities.Status = ""
+	}
+	if done && !a.hasValue() {
+		a.Intent = understand.Complete
 	}
 	if a.Intent == understand.Complete || a.Intent == understand.Delete {
-		a.Entities.Title = ""
+		a.Entities = understand.Entities{Status: a.Entities.Status, Reference: a.Entities.Reference}
 	}
 	for _, other := range w.Alternatives {
 		a.Alternatives = append(a.Alternatives, understand.Alternative{Intent: intentOf(other.Intent), Confidence: other.Confidence, Entities: a.Entities})
 	}
-	return a
+	if done && a.Intent == understand.Update {
+		first := a
+		first.Intent = understand.Complete
+		first.Entities = understand.Entities{Reference: a.Entities.Reference}
+		return []Act{first, a}
+	}
+	return []Act{a}
 }
 
 func intentOf(name string) understand.Intent {
@@ -350,15 +371,15 @@ func intentOf(name string) understand.Intent {
 }
 
 // reference is how a model says that the person named tasks; nil if they named none. What it only copies is read by rules.
-func (n Named) reference(language string) *understand.Reference {
+func (n Named) reference() *understand.Reference {
 	r := &understand.Reference{Words: cmp.Or(n.Words, n.Title), Positions: n.Positions, It: n.It, All: n.All, Title: n.Title}
 	switch {
 	case len(n.Positions) > 0:
 		r.Title, r.It, r.All = "", false, false
 	case n.All && n.Except != "":
-		r.Except = understand.Refer(n.Except, language)
+		r.Except = understand.Refer(n.Except)
 	case n.Title == "" && !n.It && !n.All && n.Words != "":
-		return understand.Refer(n.Words, language)
+		return understand.Refer(n.Words)
 	case r.Words == "" && !n.It && !n.All:
 		return nil
 	case n.It && n.Title != "":

@@ -3,6 +3,7 @@ package taskchat_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -228,7 +229,10 @@ func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Call John", "Call Anna")
 	c := h.process("p").talk(ada)
-	many := slices.Repeat([]taskchat.Wish{wish("complete", titled("call"))}, 32)
+	var many []taskchat.Wish
+	for n := range 32 {
+		many = append(many, wish("complete", taskchat.Named{Words: fmt.Sprint("call number ", n), Title: "call"}))
+	}
 	m.proposes(many...)
 	c.say("complete the call tasks", taskchat.StatusClarification)
 	m.hears(taskchat.Heard{Answer: taskchat.Said{Kind: "no"}, Intents: many})

@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/taskchat/understand"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -81,7 +82,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	if e.Cancelled {
 		out.Reason = reasonStopped
 	}
-	out.Summary = Turn{Message: given.Words, Response: clip(r.Response), Status: r.Status, Metadata: m}
+	out.Summary = Turn{Message: given.Words, Response: text.Clip(r.Response, mostKept), Status: r.Status, Metadata: m}
 	return out
 }
 
@@ -121,13 +122,6 @@ func failed(remarks []Remark) bool {
 
 // mostKept bounds what a conversation keeps of a response, in bytes.
 const mostKept = 64 << 10
-
-func clip(text string) string {
-	if len(text) <= mostKept {
-		return text
-	}
-	return strings.ToValidUTF8(text[:mostKept], "") + " …"
-}
 
 // composer puts into words what a run has done.
 type composer struct {

@@ -124,9 +124,6 @@ var table = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
-// templated says that the assistant speaks a language by templates. Without a language it speaks English.
-func templated(language string) bool { return language == "" || table()[language] != nil }
-
 func phrasesOf(language string) phrases {
 	if p := table()[language]; p != nil {
 		return p
@@ -219,21 +216,24 @@ func (c *composer) remark(r Remark) string {
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
-	text := c.said(c.fill(p, form, r), r.kept())
+	text := c.said(c.fill(p, form, r), c.kept(&r))
 	if r.What == sayList {
 		return text + "\n" + c.list(p, r)
 	}
 	return text
 }
 
-// kept are the titles that a sentence has to keep letter by letter.
-func (r *Remark) kept() []string {
+// kept is what a sentence has to keep letter by letter: titles, and the word yes where the language has none that is read as one.
+func (c *composer) kept(r *Remark) []string {
 	if r.What == sayList {
 		return nil
 	}
 	all := titles(r.Items)
 	if r.Title != "" {
 		all = append(all, r.Title)
+	}
+	if r.What == sayConfirmDelete && !understand.Consents(c.language) {
+		all = append(all, "yes")
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
@@ -22,7 +23,14 @@ func said() bt.Leaf {
 		if i.Act.By == "" || i.Act.Agreed {
 			return true, "these are the person's words"
 		}
-		own := wordsOf(strings.Join(append(i.Act.texts(), i.Words, i.Said), "\n"), i.Language)
+		texts := []string{i.Words, i.Said}
+		for _, t := range i.Act.Targets {
+			texts = append(texts, t.Title)
+			if t.Description != nil {
+				texts = append(texts, *t.Description)
+			}
+		}
+		own := wordsOf(strings.Join(texts, "\n"), i.Language)
 		for _, w := range wordsOf(i.Act.Entities.Title+"\n"+i.Act.Entities.Description, i.Language) {
 			if !slices.ContainsFunc(own, func(o string) bool { return alike(w, o) }) {
 				return false, fmt.Sprintf("the person did not say “%s”", w)
@@ -32,24 +40,14 @@ func said() bt.Leaf {
 	})
 }
 
-// texts are those of the tasks that the act is for.
-func (a *Act) texts() (all []string) {
-	for _, t := range a.Targets {
-		all = append(all, t.Title)
-		if t.Description != nil {
-			all = append(all, *t.Description)
-		}
-	}
-	return all
-}
-
-// shortWord is up to which length, in bytes, a word only holds others together in most languages.
+// shortWord is up to how many characters a word only holds others together in most languages.
 const shortWord = 2
 
 // wordsOf are the stems of the words of a text that carry meaning.
 func wordsOf(words, language string) (stems []string) {
 	for _, w := range search.Words(words) {
-		if !search.IsStop(w) && (len(w) > shortWord || w[0] < 'a') { // also a number of one digit
+		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those stands in its pair.
+		if n := utf8.RuneCountInString(w); !search.IsStop(w) && n > 1 && len(w) > shortWord || w[0] < 'a' {
 			stems = append(stems, text.Stem(w, language))
 		}
 	}
@@ -59,15 +57,16 @@ func wordsOf(words, language string) (stems []string) {
 // alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths of the shorter one, as inflected
 // forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be the same.
 func alike(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
+	short, long := []rune(a), []rune(b)
+	if len(short) > len(long) {
+		a, b, short, long = b, a, long, short
 	}
-	if a == b || a[0] < 'a' || len(a) <= shortWord {
+	if a == b || a[0] < 'a' || len(short) <= shortWord {
 		return a == b
 	}
 	begin := 0
-	for begin < len(a) && a[begin] == b[begin] {
+	for begin < len(short) && short[begin] == long[begin] {
 		begin++
 	}
-	return begin > shortWord && 5*begin > 3*len(a) || strings.HasSuffix(b, a)
+	return begin > shortWord && 5*begin > 3*len(short) || strings.HasSuffix(b, a)
 }

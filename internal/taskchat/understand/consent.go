@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -16,19 +17,25 @@ const (
 	No
 )
 
-// consents are all words that make a plain yes or no, with commas between them. Any of "courtesy" and "thanks" may stand around a yes or
-// a no, "urging" around a yes. "assent" is a yes, unless with thanks, which makes it a mere "I see". What means yes in one language and
-// something else in another is a yes only where nobody would answer so in the other.
+// consents are all words that make a plain yes or no, with commas between them, and the languages that they mean it in; those without one mean
+// it in each. Any of "courtesy" and "thanks" may stand around a yes or a no, "urging" around a yes. "assent" is a yes, unless with thanks,
+// which makes it a mere "I see".
 const consents = `
-yes: yes, y, yep, yeah, yup, yes i do, yes i am, sure, sure thing, of course, absolutely, definitely, certainly, go ahead, go for it, do it
-yes: please do, confirm, confirmed, i confirm, correct, right, exactly, that's right, that is right, affirmative, ja, jawohl, jep, jap, ja klar
-yes: klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt, sim, claro, claro que sim
-yes: com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo, com certeza que sim, oui, ouais, bien sûr
-yes: d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui, sí, si, claro que sí, por supuesto, de acuerdo, adelante, hazlo
-yes: correcto, exacto, sì, certo, certamente, va bene, confermo, ja zeker, zeker, jazeker, natuurlijk, ja graag, ja visst, javisst, ja tack, ja tak
-yes: ja takk, kyllä, joo, tak, oczywiście, jasne, ano, samozřejmě, áno, da, desigur, igen, persze, evet, elbette, ναι, βέβαια, да, конечно, давай
-yes: так, звичайно, はい, ええ, うん, お願いします, 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定, 네, 예, 응, 그래, نعم, أجل, بالتأكيد, ايوه, हाँ, हां, जी हाँ, जी हां, ज़रूर, 👍, 👌
-assent: ok, okay, k, fine, alright, all right, in ordnung, está bem, tá bem, vale, tamam, oké, 알겠어요
+yes: yes, 👍, 👌
+yes en: y, yep, yeah, yup, yes i do, yes i am, sure, sure thing, of course, absolutely, definitely, certainly, go ahead, go for it, do it
+yes en: please do, confirm, confirmed, i confirm, correct, right, exactly, that's right, that is right, affirmative
+yes de nl sv da no nb nn: ja
+yes de: jawohl, jep, jap, ja klar, klar, na klar, natürlich, selbstverständlich, genau, richtig, mach das, mach es, ich bestätige, bestätigt
+yes pt: sim, claro, claro que sim, com certeza, isso mesmo, pode, podes, pode apagar, podes apagar, pode excluir, pode ser, confirmo
+yes fr: oui, ouais, bien sûr, d'accord, vas y, allez y, absolument, exactement, je confirme, mais oui
+yes es: sí, si, claro, claro que sí, por supuesto, de acuerdo, adelante, hazlo, correcto, exacto, confirmo
+yes it: sì, si, certo, certamente, va bene, confermo; nl: ja zeker, zeker, jazeker, natuurlijk, ja graag
+yes sv: ja visst, javisst, ja tack; da no nb nn: ja tak, ja takk; pt: com certeza que sim
+yes fi: kyllä, joo; pl: tak, oczywiście, jasne; cs: ano, samozřejmě; sk: áno; ro sr hr bs sl: da; ro: desigur; hu: igen, persze
+yes tr: evet, elbette; el: ναι, βέβαια; ru bg sr: да; ru: конечно, давай; uk: так, звичайно; ja: はい, ええ, うん, お願いします
+yes zh: 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定; ko: 네, 예, 응, 그래; ar: نعم, أجل, بالتأكيد, ايوه; hi: हाँ, हां, जी हाँ, जी हां, ज़रूर
+assent: ok, okay
+assent en: k, fine, alright, all right; de: in ordnung; pt: está bem, tá bem; es: vale; tr: tamam; nl: oké; ko: 알겠어요
 no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not, no way
 no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them
 no: no tak, nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es
@@ -39,7 +46,7 @@ no: いいえ, いや, だめ, やめて, 不, 不是, 不要, 不行, 不用, �
 courtesy: please, pls, kindly, bitte, gern, gerne, por favor, faz favor, s'il te plaît, s'il vous plaît, per favore, graag, alsjeblieft, alstublieft
 courtesy: snälla, gärna, vær så snill, proszę, prosím, te rog, kérem, kérlek, lütfen, παρακαλώ, пожалуйста, будь ласка, 부탁해요, من فضلك, कृपया, 请, 請
 thanks: thanks, thank you, thx, thanks a lot, danke, danke schön, vielen dank, obrigado, obrigada, merci, gracias, grazie, dank je, bedankt, dank u
-thanks: tack, takk, kiitos, dziękuję, dzięki, děkuji, díky, mulțumesc, köszönöm, teşekkürler, ευχαριστώ, спасибо, дякую, ありがとう, 谢谢, 謝謝, 감사합니다, شكرا
+thanks: tack, tak, takk, kiitos, dziękuję, dzięki, děkuji, díky, mulțumesc, köszönöm, teşekkürler, ευχαριστώ, спасибо, дякую, ありがとう, 谢谢, 謝謝, 감사합니다, شكرا
 thanks: धन्यवाद
 urging: delete it, delete them, delete that, remove it, remove them, i'm sure, i am sure, all of them, both, both of them, lösch sie, lösch es
 urging: lösche sie, lösche es, löschen, alles, alle, beide, ganz sicher, ich bin sicher, apaga, apague, apagar, exclui, exclua, tudo, todas, ambas
@@ -52,35 +59,64 @@ const (
 	longestAnswer  = 120
 )
 
-var consentKinds = sync.OnceValue(func() map[string]string {
-	kinds := map[string]string{}
+// consent is what words mean in some languages, or in each.
+type consent struct {
+	kind      string
+	languages []string
+}
+
+var consentKinds = sync.OnceValue(func() map[string][]consent {
+	kinds := map[string][]consent{}
 	for line := range strings.Lines(consents) {
-		kind, phrases, _ := strings.Cut(line, ": ")
-		for phrase := range strings.SplitSeq(phrases, ",") {
-			if words := consentWords(phrase); len(words) > 0 {
-				kinds[strings.Join(words, " ")] = kind
+		kind := line[:max(strings.IndexAny(line, " :"), 0)]
+		for part := range strings.SplitSeq(line, ";") {
+			head, phrases, _ := strings.Cut(part, ": ")
+			languages := strings.Fields(strings.TrimPrefix(head, kind))
+			for phrase := range strings.SplitSeq(phrases, ",") {
+				if words := strings.Join(consentWords(phrase), " "); words != "" {
+					kinds[words] = append(kinds[words], consent{kind, languages})
+				}
 			}
 		}
 	}
 	return kinds
 })
 
-// Consent says whether words are nothing but a plain yes or no, in any of some twenty-five languages, with or without a courtesy. It looks
-// them up in a closed list; all else, a yes with more behind it, and a yes that is asked or quoted, is Unclear.
-func Consent(words string) Answer {
+// meaning is the kind of an entry in a language, which may be unknown (""); "" if it is a yes in other languages alone.
+func meaning(words, language string) string {
+	all := consentKinds()[words]
+	for _, c := range all { // what holds for some languages stands before what holds for each
+		if len(c.languages) == 0 || slices.Contains(c.languages, language) {
+			return c.kind
+		}
+	}
+	if language == "" && len(all) > 0 {
+		return all[0].kind
+	}
+	return ""
+}
+
+// Consents says that there are words of a language that mean yes.
+func Consents(language string) bool {
+	return language == "en" || strings.Contains(consents, " "+language+" ") || strings.Contains(consents, " "+language+": ")
+}
+
+// Consent says whether words are nothing but a plain yes or no in a language, with or without a courtesy; "" is any of some twenty-five. It
+// looks them up in a closed list; all else, a yes of another language, a yes with more behind it, and a yes that is asked or quoted, is Unclear.
+func Consent(words, language string) Answer {
 	if len(words) > longestAnswer || strings.ContainsAny(words, "?？؟;;\"“”„«»‘") {
 		return Unclear
 	}
 	said := map[string]bool{}
 	for left := consentWords(clean(words)); len(left) > 0; {
 		n := min(longestConsent, len(left))
-		for n > 0 && consentKinds()[strings.Join(left[:n], " ")] == "" {
+		for n > 0 && meaning(strings.Join(left[:n], " "), language) == "" {
 			n--
 		}
 		if n == 0 {
 			return Unclear
 		}
-		said[consentKinds()[strings.Join(left[:n], " ")]] = true
+		said[meaning(strings.Join(left[:n], " "), language)] = true
 		left = left[n:]
 	}
 	switch yes := said["yes"] || said["assent"]; {

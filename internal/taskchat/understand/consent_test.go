@@ -5,15 +5,37 @@ import (
 	"testing"
 )
 
-func TestAPlainYesAndNoInEachLanguage(t *testing.T) {
-	yes := `yes|Yes!|yes please|yep, delete it|do it|ok|sure, go for it|yeah go ahead|yes, thank you|y|👍|👍🏽|Yes 👍|ja|Ja, bitte|klar, mach das|ja, alles|sim|sim, pode apagar|claro que sim|sim sim apaga|oui|oui merci|Oui, s’il te plaît|sí|` +
-		`sí por favor|SÍ|si|sì, grazie|ja graag|ja tack|ja tak|kyllä|joo|tak|tak, proszę|ano, prosím|da|da, te rog|igen|evet|evet lütfen|ναι|Ναι, παρακαλώ|да|да, пожалуйста|так|はい|はい、お願いします|是的|好的，谢谢|네|예|نعم|हाँ|जी हाँ`
-	no := `no|No!|no thanks|nope|never mind|don't delete it|no, forget it|n|👎|nein|Nein danke|nein, behalten|bloß nicht|nein, bloß nicht|não|nao|não obrigado|não apagues|esquece|non|non merci|no, gracias|mejor no|no grazie|nee|nej tack|nej tak|nei takk|` +
-		`ei|ei kiitos|nie|ne|nu|nem|hayır|Όχι|нет|ні|いいえ|不|不要|아니요|لا|नहीं|neither of them`
-	for want, all := range map[Answer]string{Yes: yes, No: no} {
+func TestAPlainYesInEachLanguage(t *testing.T) {
+	for language, all := range map[string]string{
+		"en": `yes|Yes!|yes please|yep, delete it|do it|ok|sure, go for it|yeah go ahead|yes, thank you|y|👍|👍🏽|Yes 👍`,
+		"de": "ja|Ja, bitte|klar, mach das|ja, alles|yes|ok", "pt": "sim|sim, pode apagar|claro que sim|sim sim apaga", "fr": "oui|oui merci|Oui, s’il te plaît",
+		"es": "sí|sí por favor|SÍ|si", "it": "sì, grazie", "nl": "ja graag", "sv": "ja tack", "da": "ja tak", "nb": "ja takk", "fi": "kyllä|joo", "pl": "tak|tak, proszę",
+		"cs": "ano, prosím", "ro": "da|da, te rog", "hu": "igen", "tr": "evet|evet lütfen", "el": "ναι|Ναι, παρακαλώ", "ru": "да|да, пожалуйста", "uk": "так",
+		"ja": "はい|はい、お願いします", "zh": "是的|好的，谢谢", "ko": "네|예", "ar": "نعم", "hi": "हाँ|जी हाँ", "": "yes|ja|oui|sí|sim|evet|はい", "vi": "yes|ok",
+	} {
 		for words := range strings.SplitSeq(all, "|") {
-			if got := Consent(words); got != want {
-				t.Errorf("%q: got %d, want %d", words, got, want)
+			if got := Consent(words, language); got != Yes {
+				t.Errorf("%q in %q: got %d", words, language, got)
+			}
+		}
+	}
+}
+
+func TestAPlainNoInEachLanguage(t *testing.T) {
+	for words := range strings.SplitSeq(`no|No!|no thanks|nope|never mind|don't delete it|no, forget it|n|👎|nein|Nein danke|nein, behalten|bloß nicht|nein, bloß nicht|não|nao|não obrigado|não apagues|`+
+		`esquece|non|non merci|no, gracias|mejor no|no grazie|nee|nej tack|nej tak|nei takk|ei|ei kiitos|nie|ne|nu|nem|hayır|Όχι|нет|ні|いいえ|不|不要|아니요|لا|नहीं|neither of them`, "|") {
+		if got := Consent(words, "en"); got != No {
+			t.Errorf("%q: got %d", words, got)
+		}
+	}
+}
+
+func TestYesOfAnotherLanguageIsNone(t *testing.T) {
+	for language, all := range map[string]string{"da": "tak|mange tak|igen|da", "de": "da|tak|ano|si", "sv": "igen|tak", "pt": "da|ano|si|ja", "en": "tak|da|igen|ja|vale", "pl": "da|ja|ano",
+		"es": "y|da|ano", "vi": "tak|da", "": "tak|mange tak"} {
+		for words := range strings.SplitSeq(all, "|") {
+			if Consent(words, language) == Yes {
+				t.Errorf("%q is a yes in %q", words, language)
 			}
 		}
 	}
@@ -21,31 +43,32 @@ func TestAPlainYesAndNoInEachLanguage(t *testing.T) {
 
 func TestWhatIsNotWhollyAPlainYesIsNone(t *testing.T) {
 	for words := range strings.SplitSeq(`|yes?|yes but not that one|yes and no|no wait yes|yes no|yes, the second|yes 2|yes, delete all|yes and add milk|yes if it is done|he said yes|"yes"|“ja”|'yes'|«oui»|maybe|I guess|yesterday|not ok|of course not now?|why not|`+
-		`delete it|delete task 2|thanks|please|ok thanks|lol ok|ja aber später|ja nein|jein|ja ja|ja?|lösch sie|doch|sim mas depois|acho que sim|apaga isso|talvez|oui mais non|sí pero no|sino|simplesmente|Januar|da drüben|是吗？|ναι;|tack|mange tak|`+
+		`delete it|delete task 2|thanks|please|ok thanks|lol ok|ja aber später|ja nein|jein|ja ja|ja?|lösch sie|doch|sim mas depois|acho que sim|apaga isso|talvez|oui mais non|sí pero no|sino|simplesmente|Januar|da drüben|是吗？|ναι;|tack|`+
 		`sure not|right now|nein ja|yes!!! no|👍👎|delete it no|no, delete it|okey dokey then|да нет`, "|") {
-		if got := Consent(words); got == Yes {
-			t.Errorf("%q is read as a yes", words)
+		for _, language := range []string{"", "en", "de", "pt", "fr", "es", "el", "ru", "zh"} {
+			if Consent(words, language) == Yes {
+				t.Errorf("%q is read as a yes in %q", words, language)
+			}
 		}
 	}
-	if Consent("yes"+strings.Repeat("!", longestAnswer)) != Unclear || Consent("\xffyes") == Yes {
+	if Consent("yes"+strings.Repeat("!", longestAnswer), "") != Unclear || Consent("\xffyes", "") == Yes {
 		t.Error("what is too long or no text is a yes")
 	}
 }
 
-func TestNoWordsMeanBothYesAndNo(t *testing.T) {
-	kinds := map[string]string{}
-	for line := range strings.Lines(consents) {
-		kind, phrases, _ := strings.Cut(line, ": ")
-		for phrase := range strings.SplitSeq(phrases, ",") {
-			words := consentWords(phrase)
-			key := strings.Join(words, " ")
-			if before := kinds[key]; key != "" && before != "" && before != kind {
-				t.Errorf("%q is both %s and %s", key, before, kind)
+func TestNoWordsMeanTwoThingsInOneLanguage(t *testing.T) {
+	for words, all := range consentKinds() {
+		if len(strings.Fields(words)) > longestConsent {
+			t.Errorf("%q has more words than are looked up", words)
+		}
+		seen := map[string]string{}
+		for _, c := range all {
+			for _, language := range append(c.languages, strings.Repeat("each", 1-min(len(c.languages), 1))) {
+				if before := seen[language]; language != "" && before != "" && before != c.kind {
+					t.Errorf("%q is both %s and %s in %s", words, before, c.kind, language)
+				}
+				seen[language] = c.kind
 			}
-			if len(words) > longestConsent {
-				t.Errorf("%q has more words than are looked up", key)
-			}
-			kinds[key] = kind
 		}
 	}
 }

@@ -169,11 +169,11 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	}
 	named := g.extra.ReplaceAllString(said["ref"], "")
 	if named != "" {
-		if e.Reference = Refer(named, g.code); e.Reference == nil || g.not.MatchString(named) {
+		if e.Reference = Refer(named); e.Reference == nil || g.not.MatchString(named) {
 			return nil
 		}
 	}
-	placed, title := e.Reference != nil && e.Reference.Title == "", Refer(said["title"], g.code)
+	placed, title := e.Reference != nil && e.Reference.Title == "", Refer(said["title"])
 	switch {
 	case f.how&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""), g.wrong.MatchString(e.Title):
 		return nil

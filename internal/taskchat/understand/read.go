@@ -79,7 +79,7 @@ func (g *grammar) followUp(clause string, previous Intent) []Result {
 	if short == s || previous != Complete && previous != Delete {
 		return nil
 	}
-	if ref := Refer(short, g.code); ref != nil && ref.Positions != nil {
+	if ref := Refer(short); ref != nil && ref.Positions != nil {
 		return one(previous, Entities{Reference: ref}, "what was done last, for another task")
 	}
 	return nil

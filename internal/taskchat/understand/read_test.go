@@ -149,7 +149,7 @@ func TestNothingIsGuessedIntoATaskOrAChange(t *testing.T) {
 		"a correction": {"complete 2, no wait, 3", "add milk, sorry, I mean oat milk", "delete task 1... actually no, leave it", "conclui a 2, não, espera, a 3"},
 	} {
 		for _, words := range all {
-			for _, x := range Read(words, Context{Shown: 5, Spoken: true, Previous: Complete}).Results {
+			for _, x := range Read(words, Context{Previous: Complete}).Results {
 				if x.Intent != Chat && x.Intent != List && x.Intent != Help {
 					t.Errorf("%s: %q is read as %s", what, words, x.Intent.said(x.Entities))
 				}
@@ -160,7 +160,7 @@ func TestNothingIsGuessedIntoATaskOrAChange(t *testing.T) {
 
 func TestAnswersToWhatWasAsked(t *testing.T) {
 	ask := func(kind string) Context {
-		return Context{Shown: 3, Open: &Open{Kind: kind, Intent: Delete, Options: []string{"Call Anna about the lease", "Call Ben"}}}
+		return Context{Open: &Open{Kind: kind, Intent: Delete}}
 	}
 	check(t, ask(KindConfirm), [][2]string{
 		{"Yes, please!", "confirm"}, {"nein danke", "decline"}, {"no, the third", "delete #3"}, {"Nein, die dritte", "delete #3"}, {"não, a terceira", "delete #3"}, {"yes but not that one", "chat"},
@@ -205,14 +205,14 @@ func wellFormed(t *testing.T, words string, c Context) {
 				t.Errorf("%q: a reference to nothing", words)
 			}
 		}
-		if x.Intent == Confirm && Consent(words) != Yes {
+		if x.Intent == Confirm && Consent(words, c.Language) != Yes {
 			t.Errorf("%q confirms, and is no plain yes", words)
 		}
 	}
 }
 
 func contexts() []Context {
-	return []Context{{}, {Shown: 5, Spoken: true, Previous: Delete, Language: "pt"}, {Open: &Open{Kind: KindConfirm, Intent: Delete}}, {Open: &Open{Kind: KindValue}}, {Open: &Open{Kind: KindChoose, Options: []string{"Buy milk"}}}}
+	return []Context{{}, {Previous: Delete, Language: "pt"}, {Open: &Open{Kind: KindConfirm, Intent: Delete}}, {Open: &Open{Kind: KindValue}}, {Open: &Open{Kind: KindChoose}}}
 }
 
 func TestAnyWordsAreReadAsSomething(t *testing.T) {

@@ -111,9 +111,8 @@ func lenient(pattern string) *regexp.Regexp {
 }
 
 // Refer reads how tasks are named, in any of five languages: a position ("task 2", "die letzte", "la tâche 2"), "it", all of them, or else by
-// content words, so that a number in a title, a date or a time is no position; nil if there are no words. All languages are tried, whichever is
-// said to be that of the words.
-func Refer(words, _ string) *Reference {
+// content words, so that a number in a title, a date or a time is no position; nil if there are no words.
+func Refer(words string) *Reference {
 	s := strings.Trim(text.OneLine(clean(words)), ".,!? ")
 	if s == "" || len(s) > maxBytes {
 		return nil
@@ -128,7 +127,7 @@ func Refer(words, _ string) *Reference {
 	case all != nil || is.every.MatchString(s):
 		r.All, r.Both = true, is.both.MatchString(s)
 		if all != nil && all[1] != "" {
-			r.Except = Refer(all[1], "")
+			r.Except = Refer(all[1])
 		}
 	case label != nil && len(search.Words(label[1])) > 0:
 		r.Title = unquoted(label[1])

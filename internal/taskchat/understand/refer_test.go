@@ -22,12 +22,12 @@ func TestReferencesInFiveLanguages(t *testing.T) {
 		"[chapter 2]": {"chapter 2"}, "[3 May]": {"3 May"}, "[17:30]": {"17:30"}, "[0]": {"0"}, "[Ausgabe 2026]": {"Ausgabe 2026"}, "[second-hand books]": {"the second-hand books"}, "[2.5 kg flour]": {"2.5 kg flour"},
 	} {
 		for _, words := range all {
-			if got := Refer(words, "en").said(); got != want {
+			if got := Refer(words).said(); got != want {
 				t.Errorf("%q: got %s, want %s", words, got, want)
 			}
 		}
 	}
-	if Refer(" .", "en") != nil {
+	if Refer(" .") != nil {
 		t.Error("no words refer to something")
 	}
 }

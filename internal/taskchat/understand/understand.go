@@ -73,15 +73,12 @@ const (
 
 // Open is what the assistant asked and the next words may answer.
 type Open struct {
-	Kind    string   // KindConfirm, KindChoose or KindValue
-	Intent  Intent   // of what waits
-	Options []string // labels as they were shown
+	Kind   string // KindConfirm, KindChoose or KindValue
+	Intent Intent // of what waits
 }
 
 // Context is what was before the message.
 type Context struct {
-	Shown    int    // tasks in the last list shown; 0: none
-	Spoken   bool   // "it" can mean something
 	Open     *Open  // nil: nothing was asked
 	Language string // of the messages before; "": unknown
 	Previous Intent // of the message before, if it asked to change tasks; "": it did not
@@ -144,7 +141,7 @@ func one(i Intent, e Entities, why string) []Result {
 
 // answer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what the words are else.
 func (c *Context) answer(words string, commands []Result) []Result {
-	switch Consent(words) {
+	switch Consent(words, c.Language) {
 	case Yes:
 		return one(Confirm, Entities{}, "nothing but a yes")
 	case No:
@@ -158,7 +155,7 @@ func (c *Context) answer(words string, commands []Result) []Result {
 	for _, g := range grammars() {
 		rest, _ = g.bare(rest)
 	}
-	ref := Refer(rest, c.Language)
+	ref := Refer(rest)
 	place := ref != nil && ref.Title == ""
 	switch c.Open.Kind {
 	case KindValue:
