@@ -363,14 +363,6 @@ suite("the Inquiry", { timeout: 5 * deadline }, () => {
     assert.deepEqual([report.ok, report.page, report.session, report.checks.find((c) => c.name === "documents")?.outcome], [true, true, path.inquiry, "holds"]);
     assert.equal((await given(verify(page.toString().replace("corrosion", "erosion")))).ok, false);
   });
-
-  test("analyses an interview that was held already", async () => {
-    const pairs = [{ question: "Why was the bridge closed?", answer: "" }];
-    const found = await given(ada.POST("/api/inquiries/analyse", { body: { hypothesis, detective: "offline:rules", pairs } }));
-    assert.deepEqual([found.by, found.pairs.length, found.contradictions], ["offline:rules", 1, []]);
-    // @ts-expect-error there is no such language here
-    await refused(ada.POST("/api/inquiries/analyse", { body: { hypothesis, language: "pt", pairs } }), 400, "invalid_request");
-  });
 });
 
 suite("what can't be done is refused with a problem", { timeout: 5 * deadline }, () => {
