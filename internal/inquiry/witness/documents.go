@@ -106,7 +106,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 		question = cmp.Or(before, w.Hypothesis) + " " + question
 		terms = w.index.terms(question, code)
 	}
-	if _, about := text.Find(question, w.Hypothesis); about { // the words around it ask for an aspect, and stand in no document
+	if _, about := text.Find(question, strings.TrimRight(w.Hypothesis, ".?! ")); about { // the words around it ask for an aspect, and stand in no document
 		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
 	} else {
 		earlier = nil

@@ -221,7 +221,7 @@ func TestFollowUpIsUnderstoodByWhatWasAsked(t *testing.T) {
 // Without a detective the same is asked by aspects. Once all was said, no further passage was found, and not none.
 func TestQuestionsAboutTheHypothesisCollectWhatWasNotSaidYet(t *testing.T) {
 	const about = "Pump B leaked at its seal"
-	w := over(t, Options{Hypothesis: about}, pumps, other)
+	w := over(t, Options{Hypothesis: about + "."}, pumps, other)
 	var earlier []Exchange
 	var said, nothing []string
 	for _, aspect := range []string{"What happened", "When was it, on which date", "Wie kam es dazu", "Who was involved"} {
