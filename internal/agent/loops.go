@@ -26,7 +26,7 @@ func GoesRound() bt.Leaf {
 	}
 	return bt.Func("GoesRound", "Finds out whether the run repeats itself, counts it and tells the user. FAILURE if it does not. 0 turns a pattern off.", func(i in, o *out) error {
 		l := &o.Ledger
-		pattern := ""
+		var pattern string
 		switch {
 		case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
 			pattern = "the same reason"

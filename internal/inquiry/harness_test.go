@@ -3,7 +3,6 @@ package inquiry_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -423,20 +422,6 @@ func by(s record.Session) (all []string) {
 func (h *house) rows() []journal.Run {
 	h.Helper()
 	return must(h.journal.Runs(h.Context(), ada, journal.Filter{Limit: 100, Summaries: true}))(h)
-}
-
-// refused wants an inquiry to be refused in words that hold these parts, with nothing begun.
-func (p *process) refused(words string, o any, parts ...string) {
-	p.Helper()
-	_, err := p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
-	var asked *assistant.RequestError
-	if !errors.As(err, &asked) {
-		p.Errorf("it is not refused, but %v", err)
-		return
-	}
-	contains(p, asked.Public+"\n"+asked.Hint+"\n"+err.Error(), parts...)
-	same(p, "runs that were begun", len(p.rows()), 0)
-	same(p, "questions", len(p.asked()), 0)
 }
 
 func must[T any](value T, err error) func(h testing.TB) T {

@@ -155,10 +155,11 @@ func askClassifier() bt.Leaf {
 		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
+		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
-			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier is not available, so rules decide: %s", err.Reason)
-			return nil
+			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
+				"The classifier is not available, so rules decide: %s", fault.Reason)
+			return nil //nolint:nilerr // rules decide then
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
 		if err != nil {

@@ -110,10 +110,10 @@ func (e *Illegal) Error() string {
 func (s *Session) Ending() Act {
 	act := TranscriptionEnds
 	for _, e := range s.Audio {
-		switch {
-		case e.Status == Pending:
+		switch e.Status {
+		case Pending:
 			return TranscriptionStops
-		case e.Status == Failure:
+		case Failure:
 			act = TranscriptionFails
 		}
 	}

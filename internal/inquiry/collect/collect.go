@@ -47,7 +47,7 @@ func wordsOf(language string) words {
 			"Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?", "Combien, quel montant ou quelle quantité : %s ?"},
 			"Aucune date ni aucun chiffre dans la réponse à : %s"},
 		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?", "¿Quién estuvo implicado: %s?",
-			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"},
+			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"}, //nolint:misspell // Spanish
 			"Ninguna fecha ni cifra en la respuesta a: %s"},
 	}
 	if w, known := all[language]; known {
@@ -104,11 +104,11 @@ func names(hypothesis string) (list []string) {
 // Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no figure.
 func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 	w := wordsOf(language)
-	for n, p := range pairs {
-		if n >= len(aspects()) {
+	for n, aspect := range aspects() {
+		if n >= len(pairs) {
 			break
 		}
-		aspect := aspects()[n]
+		p := pairs[n]
 		gap := record.Gap{ID: fmt.Sprintf("g%d", n+1), Aspect: aspect, Since: n + 1}
 		figures := strings.ContainsFunc(p.Answer, unicode.IsDigit)
 		switch {

@@ -20,12 +20,6 @@ func isUUID(id string) bool {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
 
-// isHash says whether a text is one as files.Hash gives it.
-func isHash(hash string) bool {
-	digits, ok := strings.CutPrefix(hash, "sha256:")
-	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
 func blank(text string) bool { return strings.Trim(text, space) == "" }
 
 // mostContradictions is how many contradictions an audit has at most.

@@ -105,10 +105,10 @@ func (t *said) read() {
 		case strings.HasPrefix(said, ">"):
 			k = quoted
 		}
-		switch {
-		case k == word:
+		switch k {
+		case word:
 			t.line(said)
-		case k == last.kind:
+		case last.kind:
 			t.tokens[len(t.tokens)-1].raw += "\n" + said
 		default:
 			t.tokens = append(t.tokens, token{kind: k, raw: said, seen: "#" + k.String()})
