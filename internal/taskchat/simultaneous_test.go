@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"sibyl/internal/journal"
@@ -86,10 +87,12 @@ func TestConfirmationOutlivesTheProcessThatAskedForIt(t *testing.T) {
 // held is a list of tasks whose next listing waits.
 func (h *house) held() (arrived <-chan struct{}, release func()) {
 	came, gate := make(chan struct{}), make(chan struct{})
+	var waited atomic.Bool
 	h.served.(*faulty).listed = func() error {
-		h.served.(*faulty).listed = nil
-		close(came)
-		<-gate
+		if waited.CompareAndSwap(false, true) {
+			close(came)
+			<-gate
+		}
 		return nil
 	}
 	return came, func() { close(gate) }
