@@ -271,8 +271,7 @@ func (o offline) telling() (words []string) {
 	return words
 }
 
-// lacking says which names of the question are in no place; "" where there are none. A name has capitals, though it does not begin the question, or
-// marks of an identifier within; it is no noun of German that the search has translated.
+// lacking says which names of the question, words with capitals or marks of an identifier, are in no place; "" for none.
 func (o offline) lacking(places []passage) string {
 	if o.ofAll() {
 		return ""
