@@ -50,7 +50,7 @@ var budgets = map[string]int{
 	"internal/taskchat":   4223,
 	"internal/telemetry":  1385,
 	"internal/text":       1789,
-	"internal/tool":       12076,
+	"internal/tool":       12060,
 	"internal/user":       1316,
 	"prompts":             107,
 	"trees":               93,

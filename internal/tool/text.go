@@ -2,20 +2,12 @@ package tool
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
+
+	"sibyl/internal/text"
 )
 
 // Clip is the longest beginning of s within limit bytes that ends with a whole character.
-func Clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:max(limit, 0)]
-}
+func Clip(s string, limit int) string { return text.Clip(s, limit) }
 
 // MaxResult bounds the text of a result, and the structured result behind it, in bytes each: no tool needs as much, and each result is kept.
 const MaxResult = 1 << 20
@@ -38,12 +30,4 @@ func (r Result) Bounded() Result {
 }
 
 // Count writes a number with its noun: 1 note, 2 notes, 2 entries.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func Count(n int, noun string) string { return text.Count(n, noun) }
