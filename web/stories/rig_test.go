@@ -70,7 +70,7 @@ func prepared(run func() int) (int, error) {
 		return 0, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(dir, "browser")),
-		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-file-for-fake-audio-capture", said), chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("lang", "en-GB"),
+		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-file-for-fake-audio-capture", said), chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("accept-lang", "en-GB"),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
