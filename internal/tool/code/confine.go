@@ -15,6 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
+const secretHint = "it is never read; look for an example or a template beside it"
+
 // cleanPath checks a path from outside and gives it its one spelling: slash-separated, relative to the root, "." for
 // the root itself.
 func cleanPath(p string) (string, error) {
@@ -97,8 +99,7 @@ func (p *place) check(name, whole string) error {
 	}
 	p.info = info
 	if why := files.SecretReason(parentOf(p.parent, p.path), name, info.IsDir()); why != "" {
-		const hint = "it is never read; look for an example or a template beside it"
-		return tool.Errorf(tool.Denied, hint, "%s is closed: %s", p.path, why)
+		return tool.Errorf(tool.Denied, secretHint, "%s is closed: %s", p.path, why)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return linkError(p.parent, p.path, name)

@@ -272,6 +272,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
 	}
 	res.Text = searchText(data, left)
+	s.skipped.tell(&res)
 	return res.WithData(data)
 }
 
@@ -310,28 +311,6 @@ func searchText(data SearchData, left int) string {
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
 		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))
 	}
-	b.WriteString(".")
-	b.WriteString(data.Skipped.text())
-	b.WriteString("\n")
+	b.WriteString(".\n")
 	return b.String()
-}
-
-// text says what was skipped, as a sentence with a space before it.
-func (s Skipped) text() string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		noun string
-	}{
-		{s.Binary, "binary file"}, {s.Large, "file over 2 MB"}, {s.Secret, "file that may hold secrets"},
-		{s.Links, "link or special file"}, {s.Unreadable, "unreadable entry"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d × %s", p.n, p.noun))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " Skipped: " + strings.Join(parts, ", ") + "."
 }
