@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"go/doc"
+	"go/parser"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -126,8 +128,7 @@ func mapFile(s *source, hash string) tool.Result {
 	ref := func(title string, start, end int) {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: s.path, Title: title, Start: start, End: end, Hash: hash, Opened: true})
 	}
-	defs := outline(s)
-	if start, end := s.purpose(defs); start > 0 {
+	if start, end := s.purpose(); start > 0 {
 		var lines []string
 		for n := start; n <= min(end, start+aroundLines); n++ {
 			lines = append(lines, printable(string(s.line(n)), maxLine))
@@ -135,7 +136,7 @@ func mapFile(s *source, hash string) tool.Result {
 		writeNumbered(&text.Builder, start, lines)
 		ref("", start, start+len(lines)-1)
 	}
-	listed := 0
+	listed, defs := 0, outline(s)
 	for _, d := range defs {
 		if d.kind == "package" || d.member && len(defs) > maxDeclared {
 			continue
@@ -158,12 +159,14 @@ func mapFile(s *source, hash string) tool.Result {
 
 // purpose gives the lines in which a file says what it is for: of Go the comment right above the package, else the one with which it begins, but for one
 // of lawyers; 0 if there is none.
-func (s *source) purpose(defs []definition) (start, end int) {
+func (s *source) purpose() (start, end int) {
 	if s.lang.name == "Go" {
-		if i := slices.IndexFunc(defs, func(d definition) bool { return d.kind == "package" }); i >= 0 {
-			return defs[i].doc, defs[i].line
+		files := token.NewFileSet()
+		tree, err := parser.ParseFile(files, "", s.text, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil || tree.Doc == nil {
+			return 0, 0
 		}
-		return 0, 0
+		return files.PositionFor(tree.Doc.Pos(), false).Line, files.PositionFor(tree.Package, false).Line
 	}
 	for n := 1; n <= len(s.lines); n++ {
 		from := n

@@ -188,7 +188,7 @@ func (r *Root) packageDoc(f *folder) string {
 			return printable(strings.TrimSpace(string(m[1])), maxShort)
 		}
 		s := newSource(p, content)
-		if start, end := s.purpose(outline(s)); start > 0 {
+		if start, end := s.purpose(); start > 0 {
 			return s.sentence(definition{doc: start, line: end})
 		}
 	}

@@ -40,7 +40,7 @@ func (r *Root) symbolTool() tool.Tool {
 type wanted struct {
 	name   string
 	owners []string // types or packages, the outermost first
-	loose  bool     // case and underscores don't matter
+	loose  *scanner // finds the name without regard to case and underscores; nil: these matter
 }
 
 func parseSymbol(symbol string) (wanted, error) {
@@ -58,7 +58,7 @@ func parseSymbol(symbol string) (wanted, error) {
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 func (w *wanted) is(name string) bool {
-	return name == w.name || w.loose && plain(name) == plain(w.name)
+	return name == w.name || w.loose != nil && plain(name) == plain(w.name)
 }
 
 // fit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
@@ -81,9 +81,8 @@ func (w *wanted) eachMention(text []byte, emit func(start, end int)) {
 			emit(start, end)
 		}
 	}
-	if w.loose {
-		low := plain(w.name)
-		newScanner([]term{{word: low, stem: low, compound: true, head: 2}}).find(text, func(m match) { whole(m.start, m.end) })
+	if w.loose != nil {
+		w.loose.find(text, func(m match) { whole(m.start, m.end) })
 		return
 	}
 	for at := 0; ; {
@@ -202,9 +201,9 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 	}
 	all, err := r.find(ctx, sc, want)
 	exact := len(all.definitions) > 0 && (all.definitions[0].fit > 0 || len(want.owners) == 0)
-	if err == nil && !exact && len(plain(want.name)) > 1 {
+	if low := plain(want.name); err == nil && !exact && len(low) > 1 {
 		var loose places
-		want.loose = true
+		want.loose = newScanner([]term{{word: low, stem: low, compound: true, head: 2}})
 		if loose, err = r.find(ctx, sc, want); len(loose.definitions) > 0 {
 			all = loose
 			all.uses = slices.DeleteFunc(all.uses, func(p mention) bool { return p.name != all.definitions[0].name })
