@@ -174,7 +174,7 @@ func (s *source) purpose() (start, end int) {
 			n++
 		}
 		switch {
-		case n > from && !holdsFolded(string(s.text[s.lines[from-1]:s.lines[n-2]])+string(s.line(n-1)), "copyright", "license", "licence"):
+		case n > from && !holdsFolded(s.span(from, n-1), "copyright", "license", "licence"):
 			return from, n - 1
 		case n == from && len(bytes.TrimSpace(s.line(n))) > 0:
 			return 0, 0

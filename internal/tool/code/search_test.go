@@ -41,7 +41,7 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "How does the pool close idle connections?"})
 	want := Hit{
 		Path: "pool/pool.go", Line: 9, Text: "// closeIdle closes every connection that has been idle for too long.", Start: 4, End: 14,
-		Own: 9, Head: 10, From: 4, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1, Terms: []string{"pool", "close", "idle", "connections"},
+		Own: 9, Head: 10, From: 4, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1,
 	}
 	if diff := cmp.Diff(want, d.Hits[0]); diff != "" {
 		t.Error(diff)
