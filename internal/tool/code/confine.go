@@ -173,6 +173,10 @@ func ioError(at string, err error) error {
 		return tool.Errorf(tool.NotFound, "see repo_map or code_search for what there is", "%s does not exist", at)
 	case errors.Is(err, errNotRegular):
 		return tool.Errorf(tool.Denied, "pipes, devices and sockets are not read", "%s is not a regular file", at)
+	case errors.Is(err, errLarge):
+		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are read, and of up to 2 MB searched", "%s is too large", at)
+	case errors.Is(err, errBinary):
+		return tool.Errorf(tool.Failed, "only text can be read", "%s is binary", at)
 	case errors.Is(err, errChanged):
 		return tool.Errorf(tool.Conflict, "try again", "%s: %w", at, err)
 	case errors.Is(err, fs.ErrPermission):

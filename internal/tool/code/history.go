@@ -52,6 +52,7 @@ type history struct {
 
 	text   page
 	refs   []tool.Ref
+	names  []string // of changed files
 	items  int
 	cut    bool            // there is more
 	secret map[string]bool // changed files that are left out
@@ -168,7 +169,7 @@ func (h *history) log(ctx context.Context) error {
 // change is a line of --name-status.
 var change = pattern(`^[A-Z][0-9]*\t`)
 
-// tell shows commits as git prints them in the format of telling.
+// tell shows commits as git prints them in the format of telling, and the files that changed; it keeps the names of these.
 func (h *history) tell(ctx context.Context, args ...string) error {
 	lines, err := h.read(ctx, args...)
 	if err != nil {
@@ -184,14 +185,13 @@ func (h *history) tell(ctx context.Context, args ...string) error {
 				return nil
 			}
 			h.items++
-			message = 0
-			h.cite(cite, rest[strings.Index(rest, ": ")+2:])
+			_, subject, _ := strings.Cut(rest, ": ")
+			h.cite(cite, subject)
 			h.text.add("%s", printable(line, maxShort))
+			message = 0
 		case change().MatchString(line):
 			fields := strings.Split(line, "\t")
-			if text, ok := h.changed(fields[0], fields[1:]); ok {
-				h.text.add("    %s", text)
-			}
+			h.changed(fields[0], fields[1:])
 		case strings.TrimSpace(line) != "" && message <= maxMessage:
 			if message += len(line); message > maxMessage {
 				line = "    …"
@@ -216,79 +216,50 @@ var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': 
 
 // changed says of a file how it changed; of one that was renamed or copied the first name is the old one. Files that may hold secrets, and names that can't
 // be shown, are left out.
-func (h *history) changed(status string, names []string) (text string, ok bool) {
+func (h *history) changed(status string, names []string) {
 	for _, name := range names {
 		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) || strings.HasPrefix(name, `"`) {
 			h.secret[name] = true
-			return "", false
+			return
 		}
 	}
 	word := statuses[status[0]]
 	if word == "" {
 		word = "changed"
 	}
-	return word + " " + strings.Join(names, " -> "), true
+	h.names = append(h.names, names...)
+	h.text.add("    %s %s", word, strings.Join(names, " -> "))
 }
 
 // diff lists the files that changed, and shows the patches of those that may be read.
 func (h *history) diff(ctx context.Context) error {
-	show := []string{"diff"}
-	from := "HEAD"
+	list, show, from := append([]string{"diff"}, comparing...), append([]string{"diff"}, comparing...), "HEAD"
 	if h.commit != "" {
-		show = []string{"show", "--format=", "--diff-merges=first-parent"}
-		from = h.commit
+		list, show, from = append([]string{"show"}, telling...), append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...), h.commit
 	}
-	show = append(show, comparing...)
-	out, cut, err := h.git(ctx, slices.Concat(show, []string{"--name-status", "-z", "--end-of-options", from, "--", h.path})...)
-	if err != nil {
+	if err := h.tell(ctx, append(list, "--name-status", "--end-of-options", from, "--", h.path)...); err != nil {
 		return err
 	}
-	listed, names := h.list(string(out))
-	if h.commit != "" {
-		if len(listed)+len(h.secret) == 0 && h.root != h.top {
-			return tool.Errorf(tool.NotFound, "log lists the commits that changed something here", "the commit changed nothing in this folder")
-		}
-		if err := h.tell(ctx, append([]string{"show", "-s"}, append(telling, "--end-of-options", h.commit)...)...); err != nil {
-			return err
-		}
-	} else {
-		out, _, err := h.git(ctx, "ls-files", "--others", "--exclude-standard", "-z", "--", h.path)
+	known := h.names
+	if h.commit == "" {
+		untracked, err := h.read(ctx, "ls-files", "--others", "--exclude-standard", "--", h.path)
 		if err != nil {
 			return err
 		}
-		for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-			if text, ok := h.changed("?", []string{name}); ok && name != "" {
-				listed = append(listed, text)
+		for _, name := range untracked {
+			if name != "" {
+				h.changed("?", []string{name})
 			}
 		}
+	} else if len(h.names)+len(h.secret) == 0 && h.root != h.top {
+		return tool.Errorf(tool.NotFound, "log lists the commits that changed something here", "the commit changed nothing in this folder")
 	}
-	h.items = len(listed)
-	for _, text := range listed {
-		h.text.add("%s", text)
-	}
-	h.cut = h.cut || cut || len(names) > maxPatched
-	if names = names[:min(len(names), maxPatched)]; len(names) == 0 {
+	h.items = len(h.names)
+	h.cut = h.cut || len(known) > maxPatched
+	if known = known[:min(len(known), maxPatched)]; len(known) == 0 {
 		return nil
 	}
-	return h.patch(ctx, slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, names))
-}
-
-// list reads what --name-status -z prints, and gives what it says and the names of the files that may be shown.
-func (h *history) list(out string) (listed, names []string) {
-	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	for i := 0; i+1 < len(fields); {
-		n := 1
-		if strings.ContainsAny(fields[i][:min(1, len(fields[i]))], "RC") {
-			n = 2
-		}
-		some := fields[i+1 : min(i+1+n, len(fields))]
-		if text, ok := h.changed(fields[i], some); ok {
-			listed = append(listed, text)
-			names = append(names, some...)
-		}
-		i += n + 1
-	}
-	return listed, names
+	return h.patch(ctx, slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, known))
 }
 
 // hunk is the line above changed lines, with where they stand in the new file.

@@ -2,7 +2,6 @@ package code
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"go/doc"
 	"go/parser"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -58,11 +56,11 @@ func (r *Root) mapPath(ctx context.Context, _ tool.Call, args MapArgs) (tool.Res
 	if folder {
 		return r.mapFolder(ctx, at, args.Depth)
 	}
-	content, err := r.content(at)
+	s, hash, err := r.source(at)
 	if err != nil {
-		return tool.Result{}, ioError(at, err)
+		return tool.Result{}, err
 	}
-	return mapFile(newSource(at, content), files.Hash(content)), nil
+	return mapFile(s, hash), nil
 }
 
 // named is the path itself if something is there, or else the one path that ends with it.
@@ -76,35 +74,24 @@ func (r *Root) named(ctx context.Context, clean string) (at string, folder bool,
 		return "", false, err
 	}
 	paths, _, walked := r.files(ctx, ".")
-	if walked != nil {
-		return "", false, walked
-	}
-	near := endingWith(paths, clean)
-	if len(near) == 0 {
-		return "", false, err
-	}
-	if len(near) > 1 && strings.Count(near[0], "/") == strings.Count(near[1], "/") {
-		hint := "name one of them: " + strings.Join(near[:min(len(near), maxNear)], ", ")
-		return "", false, tool.Errorf(tool.NotFound, hint, "several paths end with %s", clean)
-	}
-	return near[0], !slices.Contains(paths, near[0]), nil
-}
-
-// endingWith finds the files and folders whose path ends with a path, those with the fewest folders above them first.
-func endingWith(paths []string, end string) (near []string) {
-	seen := map[string]bool{}
+	var near []string
 	for _, p := range paths {
-		for at := p; at != "." && !seen[at]; at = path.Dir(at) {
-			seen[at] = true
-			if strings.HasSuffix(strings.ToLower("/"+at), strings.ToLower("/"+end)) {
+		for at := p; at != "."; at = path.Dir(at) {
+			if strings.HasSuffix(strings.ToLower("/"+at), strings.ToLower("/"+clean)) && !slices.Contains(near, at) {
 				near = append(near, at)
 			}
 		}
 	}
-	slices.SortFunc(near, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
-	})
-	return near
+	switch {
+	case walked != nil:
+		return "", false, walked
+	case len(near) == 1:
+		return near[0], !slices.Contains(paths, near[0]), nil
+	case len(near) > 1:
+		hint := "name one of them: " + strings.Join(near[:min(len(near), maxNear)], ", ")
+		return "", false, tool.Errorf(tool.NotFound, hint, "several paths end with %s", clean)
+	}
+	return "", false, err
 }
 
 // files lists the files below a folder, sorted.

@@ -13,22 +13,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// folder is a line of the map. Its files are counted with those of all folders below it.
+// folder is a line of the map.
 type folder struct {
 	path      string
-	depth     int // below the mapped folder, from 1
-	languages map[string]int
-	packages  []string // files directly in it that may say what it is for
-}
-
-// folderMap is one map of a folder under way.
-type folderMap struct {
-	root    *Root
-	path    string
-	folders map[string]*folder // by path; the mapped one too
-	files   []string           // names directly in it
-	modules []string           // files that name one
-	readme  string             // path
+	files     []string       // paths of the files directly in it
+	languages map[string]int // of the files in it and in all folders below it
 }
 
 func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result, error) {
@@ -36,17 +25,31 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	if err != nil {
 		return tool.Result{}, err
 	}
-	m := folderMap{root: r, path: at, folders: map[string]*folder{at: {path: at, languages: map[string]int{}}}}
+	folders := map[string]*folder{at: {path: at, languages: map[string]int{}}}
 	for _, p := range paths {
-		m.enter(p, depth)
+		for dir := path.Dir(p); ; dir = path.Dir(dir) {
+			if folders[dir] == nil {
+				folders[dir] = &folder{path: dir, languages: map[string]int{}}
+			}
+			folders[dir].languages[languageOf(p, nil).name]++
+			if dir == at {
+				break
+			}
+		}
+		in := folders[path.Dir(p)]
+		in.files = append(in.files, p)
 	}
-	tree, cut := m.tree(depth)
+	own := folders[at]
+	delete(folders, at)
+	tree, cut := treeOf(folders, own.level()+depth, own.level()+1)
+	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
 	var text page
-	res := tool.Result{Items: len(tree), Truncated: cut || len(m.files) > maxDeclared}
-	m.describe(&text, len(paths))
-	for _, p := range m.modules {
-		if listed := m.folders[path.Dir(p)]; listed == m.folders[at] || slices.Contains(tree, listed) {
-			res.Refs = append(res.Refs, r.module(&text, p)...)
+	readme := r.describe(&text, own)
+	for _, f := range append([]*folder{own}, tree...) {
+		for _, p := range f.files {
+			if rankOfPath(p, true) >= exampleRank*plainRank {
+				res.Refs = append(res.Refs, r.module(&text, p)...)
+			}
 		}
 	}
 	for _, f := range tree {
@@ -60,58 +63,28 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	}
 	res.Text = text.String()
 	skipped.tell(&res)
-	return res.WithData(MapData{ReadmePath: m.readme})
+	return res.WithData(MapData{ReadmePath: readme})
 }
 
-var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
-
-// enter counts a file in the folders that it lies in.
-func (m *folderMap) enter(p string, depth int) {
-	language := languageOf(p, nil).name
-	m.folders[m.path].languages[language]++
-	dir, name := path.Dir(p), path.Base(p)
-	below := dir
-	if m.path != "." {
-		below = strings.TrimPrefix(strings.TrimPrefix(dir, m.path), "/")
+// level is how many folders deep a folder lies, itself among them.
+func (f *folder) level() int {
+	if f.path == "." {
+		return 0
 	}
-	at := m.path
-	for i, part := range strings.Split(below, "/") {
-		if i == depth || part == "" || part == "." {
-			break
-		}
-		at = path.Join(at, part)
-		if m.folders[at] == nil {
-			m.folders[at] = &folder{path: at, depth: i + 1, languages: map[string]int{}}
-		}
-		m.folders[at].languages[language]++
-	}
-	if dir == m.path {
-		m.files = append(m.files, name)
-		if m.readme == "" && readmeName().MatchString(name) {
-			m.readme = p
-		}
-	}
-	if at != dir {
-		return
-	}
-	if moduleLines[name] != nil && rankOfPath(p, true) >= exampleRank*plainRank {
-		m.modules = append(m.modules, p)
-	}
-	if strings.HasSuffix(name, ".go") && !isTest(p) || name == "__init__.py" {
-		m.folders[dir].packages = append(m.folders[dir].packages, p)
-	}
+	return 1 + strings.Count(f.path, "/")
 }
 
-// tree gives the folders below the mapped one, by path. If they are too many, the tree is made less deep, and cut off only where that is not enough.
-func (m *folderMap) tree(depth int) (tree []*folder, cut bool) {
-	for ; ; depth-- {
+// treeOf gives the folders down to a level, by path. If they are too many, the tree is made less deep, down to another level, and cut off only where that
+// is not enough.
+func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
+	for ; ; level-- {
 		tree = nil
-		for _, f := range m.folders {
-			if 0 < f.depth && f.depth <= depth {
+		for _, f := range folders {
+			if f.level() <= level {
 				tree = append(tree, f)
 			}
 		}
-		if len(tree) <= maxFolders || depth == 1 {
+		if len(tree) <= maxFolders || level <= least {
 			break
 		}
 		cut = true
@@ -120,27 +93,32 @@ func (m *folderMap) tree(depth int) (tree []*folder, cut bool) {
 	return tree[:min(len(tree), maxFolders)], cut || len(tree) > maxFolders
 }
 
-// describe writes what is said of the mapped folder itself.
-func (m *folderMap) describe(text *page, files int) {
-	where, own := m.root.name, m.folders[m.path]
-	if m.path != "." {
-		where += "/" + m.path
+var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
+
+// describe writes what is said of the mapped folder itself, and gives the path of its README.
+func (r *Root) describe(text *page, own *folder) (readme string) {
+	where, files := r.name, 0
+	if own.path != "." {
+		where += "/" + own.path
 	}
-	var languages []string
+	var names, languages []string
 	for _, name := range own.byCount() {
+		files += own.languages[name]
 		languages = append(languages, fmt.Sprintf("%s %d", name, own.languages[name]))
+	}
+	for _, p := range own.files {
+		if names = append(names, path.Base(p)); readme == "" && readmeName().MatchString(path.Base(p)) {
+			readme = p
+		}
 	}
 	counted := strings.Join(languages[:min(len(languages), mostLanguages)], ", ")
 	text.add("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
-	if said := m.root.packageDoc(own); said != "" {
-		text.add("%s", said)
+	for what, said := range []string{r.packageDoc(own), firstParagraph(r.text(readme)), strings.Join(names[:min(len(names), maxDeclared)], ", ")} {
+		if said != "" {
+			text.add("%s%s", []string{"", "README: ", "files: "}[what], said)
+		}
 	}
-	if said := firstParagraph(m.root.text(m.readme)); said != "" {
-		text.add("README: %s", said)
-	}
-	if len(m.files) > 0 {
-		text.add("files: %s", strings.Join(m.files[:min(len(m.files), maxDeclared)], ", "))
-	}
+	return readme
 }
 
 // byCount gives the languages of a folder, the most frequent first.
@@ -152,42 +130,42 @@ func (f *folder) byCount() []string {
 
 // line is what the map says of a folder.
 func (f *folder) line(r *Root) string {
-	count := 0
-	for _, n := range f.languages {
-		count += n
+	count, most := 0, ""
+	for _, name := range f.byCount() {
+		count += f.languages[name]
+		if most == "" && name != languages().unknown.name {
+			most = ", mostly " + name
+		}
 	}
-	line := f.path + "/ " + tool.Count(count, "file")
-	known := slices.DeleteFunc(f.byCount(), func(name string) bool { return name == languages().unknown.name })
-	if len(known) > 0 {
-		line += ", mostly " + known[0]
-	}
+	line := f.path + "/ " + tool.Count(count, "file") + most
 	if said := r.packageDoc(f); said != "" {
 		line += ": " + said
 	}
 	return line
 }
 
-// text gives a file's content, "" if it can't be had.
+// text gives a file's content, "" if it can't be had: the map just says less.
 func (r *Root) text(clean string) string {
-	content, _ := r.content(clean) // the map just says less
-	return string(content)
+	s, _, err := r.source(clean)
+	if err != nil {
+		return ""
+	}
+	return string(s.text)
 }
 
 // packageDoc gives the first sentence of what a package says it is for. The files that usually hold it are asked first.
 func (r *Root) packageDoc(f *folder) string {
-	first := func(p string) int {
-		return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p))
-	}
-	slices.SortStableFunc(f.packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
-	for _, p := range f.packages[:min(len(f.packages), docAttempts)] {
-		content, err := r.content(p)
-		if err != nil {
-			continue
+	packages := slices.DeleteFunc(slices.Clone(f.files), func(p string) bool {
+		return path.Base(p) != "__init__.py" && (path.Ext(p) != ".go" || isTest(p))
+	})
+	first := func(p string) int { return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p)) }
+	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
+	for _, p := range packages[:min(len(packages), docAttempts)] {
+		text := r.text(p)
+		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
+			return printable(strings.TrimSpace(m[1]), maxShort)
 		}
-		if m := docstring().FindSubmatch(content); m != nil && path.Ext(p) == ".py" {
-			return printable(strings.TrimSpace(string(m[1])), maxShort)
-		}
-		s := newSource(p, content)
+		s := newSource(p, []byte(text))
 		if start, end := s.purpose(); start > 0 {
 			return s.sentence(definition{doc: start, line: end})
 		}
@@ -211,8 +189,12 @@ var purposeLine = pattern(`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|d
 
 // module writes what a file says of its module, if it is of one, and gives the line in which it says what it is for.
 func (r *Root) module(text *page, at string) (purpose []tool.Ref) {
+	line := moduleLines[path.Base(at)]
+	if line == nil {
+		return nil
+	}
 	content := r.text(at)
-	named := moduleLines[path.Base(at)]().FindStringSubmatch(content)
+	named := line().FindStringSubmatch(content)
 	if named == nil {
 		return nil
 	}

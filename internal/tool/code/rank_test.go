@@ -341,4 +341,3 @@ func TestWhatSaysLittleIsNotShownWithWhatStandsBesideIt(t *testing.T) {
 		t.Errorf("lines %d-%d are shown", h.Start, h.End)
 	}
 }
-

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 const (
 	maxShown    = 400      // lines of one read
 	aroundLines = 40       // lines shown on either side of the one asked for
-	maxRead     = 64 << 20 // bytes of a file that is read
+	maxRead     = 64 << 20 // bytes of a file
 	readReserve = 1 << 10  // bytes of tool.MaxText kept for what is said about the lines
 )
 
@@ -56,7 +55,7 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
-	text, err := r.whole(clean)
+	text, err := r.content(clean, maxRead)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -97,34 +96,6 @@ func (args ReadArgs) span() (from, to int, err error) {
 		return max(1, args.Start), math.MaxInt, nil
 	}
 	return max(1, args.Start), args.End, nil
-}
-
-// whole reads the file at a cleaned path.
-func (r *Root) whole(clean string) ([]byte, error) {
-	at, err := r.locate(clean)
-	if err != nil {
-		return nil, err
-	}
-	defer at.close()
-	if at.info.IsDir() {
-		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is", "%s is a folder", clean)
-	}
-	f, _, err := openRegular(at.parent, at.info.Name(), at.info)
-	if err != nil {
-		return nil, ioError(clean, err)
-	}
-	defer func() { _ = f.Close() }() // opened for reading only
-	if at.info.Size() > maxRead {
-		return nil, tool.Errorf(tool.TooLarge, "files of up to 64 MB are read", "%s has %d MB", clean, at.info.Size()>>20)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxRead))
-	switch {
-	case err != nil:
-		return nil, ioError(clean, err)
-	case isBinary(text):
-		return nil, tool.Errorf(tool.Failed, "only text can be read", "%s is binary", clean)
-	}
-	return text, nil
 }
 
 // Secrets are taken out of lines as they stand in the file, before they are cut and numbered. One may begin before the lines that are wanted, and end

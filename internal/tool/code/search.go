@@ -221,8 +221,8 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 	crew.SetLimit(workers())
 	for i := range files {
 		crew.Go(func() error {
-			if content, err := s.root.content(files[i].path); err == nil { // else it went away since it was counted
-				perFile[i], counts[i] = s.units(&files[i], newSource(files[i].path, content))
+			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
+				perFile[i], counts[i] = s.units(&files[i], src)
 			}
 			return ctx.Err()
 		})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -273,11 +272,10 @@ func (r *Root) symbolResult(symbol string, all places, exact bool) tool.Result {
 
 // definitionText gives the lines of a definition, as many as are shown, and the hash of its file; none if it stands no longer where it was found.
 func (r *Root) definitionText(p mention) (lines []string, hash string) {
-	content, err := r.content(p.path)
+	s, hash, err := r.source(p.path)
 	if err != nil {
 		return nil, ""
 	}
-	s := newSource(p.path, content)
 	if p.def.end > len(s.lines) || s.signature(p.line) != p.text {
 		return nil, ""
 	}
@@ -286,7 +284,7 @@ func (r *Root) definitionText(p mention) (lines []string, hash string) {
 		lines = append(lines, printable(string(s.line(n)), maxLine))
 		size += len(lines[len(lines)-1])
 	}
-	return lines, files.Hash(content)
+	return lines, hash
 }
 
 // signature is the line of a definition without the bracket that opens its body.

@@ -28,7 +28,7 @@ type term struct {
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	head     int      // how many bytes of it surely stand together: its first word
 	weight   float64
-	foreign  bool   // a word of another language: what it merely begins with is no abbreviation of it
+	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
 }
 
 // queryWords is what a question asks for.

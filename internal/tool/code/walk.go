@@ -77,14 +77,14 @@ type found struct {
 	path    string
 	info    fs.FileInfo
 	root    *os.Root
-	buf     *[]byte
+	buf     *[]byte // of whoever visits
 	skipped *Skipped
 }
 
 // read gives the file's content, valid until the end of the visit, with search.Padding behind it; false if the file is binary, too large or can't be read,
 // which is counted.
 func (f *found) read() ([]byte, bool) {
-	content, err := readScanned(f.root, f.path, f.info, f.buf)
+	content, err := readText(f.root, f.path, f.info, maxScanned, *f.buf)
 	switch {
 	case errors.Is(err, errLarge):
 		f.skipped.Large++
@@ -92,57 +92,67 @@ func (f *found) read() ([]byte, bool) {
 		f.skipped.Binary++
 	case err != nil:
 		f.skipped.Unreadable++
+	default:
+		*f.buf = content
 	}
 	return content, err == nil
 }
 
 var (
-	errLarge  = errors.New("it is over 2 MB")
+	errLarge  = errors.New("it is too large")
 	errBinary = errors.New("it is binary")
 )
 
-func readScanned(dir *os.Root, name string, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
-	if seen.Size() > maxScanned {
-		return nil, errLarge
-	}
+// readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room for a search behind it.
+func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	return readText(f, info, buf)
-}
-
-// readText reads an open file.
-func readText(f *os.File, info fs.FileInfo, buf *[]byte) ([]byte, error) {
-	if info.Size() > maxScanned {
+	if info.Size() > most {
 		return nil, errLarge
 	}
 	size := int(info.Size())
-	if cap(*buf) < size+search.Padding {
-		*buf = make([]byte, max(2*size, 64<<10)+search.Padding)
+	if cap(buf) < size+search.Padding {
+		buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
-	n, err := io.ReadFull(f, (*buf)[:size])
+	n, err := io.ReadFull(f, buf[:size])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk meanwhile
 		return nil, err
 	}
-	content := (*buf)[:n]
-	if isBinary(content) {
+	content := buf[:n]
+	if bytes.IndexByte(content[:min(n, sniffed)], 0) >= 0 {
 		return nil, errBinary
 	}
-	clear((*buf)[n : n+search.Padding])
+	clear(buf[n : n+search.Padding])
 	return content, nil
 }
 
-// content reads the file at a cleaned path as readScanned does.
-func (r *Root) content(clean string) ([]byte, error) {
+// content reads the file at a cleaned path, of at most so many bytes, as it stands there.
+func (r *Root) content(clean string, most int64) ([]byte, error) {
 	at, err := r.locate(clean)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
-	text, err := readScanned(at.parent, at.info.Name(), at.info, new([]byte))
-	return withoutSecrets(text), err
+	if at.info.IsDir() {
+		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is", "%s is a folder", clean)
+	}
+	text, err := readText(at.parent, at.info.Name(), at.info, most, nil)
+	if err != nil {
+		return nil, ioError(clean, err)
+	}
+	return text, nil
+}
+
+// source reads the file at a cleaned path as it may be shown, with the hash of all of it.
+func (r *Root) source(clean string) (s *source, hash string, err error) {
+	text, err := r.content(clean, maxScanned)
+	if err != nil {
+		return nil, "", err
+	}
+	return newSource(clean, withoutSecrets(text)), files.Hash(text), nil
 }
 
 // withoutSecrets is content as it may be shown, with its lines where they were and room for a search behind it.
@@ -152,10 +162,6 @@ func withoutSecrets(content []byte) []byte {
 		return content
 	}
 	return append(clean, make([]byte, search.Padding)...)[:len(clean)]
-}
-
-func isBinary(content []byte) bool {
-	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
 }
 
 // workers bounds the goroutines of a call that read at the same time.
