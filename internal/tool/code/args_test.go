@@ -15,23 +15,10 @@ import (
 func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a.go": "package a\n"})
 	for _, c := range []struct{ tool, args, want string }{
-		{"code_search", `{"quest":"x"}`, `there is no argument "quest" (arguments are: query, terms, path, lang, regex, limit)`},
-		{"code_search", `{"query":7}`, "query must be a string, not a number"},
-		{"code_search", `{"terms":"x"}`, "terms must be a list of strings, not a string"},
-		{"code_search", `{"query":"x","regex":"yes"}`, "regex must be true or false, not a string"},
-		{"code_search", `{"query":"x","limit":1.5}`, "limit must be a whole number, not a number 1.5"},
-		{"code_search", `{"query":"x","limit":51}`, "limit is 51 (give 1 to 50, or leave it out for 10)"},
-		{"code_search", `{"query":"x","limit":-1}`, "limit is -1"},
-		{"code_search", `["x"]`, "must be one JSON object, not array"},
-		{"code_search", `{"query":"x"} {}`, "there is more after the arguments"},
-		{"code_search", `{"query":`, "not valid JSON"},
-		{"code_search", `{}`, "there is no word to look for"},
-		{"code_search", ``, "there is no word to look for"},
 		{"code_search", `{"query":"?!"}`, "there is no word to look for"},
 		{"code_search", `{"query":"(","regex":true}`, "no regular expression"},
 		{"code_search", `{"query":"x*","regex":true}`, "matches every line"},
-		{"code_search", `{"terms":["x"],"regex":true}`, "query is the one expression"},
-		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query and terms have 5000 bytes"},
+		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query has 5000 bytes"},
 		{"code_symbol", `{"symbol":" "}`, "symbol is missing"},
 		{"code_symbol", `{"symbol":"Server."}`, "there is no symbol"},
 		{"repo_map", `{"depth":9}`, "depth is 9 (give 1 to 8, or leave it out for 2)"},
@@ -48,7 +35,7 @@ func TestSchemasSayWhatIsDecoded(t *testing.T) {
 	r, dir := tree(t, map[string]string{"a.go": "package a\n"})
 	commitAll(t, dir)
 	good := map[string]string{
-		"code_search": `{"query":"alpha","terms":["beta"],"path":".","lang":"go","regex":false,"limit":3}`, "code_symbol": `{"symbol":"a","path":"."}`,
+		"code_search": `{"query":"alpha","path":".","regex":false,"limit":3}`, "code_symbol": `{"symbol":"a","path":"."}`,
 		"code_read": `{"path":"a.go","start":1,"end":1}`, "repo_map": `{"path":".","depth":1}`,
 		"code_history": `{"what":"log","path":".","limit":1}`,
 	}

@@ -17,7 +17,7 @@ func padded(text string) []byte {
 }
 
 func findAll(question, text string) []string {
-	q := parseQuery(question, nil)
+	q := parseQuery(question)
 	var got []string
 	newScanner(q.terms).find(padded(text), func(m match) {
 		got = append(got, fmt.Sprintf("%s %s %d", q.terms[m.term].word, text[m.start:m.end], m.strength))
@@ -143,7 +143,7 @@ func TestScannerTakesMoreKeysThanItHasBuckets(t *testing.T) {
 
 func TestEndlessWordCostsNoMoreThanItsLength(t *testing.T) {
 	text := padded(strings.Repeat("conn", 500_000))
-	s := newScanner(parseQuery("connection timeout", nil).terms)
+	s := newScanner(parseQuery("connection timeout").terms)
 	n := 0
 	s.find(text, func(match) { n++ })
 	if n == 0 {
@@ -174,7 +174,7 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		{"closing a closed file's files", []string{"closing 1.00", "file 0.30"}, nil, nil},
 		{"dead-lock", []string{"dead 1.00", "lock 1.00"}, nil, nil},
 	} {
-		q := parseQuery(c.question, nil)
+		q := parseQuery(c.question)
 		if diff := cmp.Diff(c.words, words(q)); diff != "" {
 			t.Errorf("%s: words %s", c.question, diff)
 		}
@@ -192,7 +192,7 @@ func TestTooManyWordsKeepTheWeightiest(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&question, "word%c%c ", 'a'+i%26, 'a'+i/26)
 	}
-	q := parseQuery("use make call "+question.String(), nil)
+	q := parseQuery("use make call " + question.String())
 	if len(q.terms) != maxTerms || !q.more {
 		t.Fatalf("%d terms, more %v", len(q.terms), q.more)
 	}

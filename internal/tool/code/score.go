@@ -11,11 +11,11 @@ import (
 )
 
 // What a match counts by the field that it stands in.
-var fieldWeights = [fields]float64{inBody: 0.8, inRemark: 1.2, inDoc: 2, inName: 5.5}
+var fieldWeights = [fields]float64{inBody: 0.8, inDoc: 2, inName: 5.5}
 
 const (
 	unitLength   = 0.5  // how much a long unit must repeat a term
-	usualUnit    = 25.0 // lines
+	usualUnit    = 30.0 // lines
 	lengthCost   = 0.13 // what the length of a unit costs, beside that it says more
 	nearby       = 6    // lines in which terms count as close
 	nearBonus    = 0.9

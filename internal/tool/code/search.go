@@ -23,12 +23,10 @@ const (
 
 // SearchArgs are the arguments of code_search.
 type SearchArgs struct {
-	Query string   `json:"query,omitempty" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
-	Terms []string `json:"terms,omitempty" doc:"further words or identifiers to look for at the same time"`
-	Path  string   `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
-	Lang  string   `json:"lang,omitempty" doc:"only this language or file ending, such as go, python or .proto"`
-	Regex bool     `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
-	Limit int      `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
+	Query string `json:"query" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
+	Path  string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: *.go, src/**/*.go"`
+	Regex bool   `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
+	Limit int    `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
 }
 
 // SearchData is the structured result of code_search: the best places first.
@@ -105,24 +103,20 @@ type lookup struct {
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 	s := &lookup{root: r, limit: args.Limit, regex: args.Regex}
 	var err error
-	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
+	if s.scope, err = newScope(args.Path); err != nil {
 		return nil, err
 	}
-	if n := len(args.Query) + len(strings.Join(args.Terms, " ")); n > maxQuestion {
-		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query and terms have %d bytes, more than %d", n, maxQuestion)
+	if n := len(args.Query); n > maxQuestion {
+		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query has %d bytes, more than %d", n, maxQuestion)
 	}
 	if args.Regex {
-		if len(args.Terms) > 0 || args.Query == "" {
-			const hint = "join several expressions with |"
-			return nil, tool.Errorf(tool.InvalidArgs, hint, "with regex, query is the one expression to look for")
-		}
 		s.query.terms = []term{{word: printable(args.Query, maxShort), weight: 1}}
 		s.finder, err = newLineFinder(args.Query)
 		return s, err
 	}
-	s.query = parseQuery(args.Query, args.Terms)
+	s.query = parseQuery(args.Query)
 	if len(s.query.terms) == 0 {
-		return nil, tool.Errorf(tool.InvalidArgs, "give a question in query, or words in terms", "there is no word to look for")
+		return nil, tool.Errorf(tool.InvalidArgs, "give a question or identifiers", "there is no word to look for")
 	}
 	s.finder = newScanner(s.query.terms)
 	return s, nil
@@ -130,46 +124,26 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 
 // scope is the part of the root that a search is about.
 type scope struct {
-	start string // where the walk begins
-	glob  string
-	lang  *language
-	end   string // a file ending that belongs to no language we know
+	start string               // where the walk begins
+	glob  func(at string) bool // nil for all below
+	names bool                 // the glob has no slash: it is one for names
 }
 
-func newScope(at, lang string) (scope, error) {
-	sc := scope{start: "."}
-	var err error
-	if strings.ContainsAny(at, "*?[") {
-		if sc.glob, err = cleanPath(at); err != nil {
-			return sc, err
-		}
-		fixed := sc.glob[:strings.IndexAny(sc.glob, "*?[")]
-		if i := strings.LastIndexByte(fixed, '/'); i > 0 {
-			sc.start = fixed[:i]
-		}
-		sc.glob = pathClasses(sc.glob)
-	} else if sc.start, err = cleanPath(at); err != nil {
-		return sc, err
+func newScope(at string) (sc scope, err error) {
+	clean, err := cleanPath(at)
+	if err != nil || !strings.ContainsAny(at, "*?[") {
+		return scope{start: clean}, err
 	}
-	if lang != "" {
-		if sc.lang = languageNamed(lang); sc.lang == nil {
-			sc.end = "." + strings.TrimPrefix(lang, ".")
-		}
-	}
-	return sc, nil
+	fixed := clean[:strings.IndexAny(clean, "*?[")]
+	return scope{start: path.Dir(fixed + "x"), glob: globOf(clean, false), names: !strings.Contains(clean, "/")}, nil
 }
 
-func (sc *scope) holds(at string) bool {
-	switch {
-	case sc.glob == "":
-	case !strings.Contains(sc.glob, "/"):
-		if !matchGlob(sc.glob, path.Base(at)) {
-			return false
-		}
-	case !matchGlob(sc.glob, at):
-		return false
+// holds says whether a path is in the scope.
+func (sc scope) holds(at string) bool {
+	if sc.names {
+		at = path.Base(at)
 	}
-	return (sc.lang == nil || languageOf(at, nil) == sc.lang) && strings.HasSuffix(at, sc.end)
+	return sc.glob == nil || sc.glob(at)
 }
 
 // tally is what the first look at a file gives: how often each term is in it, in tenths of a full match.

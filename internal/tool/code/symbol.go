@@ -147,35 +147,33 @@ func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err
 
 // places finds the lines of a file that define a symbol or use its name.
 func (s *source) places(want wanted) (definitions, uses []mention) {
-	defs := outline(s)
-	rank := rankOfPath(s.path, false) * rankOfContent(s.text)
-	for i, d := range defs {
-		if !want.is(d.name) || slices.ContainsFunc(definitions, func(p mention) bool { return p.line == d.line }) {
+	defs, rank := outline(s), rankOfPath(s.path, false)*rankOfContent(s.text)
+	around, own := make([]*definition, len(s.lines)+1), make([]bool, len(s.lines)+1) // by line
+	for i := range defs {
+		d := &defs[i]
+		for line := d.doc; line <= d.end && !d.member && d.kind != "package"; line++ {
+			around[line] = d
+		}
+		if !want.is(d.name) || own[d.line] {
 			continue
 		}
-		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: &defs[i], fit: want.fit(&d, s.path), likely: rank}
+		for line := d.doc; line <= d.line; line++ { // with its own comment
+			own[line] = true
+		}
+		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, fit: want.fit(d, s.path), likely: rank}
 		switch d.kind {
 		case "field", "section", "label", "package":
 			p.likely /= 2
 		}
 		definitions = append(definitions, p)
 	}
-	last := 0
 	want.eachMention(s.text, func(start, end int) {
 		n := s.lineAt(start)
-		if n == last {
+		if own[n] {
 			return
 		}
-		last = n
-		if slices.ContainsFunc(definitions, func(p mention) bool { return p.def.doc <= n && n <= p.line }) { // or its own comment
-			return
-		}
-		p := mention{path: s.path, line: n, text: excerpt(s.line(n), start-s.lines[n-1]), name: string(s.text[start:end]), likely: rank}
-		for i, d := range defs {
-			if !d.member && d.kind != "package" && d.doc <= n && n <= d.end {
-				p.def = &defs[i]
-			}
-		}
+		own[n] = true // once is enough
+		p := mention{path: s.path, line: n, text: excerpt(s.line(n), start-s.lines[n-1]), name: string(s.text[start:end]), def: around[n], likely: rank}
 		if isComment(s.lang, s.line(n)) || s.lang.name == "Markdown" {
 			p.likely /= 4
 		}
@@ -194,7 +192,7 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	sc, err := newScope(args.Path, "")
+	sc, err := newScope(args.Path)
 	if err != nil {
 		return tool.Result{}, err
 	}

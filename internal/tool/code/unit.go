@@ -7,7 +7,6 @@ type field int
 
 const (
 	inBody field = iota
-	inRemark
 	inDoc
 	inName
 	fields
@@ -105,33 +104,10 @@ func (u *unit) fieldAt(line, column int) field {
 			return inName
 		}
 	}
-	c := u.src.commentAt(line)
-	switch {
-	case line < d.line, c >= 0 && column >= c && (d.member || line == d.line):
+	if line < d.line {
 		return inDoc
-	case c >= 0 && column >= c:
-		return inRemark
 	}
 	return inBody
-}
-
-// commentAt gives the column at which a comment begins in a line, -1 if there is none.
-func (s *source) commentAt(n int) int {
-	line := s.line(n)
-	if isComment(s.lang, line) {
-		return 0
-	}
-	for _, mark := range s.lang.comments {
-		if mark != "//" && mark != "#" && mark != "--" {
-			continue
-		}
-		for _, blank := range []string{" ", "\t"} {
-			if at := bytes.Index(line, []byte(blank+mark+" ")); at >= 0 {
-				return at
-			}
-		}
-	}
-	return -1
 }
 
 // namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they answer nothing.
