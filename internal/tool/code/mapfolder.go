@@ -45,13 +45,6 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
 	var text page
 	readme := r.describe(&text, own)
-	for _, f := range append([]*folder{own}, tree...) {
-		for _, p := range f.files {
-			if rankOfPath(p, true) >= exampleRank*plainRank {
-				res.Refs = append(res.Refs, r.module(&text, p)...)
-			}
-		}
-	}
 	for _, f := range tree {
 		if err := ctx.Err(); err != nil {
 			return tool.Result{}, err
@@ -153,29 +146,49 @@ func (r *Root) text(clean string) string {
 	return string(s.text)
 }
 
-// packageDoc gives the first sentence of what a package says it is for. The files that usually hold it are asked first.
+// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its package says it is for. The files that
+// usually hold it are asked first.
 func (r *Root) packageDoc(f *folder) string {
-	packages := slices.DeleteFunc(slices.Clone(f.files), func(p string) bool {
-		return path.Base(p) != "__init__.py" && (path.Ext(p) != ".go" || isTest(p))
-	})
+	module, said := "", ""
+	var packages []string
+	for _, p := range f.files {
+		if line := moduleLines[path.Base(p)]; line != nil {
+			text := r.text(p)
+			if m := line().FindStringSubmatch(text); m != nil {
+				module = m[1]
+			}
+			if m := purposeLine().FindStringSubmatch(text); m != nil {
+				said = strings.Join(m[1:], "")
+			}
+		}
+		if path.Base(p) == "__init__.py" || path.Ext(p) == ".go" && !isTest(p) {
+			packages = append(packages, p)
+		}
+	}
 	first := func(p string) int { return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p)) }
 	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
 	for _, p := range packages[:min(len(packages), docAttempts)] {
+		if said != "" {
+			break
+		}
 		text := r.text(p)
 		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
-			return printable(strings.TrimSpace(m[1]), maxShort)
+			said = m[1]
 		}
 		s := newSource(p, []byte(text))
-		if start, end := s.purpose(); start > 0 {
-			return s.sentence(definition{doc: start, line: end})
+		if start, end := s.purpose(); start > 0 && said == "" {
+			said = s.sentence(definition{doc: start, line: end})
 		}
 	}
-	return ""
+	if module != "" && said != "" {
+		module += ": "
+	}
+	return printable(strings.TrimSpace(module+said), maxShort)
 }
 
 var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
 
-// moduleLines are the expressions for the line in which a file names its module.
+// moduleLines are the expressions for the line in which a manifest names its module.
 var moduleLines = map[string]func() *regexp.Regexp{
 	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
 	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
@@ -186,27 +199,6 @@ var moduleLines = map[string]func() *regexp.Regexp{
 
 // purposeLine is the line in which such a file says what the module is for.
 var purposeLine = pattern(`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
-
-// module writes what a file says of its module, if it is of one, and gives the line in which it says what it is for.
-func (r *Root) module(text *page, at string) (purpose []tool.Ref) {
-	line := moduleLines[path.Base(at)]
-	if line == nil {
-		return nil
-	}
-	content := r.text(at)
-	named := line().FindStringSubmatch(content)
-	if named == nil {
-		return nil
-	}
-	name, said := printable(named[1], maxShort), ""
-	if m := purposeLine().FindStringSubmatch(content); m != nil {
-		said = ": " + printable(strings.TrimSpace(strings.Join(m[1:], "")), maxShort)
-		line := 1 + strings.Count(content[:strings.Index(content, m[0])], "\n")
-		purpose = append(purpose, tool.Ref{Source: tool.Code, Path: at, Title: name, Start: line, End: line, Opened: true})
-	}
-	text.add("module %s (%s)%s", name, at, said)
-	return purpose
-}
 
 // firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
 func firstParagraph(text string) string {

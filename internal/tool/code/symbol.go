@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -105,6 +106,8 @@ type mention struct {
 	text   string
 	name   string      // as it is spelt here
 	def    *definition // what the line defines; of a use, what stands around it, nil for nothing
+	lines  []string    // of a definition, from its comment on, as many as are shown
+	hash   string      // of the file of a definition
 	fit    float64     // of the owners
 	likely float64
 }
@@ -136,6 +139,9 @@ func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err
 			return
 		}
 		definitions, uses := newSource(f.path, withoutSecrets(content)).places(want)
+		for i := range definitions {
+			definitions[i].hash = files.Hash(content)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		all.definitions, all.uses = append(all.definitions, definitions...), append(all.uses, uses...)
@@ -160,7 +166,7 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 		for line := d.doc; line <= d.line; line++ { // with its own comment
 			own[line] = true
 		}
-		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, fit: want.fit(d, s.path), likely: rank}
+		p := mention{path: s.path, line: d.line, text: s.signature(d.line), lines: s.beginning(d), name: d.name, def: d, fit: want.fit(d, s.path), likely: rank}
 		switch d.kind {
 		case "field", "section", "label", "package":
 			p.likely /= 2
@@ -210,10 +216,10 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 		return tool.Result{}, err
 	}
 	all.definitions = slices.DeleteFunc(all.definitions, func(p mention) bool { return p.fit < all.definitions[0].fit })
-	return r.symbolResult(printable(args.Symbol, maxPhrase), all, exact), nil
+	return symbolResult(printable(args.Symbol, maxPhrase), all, exact), nil
 }
 
-func (r *Root) symbolResult(symbol string, all places, exact bool) tool.Result {
+func symbolResult(symbol string, all places, exact bool) tool.Result {
 	res := tool.Result{Items: len(all.definitions) + len(all.uses)}
 	var text page
 	switch {
@@ -225,19 +231,15 @@ func (r *Root) symbolResult(symbol string, all places, exact bool) tool.Result {
 	for i, p := range all.definitions[:min(len(all.definitions), maxDefinitions)] {
 		ref := tool.Ref{Source: tool.Code, Path: p.path, Title: p.def.symbol(), Start: p.line, End: p.line, Opened: true}
 		text.add("%s:%d  %s %s, lines %d-%d", p.path, p.line, p.def.kind, ref.Title, p.def.doc, p.def.end)
-		var lines []string
 		if i < shownTexts {
-			lines, ref.Hash = r.definitionText(p)
-		}
-		if lines == nil {
-			text.add("    %s", p.text)
+			writeNumbered(&text.Builder, p.def.doc, p.lines)
+			ref.Start, ref.End, ref.Hash = p.def.doc, p.def.doc+len(p.lines)-1, p.hash
 		} else {
-			writeNumbered(&text.Builder, p.def.doc, lines)
-			ref.Start, ref.End = p.def.doc, p.def.doc+len(lines)-1
-			if left := p.def.end - ref.End; left > 0 {
-				text.add("(%s more; go on with code_read from %d)", tool.Count(left, "line"), ref.End+1)
-				res.Truncated = true
-			}
+			text.add("    %s", p.text)
+		}
+		if left := p.def.end - ref.End; left > 0 && i < shownTexts {
+			text.add("(%s more; go on with code_read from %d)", tool.Count(left, "line"), ref.End+1)
+			res.Truncated = true
 		}
 		res.Refs = append(res.Refs, ref)
 	}
@@ -268,21 +270,14 @@ func (r *Root) symbolResult(symbol string, all places, exact bool) tool.Result {
 	return res
 }
 
-// definitionText gives the lines of a definition, as many as are shown, and the hash of its file; none if it stands no longer where it was found.
-func (r *Root) definitionText(p mention) (lines []string, hash string) {
-	s, hash, err := r.source(p.path)
-	if err != nil {
-		return nil, ""
-	}
-	if p.def.end > len(s.lines) || s.signature(p.line) != p.text {
-		return nil, ""
-	}
+// beginning gives the lines of a definition, as many as are shown.
+func (s *source) beginning(d *definition) (lines []string) {
 	size := 0
-	for n := p.def.doc; n <= min(p.def.end, p.def.doc+shownLines-1) && size < shownBytes; n++ {
+	for n := d.doc; n <= min(d.end, d.doc+shownLines-1) && size < shownBytes; n++ {
 		lines = append(lines, printable(string(s.line(n)), maxLine))
 		size += len(lines[len(lines)-1])
 	}
-	return lines, hash
+	return lines
 }
 
 // signature is the line of a definition without the bracket that opens its body.
