@@ -3,11 +3,10 @@ package code
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sibyl/internal/tool"
 )
@@ -30,64 +29,47 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 	}
 }
 
-// TestSchemasSayWhatIsDecoded keeps the schema that models see and the decoding together.
-func TestSchemasSayWhatIsDecoded(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.go": "package a\n"})
-	commitAll(t, dir)
-	good := map[string]string{
-		"code_search": `{"query":"alpha","path":".","regex":false,"limit":3}`, "code_symbol": `{"symbol":"a","path":"."}`,
-		"code_read": `{"path":"a.go","start":1,"end":1}`, "repo_map": `{"path":".","depth":1}`,
-		"code_history": `{"what":"log","path":".","limit":1}`,
-	}
-	for _, tl := range r.Tools() {
-		spec := tl.Spec()
-		if spec.Source != tool.Code || spec.Effect != tool.Repeatable || spec.Foreign || spec.Description == "" {
-			t.Errorf("%+v", spec)
-		}
-		var doc any
-		if err := json.Unmarshal(spec.Schema, &doc); err != nil {
-			t.Fatal(err)
-		}
-		c := jsonschema.NewCompiler()
-		if err := c.AddResource("mem:///schema.json", doc); err != nil {
-			t.Fatal(err)
-		}
-		schema, err := c.Compile("mem:///schema.json")
-		if err != nil {
-			t.Fatalf("%s: %v", spec.Name, err)
-		}
-		var args map[string]any
-		if err := json.Unmarshal([]byte(good[spec.Name]), &args); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(args); err != nil {
-			t.Errorf("%s: good arguments are refused: %v", spec.Name, err)
-		}
-		if _, err := call(t, r, spec.Name, good[spec.Name]); err != nil {
-			t.Errorf("%s: %v", spec.Name, err)
-		}
-		args["unknown"] = 1
-		if schema.Validate(args) == nil {
-			t.Errorf("%s: an unknown argument passes", spec.Name)
-		}
-	}
+// everyCall has arguments for each tool that find something in a folder with a.go, under git.
+var everyCall = map[string]string{
+	"code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"alpha"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
 }
 
-func TestEndedContextStopsEveryTool(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n"})
+func TestEveryToolOnlyReadsMayBeCalledAtTheSameTimeAndStopsWithItsContext(t *testing.T) {
+	r, dir := tree(t, map[string]string{"a.go": "package a\n\nvar alpha int\n"})
+	commitAll(t, dir)
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	late, cancelLate := context.WithDeadline(context.Background(), time.Unix(0, 0))
 	defer cancelLate()
-	for _, tl := range r.Tools() {
-		args := map[string]string{
-			"code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
-		}[tl.Spec().Name]
-		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Cancelled {
-			t.Errorf("%s, cancelled: %v", tl.Spec().Name, err)
+	tools := r.Tools()
+	errs := make(chan error, 10*len(tools))
+	for range 10 {
+		for _, tl := range tools {
+			go func() {
+				res, err := tl.Call(context.Background(), tool.Call{Args: json.RawMessage(everyCall[tl.Spec().Name])})
+				if err == nil && res.Items == 0 && tl.Spec().Name != "repo_map" {
+					err = fmt.Errorf("%s found nothing", tl.Spec().Name)
+				}
+				errs <- err
+			}()
 		}
-		if _, err := tl.Call(late, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Timeout {
-			t.Errorf("%s, too late: %v", tl.Spec().Name, err)
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tl := range tools {
+		spec := tl.Spec()
+		if spec.Source != tool.Code || spec.Effect != tool.Repeatable || spec.Foreign || spec.Description == "" {
+			t.Errorf("%+v", spec)
+		}
+		args := json.RawMessage(everyCall[spec.Name])
+		if _, err := tl.Call(cancelled, tool.Call{Args: args}); kind(err) != tool.Cancelled {
+			t.Errorf("%s, cancelled: %v", spec.Name, err)
+		}
+		if _, err := tl.Call(late, tool.Call{Args: args}); kind(err) != tool.Timeout {
+			t.Errorf("%s, too late: %v", spec.Name, err)
 		}
 	}
 }

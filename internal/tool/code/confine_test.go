@@ -247,10 +247,8 @@ func TestCallsAfterCloseFail(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, args := range map[string]string{
-		"code_read": `{"path":"a.go"}`, "code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"a"}`, "repo_map": `{}`,
-	} {
-		if _, err := call(t, r, name, args); kind(err) != tool.Failed {
+	for name, args := range everyCall {
+		if _, err := call(t, r, name, args); kind(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -44,8 +44,8 @@ var questions = []struct{ question, want string }{
 }
 
 func TestQuestionsAboutTheGoTreeFindTheirFiles(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("searches a hundred megabytes for each question: too much for -short and for -race")
+	if testing.Short() {
+		t.Skip("searches a hundred megabytes for each question")
 	}
 	r := goTree(t)
 	for _, q := range questions {

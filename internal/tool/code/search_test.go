@@ -1,8 +1,6 @@
 package code
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -257,28 +255,6 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
 	if len(res.Text) > tool.MaxText || !res.Truncated || len(res.Data) > 4*tool.MaxText {
 		t.Errorf("%d bytes of text, %d of data, truncated %v", len(res.Text), len(res.Data), res.Truncated)
-	}
-}
-
-func TestToolsMayBeCalledAtTheSameTime(t *testing.T) {
-	r, dir := tree(t, map[string]string{"pool/pool.go": pool})
-	commitAll(t, dir)
-	errs := make(chan error, 10*len(r.Tools()))
-	for range 10 {
-		for _, tl := range r.Tools() {
-			args := map[string]string{
-				"code_search": `{"query":"idle"}`, "code_symbol": `{"symbol":"Pool"}`, "code_read": `{"path":"pool/pool.go"}`, "repo_map": `{}`, "code_history": `{}`,
-			}[tl.Spec().Name]
-			go func() {
-				_, err := tl.Call(context.Background(), tool.Call{Args: json.RawMessage(args)})
-				errs <- err
-			}()
-		}
-	}
-	for range cap(errs) {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
 	}
 }
 

@@ -27,47 +27,26 @@ func wide(t *testing.T) *Root {
 	return r
 }
 
-func searched(t *testing.T, r *Root, args string) (paths []string, beside string) {
-	t.Helper()
-	res, err := call(t, r, "code_search", args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, ref := range res.Refs {
-		paths = append(paths, ref.Path)
-	}
-	if !strings.HasSuffix(strings.TrimSpace(res.Text), res.Beside) {
-		t.Errorf("the text does not say so: %s", res.Text)
-	}
-	return paths, res.Beside
-}
-
 func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
-	for what, lower := range map[string]func(*limits){
-		"files": func(l *limits) { l.files = 20 }, "bytes": func(l *limits) { l.bytes = 100 }, "time": func(l *limits) { l.time = time.Nanosecond },
+	for _, c := range []struct {
+		path  string
+		lower func(*limits)
+		most  int
+		says  bool
+	}{
+		{"", func(l *limits) { l.files = 20 }, 20, true},
+		{"", func(l *limits) { l.bytes = 100 }, 20, true},
+		{"", func(l *limits) { l.time = time.Nanosecond }, 20, true},
+		{".hidden", func(l *limits) { l.files = 12 }, 2, false},
+		{"", func(l *limits) { l.files = 41 }, 41, false},
 	} {
 		r := wide(t)
-		lower(&r.limits)
-		paths, beside := searched(t, r, `{"query":"beacon","limit":50}`)
-		if len(paths) > 20 || !strings.HasPrefix(beside, "This folder is too large to be searched whole") || !strings.Contains(beside, "--in") {
-			t.Errorf("%s: %d places, %q", what, len(paths), beside)
+		c.lower(&r.limits)
+		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "beacon", Path: c.path, Limit: 50})
+		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") && strings.Contains(res.Beside, "--in") && strings.HasSuffix(res.Text, res.Beside+"\n")
+		if n := len(d.Hits); said != c.says || n > c.most || !c.says && n < c.most {
+			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Beside)
 		}
-	}
-}
-
-func TestFolderThatIsNamedIsSearchedAlthoughTheWholeIsTooLarge(t *testing.T) {
-	r := wide(t)
-	r.limits.files = 12
-	if paths, beside := searched(t, r, `{"query":"beacon","path":".hidden","limit":50}`); len(paths) != 2 || beside != "" {
-		t.Errorf("%q, %q", paths, beside)
-	}
-}
-
-func TestFolderThatFitsIsSearchedWholeAndNothingIsSaid(t *testing.T) {
-	r := wide(t)
-	r.limits.files = 41
-	if paths, beside := searched(t, r, `{"query":"beacon","limit":50}`); len(paths) != 41 || beside != "" {
-		t.Errorf("%d, %q", len(paths), beside)
 	}
 }
 
@@ -127,17 +106,6 @@ func TestWalkOfADeepTreeEnds(t *testing.T) {
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	if d.Files != 1 || d.Skipped.Unreadable != 1 {
 		t.Errorf("%d files, skipped %+v", d.Files, d.Skipped)
-	}
-}
-
-func TestFolderWithManyFilesIsSearchedWhole(t *testing.T) {
-	files := map[string]string{}
-	for i := range 200 {
-		files[fmt.Sprintf("f%03d.go", i)] = "needle"
-	}
-	r, _ := tree(t, files)
-	if d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"}); d.Files != len(files) || d.Matched != len(files) {
-		t.Errorf("%d of %d files", d.Files, len(files))
 	}
 }
 
