@@ -80,7 +80,7 @@ func (e *Engine) join(k journal.Key) *followed {
 	r := w.runs[k]
 	if r == nil {
 		ctx, stop := context.WithCancel(context.Background())
-		r = &followed{Key: k, feed: newFeed(nil), told: make(chan struct{}, 1), stop: stop, over: true} // until its row says otherwise
+		r = &followed{Key: k, feed: newFeed(), told: make(chan struct{}, 1), stop: stop, over: true} // until its row says otherwise
 		w.runs[k] = r
 		go e.follow(ctx, r)
 	}

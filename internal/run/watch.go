@@ -150,7 +150,6 @@ func (f *follower) take(ctx context.Context, r journal.Record) {
 		}
 		if f.lost = err != nil; !f.lost {
 			f.f, f.view = NewFold(a, tree), &View{ID: f.r.Run, Owner: f.r.Owner, store: f.e.Store}
-			f.r.feed.follow(tree)
 		}
 	}
 	if f.lost {
@@ -158,7 +157,7 @@ func (f *follower) take(ctx context.Context, r journal.Record) {
 	}
 	step, err := f.f.takeIn(r, f.view)
 	if step {
-		f.r.feed.step(r.Seq, f.f.trace.latest())
+		f.r.feed.step(f.f.lastStep())
 	}
 	f.lost = err != nil
 }
