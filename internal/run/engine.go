@@ -375,30 +375,19 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, err
 	}
 	a, tree, err := e.treeOf(ctx, owner, recs)
-	var f *Fold
-	if err == nil {
-		f = NewFold(a, tree)
-		err = f.fold(recs, &View{ID: id, Owner: owner, store: e.Store})
+	if err != nil {
+		return nil, e.why(id, recs, err)
 	}
-	switch {
-	case err != nil && incompatible(err):
-		return nil, e.incompatibility(id, recs, err)
-	case err != nil:
-		return nil, fmt.Errorf("run %s: %w", id, err)
+	f := NewFold(a, tree)
+	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
+		return nil, e.why(id, recs, err)
 	}
 	return f.trace, nil
 }
 
 // Tree is the tree that a run began with, as this build loads it: ErrIncompatible if it does not.
 func (e *Engine) Tree(ctx context.Context, owner journal.Owner, id string) (*bt.Tree, error) {
-	recs, err := e.Store.Records(ctx, owner, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	_, tree, err := e.treeOf(ctx, owner, recs)
-	if err != nil && incompatible(err) {
-		return nil, e.incompatibility(id, recs, err)
-	}
+	_, _, tree, err := e.recorded(ctx, owner, id)
 	return tree, err
 }
 

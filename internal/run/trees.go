@@ -14,6 +14,20 @@ type treeKey struct{ assistant, file, text string }
 // keptTrees is how many loaded trees are kept: runs begin with the same few.
 const keptTrees = 32
 
+// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The records come
+// with that error, too.
+func (e *Engine) recorded(
+	ctx context.Context, owner journal.Owner, id string,
+) (recs []journal.Record, a *Assistant, tree *bt.Tree, err error) {
+	recs, err = e.Store.Records(ctx, owner, id, 0)
+	if err == nil {
+		if a, tree, err = e.treeOf(ctx, owner, recs); err != nil {
+			err = e.why(id, recs, err)
+		}
+	}
+	return recs, a, tree, err
+}
+
 // treeOf loads the tree that a run began with.
 func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
 	start, err := startOf(recs)

@@ -122,7 +122,7 @@ func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Ru
 	if err != nil {
 		return nil, err
 	}
-	return e.resume(lifeWithin(ctx), k, anyhow, exit)
+	return e.resume(lifeWithin(ctx), k, false, nil, exit)
 }
 
 // enterWithin counts one more run, which takes no room.
