@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -77,11 +76,6 @@ type TurnReceipt[R any] struct {
 	Cut        bool             `json:"cut,omitempty"`        // results of tools were cut, so that it fits into the window
 	SentBytes  int              `json:"sent_bytes,omitempty"` // of the texts of the request
 	Tries      []model.Try      `json:"tries,omitempty"`      // models that were asked before the one that answered
-}
-
-// Faithful says that the turn in its provider's own form, if it has one, stands in raw as it is. Lists that are empty are left out.
-func (r TurnReceipt[R]) Faithful(raw json.RawMessage) bool {
-	return r.Native == nil || bytes.Contains(raw, r.Native.Turn)
 }
 
 // Reply is what a tree knows of one turn of the model. Ref is the record that holds it.
