@@ -29,7 +29,6 @@ func (c *command) addCommands(root *cobra.Command) {
 	}
 	root.SetHelpCommandGroupID("Setup")
 	root.SetCompletionCommandGroupID("Setup")
-	root.AddCommand(c.serveDocuments())
 	helpful(root)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -202,10 +201,4 @@ func (c *command) sideBySide(p oracle.Pair) error {
 		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")), printable(way.Answer))
 	}
 	return nil
-}
-
-// serveDocuments is hidden: the program starts itself so to read PDFs in a process of its own.
-func (c *command) serveDocuments() *cobra.Command {
-	return &cobra.Command{Use: app.DocumentCommand, Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return document.Serve(cmd.Context(), c.In, c.Out) }}
 }
