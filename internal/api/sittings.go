@@ -85,7 +85,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,16 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 			if err != nil {
 				return nil, err
 			}
-			sat, asked, err := s.config.Council.Sat(res.Outcome)
+			outcome, err := council.ReadOutcome(res.Outcome)
 			if err != nil {
 				return nil, err
 			}
-			if !asked {
+			if !outcome.Asked() {
 				continue
 			}
-			one.take(sat, tell)
+			one.take(outcome, o.tell)
 			if res.Failure != nil {
-				one.Failure = &Failure{Kind: res.Failure.Kind, Message: tell(res.Failure.Message)}
+				one.Failure = &Failure{Kind: res.Failure.Kind, Message: o.tell(res.Failure.Message)}
 			}
 		}
 		f.Sittings = append(f.Sittings, one)
@@ -124,22 +124,24 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 }
 
 // take takes in what came of a sitting.
-func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
+func (f *CouncilSitting) take(o council.Outcome, tell func(string) string) {
 	seat := func(s council.Seat) CouncilSeat { return CouncilSeat{s.ID, s.Name} }
-	for _, one := range sat.Oracles {
+	for _, one := range o.Oracles {
 		f.Oracles = append(f.Oracles, seat(one))
 	}
-	for _, a := range sat.Answers {
+	for _, a := range o.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{Oracle: seat(a.Oracle), Run: a.Run, Sequence: a.Sequence, HTML: render.HTML(a.Text), Model: a.Model, CutOff: a.CutOff, Unsaved: a.Unsaved != ""})
 	}
-	for _, one := range sat.Silent {
+	for _, one := range o.Silent {
 		f.Silent = append(f.Silent, CouncilSilent{seat(one.Oracle), tell(one.Reason)})
 	}
-	if m := sat.Merged; sat.Chair != nil && m != nil {
-		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
+	if m := o.Merged; o.Chair != nil && m != nil {
+		f.Chair = &CouncilChair{Oracle: seat(o.Chair.Oracle), Sequence: o.Chair.Sequence, Unused: f.seats(m.Unused),
 			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
-	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
+	for _, one := range o.Skipped {
+		f.Skipped = append(f.Skipped, tell(one.String()))
+	}
 }
 
 func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {

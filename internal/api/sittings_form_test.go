@@ -10,14 +10,14 @@ import (
 
 func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 	ada, bob := council.Seat{ID: "a1", Name: "Ada"}, council.Seat{ID: "b2", Name: "Bob"}
-	sat := council.Sat{
+	sat := council.Outcome{
 		Oracles: []council.Seat{ada, bob},
 		Chair:   &council.Answer{Oracle: ada, Sequence: 3},
 		Merged: &council.Merged{Unused: []string{"Ada"},
 			Sentences:  []council.Sentence{{Text: "It is **high**.", By: []string{"Bob"}, Unproven: []string{"Nobody"}}},
 			Agree:      []council.Sentence{{Text: "The rent <i>is</i> high.", By: []string{"Bob", "Ada"}}},
 			Overlooked: []council.Sentence{{Text: "The date."}}},
-		Skipped: []string{"in /srv/x"},
+		Skipped: []council.Skipped{{What: "a part", Why: "in /srv/x"}},
 	}
 	f := CouncilSitting{Skipped: []string{}}
 	f.take(sat, func(string) string { return "told" })

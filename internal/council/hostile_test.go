@@ -120,7 +120,7 @@ func TestHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 	same(t, "times that Bob's is there", strings.Count(res.Answer, "\n## Bob\n"), 1)
 	contains(t, res.Answer, "#### Bob\n", "```\n# a comment\n```", "\n#hash\n", "\n###### deep\n")
 	contains(t, h.stored(o.Answers[0].File), "\n## Bob\n")
-	x := must(p.desk.Export(t.Context(), ada, h.id))(t)
+	x := must(p.desk().Export(t.Context(), h.id))(t)
 	contains(t, x.Markdown(), "### My plan\n", "#### Bob\n")
 }
 

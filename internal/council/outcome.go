@@ -127,10 +127,29 @@ var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered",
 
 const wasStopped = "it was stopped"
 
+// ReadOutcome reads the outcome of a run. An error is journal.ErrCorrupt.
+func ReadOutcome(raw json.RawMessage) (o Outcome, err error) {
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, fmt.Errorf("%w: %w", journal.ErrCorrupt, err)
+	}
+	return o, nil
+}
+
+// Asked says whether an oracle was asked: else the run gave a name, or wrote down recordings.
+func (o *Outcome) Asked() bool { return o.Kind == KindAnswer || o.Kind == KindSitting }
+
+// ByOracles are the answers of all who were asked, which one was, too.
+func (o *Outcome) ByOracles() []Answer {
+	if o.Answer != nil {
+		return []Answer{*o.Answer}
+	}
+	return o.Answers
+}
+
 // show reads an outcome for people.
 func show(outcome json.RawMessage) (s assistant.Shown, err error) {
-	var o Outcome
-	if err := json.Unmarshal(outcome, &o); err != nil {
+	o, err := ReadOutcome(outcome)
+	if err != nil {
 		return s, err
 	}
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()
@@ -207,10 +226,7 @@ func (o *Outcome) hint() string {
 
 // all are the answers of the outcome, of whatever kind.
 func (o *Outcome) all() (all []Answer) {
-	all = slices.Clone(o.Answers)
-	if o.Answer != nil {
-		all = append(all, *o.Answer)
-	}
+	all = slices.Clone(o.ByOracles())
 	if o.Chair != nil {
 		all = append(all, *o.Chair)
 	}

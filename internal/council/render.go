@@ -2,6 +2,7 @@ package council
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sibyl/internal/text"
@@ -31,6 +32,13 @@ func (o *Outcome) Markdown() string {
 		b.WriteString(Named{o.Name}.String() + "\n")
 	}
 	return b.String()
+}
+
+// Rest is the outcome for people without the answers of these runs, which were shown before.
+func (o *Outcome) Rest(shown map[string]bool) string {
+	rest := *o
+	rest.Answers = slices.DeleteFunc(slices.Clone(o.Answers), func(a Answer) bool { return shown[a.Run] })
+	return strings.TrimSpace(rest.Markdown())
 }
 
 // Markdown is an answer under its oracle's name.
