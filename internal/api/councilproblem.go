@@ -34,7 +34,7 @@ func councilProblem(err error) *Problem {
 		return newProblem(http.StatusServiceUnavailable, "session_locked", "Somebody else is changing the session.", "Try again.").after(time.Second)
 	}
 	switch {
-	case errors.Is(err, persona.ErrNotFound), errors.Is(err, persona.ErrDeleted):
+	case errors.Is(err, persona.ErrNotFound):
 		return newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle here.", "The list of oracles has their names and ids.")
 	case errors.Is(err, persona.ErrAmbiguous):
 		return newProblem(http.StatusBadRequest, "no_oracle", "Several oracles are called so.", "Name it by its id, which the list of oracles has.")
