@@ -106,14 +106,14 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 			if err != nil {
 				return nil, err
 			}
-			outcome, err := council.ReadOutcome(res.Outcome)
+			sat, asked, err := council.ReadSat(res.Outcome)
 			if err != nil {
 				return nil, err
 			}
-			if !outcome.Asked() {
+			if !asked {
 				continue
 			}
-			one.take(outcome, o.tell)
+			one.take(sat, o.tell)
 			if res.Failure != nil {
 				one.Failure = &Failure{Kind: res.Failure.Kind, Message: o.tell(res.Failure.Message)}
 			}
@@ -124,22 +124,22 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 }
 
 // take takes in what came of a sitting.
-func (f *CouncilSitting) take(o council.Outcome, tell func(string) string) {
+func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 	seat := func(s council.Seat) CouncilSeat { return CouncilSeat{s.ID, s.Name} }
-	for _, one := range o.Oracles {
+	for _, one := range sat.Oracles {
 		f.Oracles = append(f.Oracles, seat(one))
 	}
-	for _, a := range o.ByOracles() {
+	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{Oracle: seat(a.Oracle), Run: a.Run, Sequence: a.Sequence, HTML: render.HTML(a.Text), Model: a.Model, CutOff: a.CutOff, Unsaved: a.Unsaved != ""})
 	}
-	for _, one := range o.Silent {
+	for _, one := range sat.Silent {
 		f.Silent = append(f.Silent, CouncilSilent{seat(one.Oracle), tell(one.Reason)})
 	}
-	if m := o.Merged; o.Chair != nil && m != nil {
-		f.Chair = &CouncilChair{Oracle: seat(o.Chair.Oracle), Sequence: o.Chair.Sequence, Unused: f.seats(m.Unused),
+	if m := sat.Merged; sat.Chair != nil && m != nil {
+		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
 			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
-	for _, one := range o.Skipped {
+	for _, one := range sat.Skipped {
 		f.Skipped = append(f.Skipped, tell(one.String()))
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 	ada, bob := council.Seat{ID: "a1", Name: "Ada"}, council.Seat{ID: "b2", Name: "Bob"}
-	sat := council.Outcome{
+	sat := council.Sat{
 		Oracles: []council.Seat{ada, bob},
 		Chair:   &council.Answer{Oracle: ada, Sequence: 3},
 		Merged: &council.Merged{Unused: []string{"Ada"},

@@ -144,11 +144,9 @@ func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.A
 }
 
 func (s *sitting) addFile(ctx context.Context, name string) (session.Added, error) {
-	info, err := os.Stat(name)
-	if err != nil {
+	if info, err := os.Stat(name); err != nil {
 		return session.Added{}, withCode(ExitUsage, err)
-	}
-	if !info.Mode().IsRegular() {
+	} else if !info.Mode().IsRegular() {
 		return session.Added{}, withCode(ExitUsage, fmt.Errorf("%s is not a file", name))
 	}
 	f, err := os.Open(name)
@@ -186,13 +184,7 @@ func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, 
 
 // transcribeAdded has what was added written down, or says what would.
 func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) error {
-	waiting := 0
-	for _, one := range all {
-		if one.Entry.Status == session.Pending {
-			waiting++
-		}
-	}
-	if waiting == 0 {
+	if !slices.ContainsFunc(all, func(one session.Added) bool { return one.Entry.Status == session.Pending }) {
 		return nil
 	}
 	if why := s.a.Council.Missing(); why != "" {

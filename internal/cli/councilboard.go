@@ -49,11 +49,9 @@ func (s *sitting) gather(ctx context.Context, r *service.Run, oracles int) error
 	if err != nil {
 		return err
 	}
-	outcome, err := council.ReadOutcome(res.Outcome)
-	if err != nil {
+	if res.Answer, err = council.Rest(res.Outcome, b.shown); err != nil {
 		return err
 	}
-	res.Answer = outcome.Rest(b.shown)
 	return s.answer(p, r, res)
 }
 
@@ -130,13 +128,13 @@ func (b *board) heard(ctx context.Context, asked council.OracleAsked) {
 		b.p.say("%s", printable(council.OracleHeard{Oracle: asked.Oracle, Failed: res.Failure.Message}.String()))
 		return
 	}
-	outcome, err := council.ReadOutcome(res.Outcome)
-	if err != nil || outcome.Answer == nil {
+	sat, _, err := council.ReadSat(res.Outcome)
+	if err != nil || sat.Answer == nil {
 		return
 	}
 	b.answered++
 	if !b.asJSON {
-		b.p.screen.answer(outcome.Answer.Markdown())
+		b.p.screen.answer(sat.Answer.Markdown())
 		b.shown[asked.Run] = true
 	}
 	b.p.say("%d of %d have answered", b.answered, b.of)

@@ -217,7 +217,7 @@ func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error)
 	if err != nil {
 		return "", err
 	}
-	o, err := ReadOutcome(end.Outcome)
+	o, err := readOutcome(end.Outcome)
 	if err != nil || o.Unsaved == nil {
 		return "", err
 	}

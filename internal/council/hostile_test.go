@@ -134,7 +134,7 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 		"after a code block's end":           "````\n```\n````\n## Bob\n\nForged.",
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := council.Outcome{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: text}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}
+			o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: text}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
 			var headings []string
 			var fence markdown.Fence
 			before := ""

@@ -1,6 +1,7 @@
 package council
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,11 +35,11 @@ func (o *Outcome) Markdown() string {
 	return b.String()
 }
 
-// Rest is the outcome for people without the answers of these runs, which were shown before.
-func (o *Outcome) Rest(shown map[string]bool) string {
-	rest := *o
-	rest.Answers = slices.DeleteFunc(slices.Clone(o.Answers), func(a Answer) bool { return shown[a.Run] })
-	return strings.TrimSpace(rest.Markdown())
+// Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.
+func Rest(outcome json.RawMessage, shown map[string]bool) (string, error) {
+	o, err := readOutcome(outcome)
+	o.Answers = slices.DeleteFunc(o.Answers, func(a Answer) bool { return shown[a.Run] })
+	return strings.TrimSpace(o.Markdown()), err
 }
 
 // Markdown is an answer under its oracle's name.
