@@ -158,7 +158,7 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 
 func TestCodeBlockThatAnAnswerLeavesOpenHidesNobodyElses(t *testing.T) {
 	for open, end := range map[string]string{"```go": "```", "~~~~": "~~~~"} {
-		o := council.Outcome{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}
+		o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
 		contains(t, o.Markdown(), open+"\n# mine\n"+end+"\n\n## Bob\n\nMine.")
 	}
 }
