@@ -110,23 +110,9 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	speak.ServeHTTP(w, r)
 }
 
-// speaker knows the protocol, and gives one answer.
+// speaker knows every protocol, and gives one answer.
 func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
-	switch a.protocol {
-	case "anthropic":
-		s := modeltest.NewAnthropicServer(nil, answer)
-		s.Models = []string{a.name}
-		return s, s.Close
-	case "gemini":
-		s := modeltest.NewGeminiServer(nil, answer)
-		s.Models = []modeltest.GeminiModel{{Name: "models/" + a.name, Methods: []string{"generateContent"}}}
-		return s, s.Close
-	case "ollama":
-		s := modeltest.NewOllamaServer(nil, answer)
-		s.Models = []modeltest.OllamaModel{{Name: a.name}}
-		return s, s.Close
-	}
-	s := modeltest.NewOpenAIServer(nil, answer)
+	s := modeltest.NewServer(nil, answer)
 	s.Models = []string{a.name}
 	return s, s.Close
 }

@@ -3,17 +3,14 @@ package gemini_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/gemini"
-	"sibyl/internal/model/modeltest"
 )
 
 // patience bounds what should have ended before, so that a test says what is wrong.
@@ -36,16 +33,6 @@ func stuck(t *testing.T, body string) (url string) {
 	return server.URL
 }
 
-func TestStreamLeftOpenAfterAnErrorIsThatError(t *testing.T) {
-	url := stuck(t, text("half")+"\n\n{\n\"error\": {\"code\": 503, \"status\": \"UNAVAILABLE\", \"message\": \"overloaded\"}}\n")
-	m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: url, Idle: 30 * time.Millisecond})
-	t.Cleanup(m.Close)
-	resp, err := m.Chat(t.Context(), hello(), nil)
-	if model.KindOf(err) != model.Overloaded || !strings.Contains(fmt.Sprint(err), "overloaded") || resp.Text != "half" {
-		t.Errorf("got %q, %v", resp.Text, err)
-	}
-}
-
 func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
 	for name, body := range map[string]string{
 		"an answer that was finished": text("half") + "\n\n" + stop + "\n\n",
@@ -60,16 +47,4 @@ func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
 			t.Errorf("%s: got %v; want cancelled", name, err)
 		}
 	}
-}
-
-func TestWaitsAreForProgress(t *testing.T) {
-	modeltest.Clocks(t, over, modeltest.Wire{
-		Alive:   []string{": note\r\n\r\n", "\r\n", text("") + "\r\n\r\n", parts(`{"text": "","thought": true}`) + "\r\n\r\n", `data: {"usageMetadata": {}}` + "\r\n\r\n"},
-		Thought: parts(`{"text": "hm","thought": true}`) + "\r\n\r\n",
-		Text:    text("word ") + "\r\n\r\n",
-		End:     stop + "\r\n\r\n",
-		Usage: func(input string) string {
-			return stop + "\r\n\r\n" + `data: {"candidates": [],"usageMetadata": {"promptTokenCount": ` + input + `,"candidatesTokenCount": 3}}` + "\r\n\r\n"
-		},
-	})
 }

@@ -151,7 +151,7 @@ func TestReasoningIsSentOnlyToTheModelThatGaveIt(t *testing.T) {
 		"another model of the provider": {func(c *openai.Config) { c.Model = "other" }, false},
 		"the other API":                 {func(c *openai.Config) { c.API = openai.Responses }, false},
 	} {
-		server := modeltest.NewOpenAIServer(t, modeltest.Stream("ok"))
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		other := connect(t, server, func(c *openai.Config) { c.Model = "m" }, c.adjust)
 		ask(t, other, req)
 		body := server.Requests()[0].Body

@@ -15,9 +15,8 @@
 // of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason, errors inside the stream, and one whole JSON
 // answer where a stream was asked for.
 //
-// The tests hold this package against go-openai, but its client is not used. Its stream reader matches several regular
-// expressions per line and decodes into large structs; it drops the Retry-After of a failed request and cannot tell a cut
-// line from a bad one; it takes its key once and for all; and it refuses some models by name before asking.
+// go-openai is not used: it drops the Retry-After of a failed request and cannot tell a cut line from a bad one, takes its key once
+// and for all, and refuses some models by name before asking.
 package openai
 
 import (

@@ -14,7 +14,7 @@ import (
 // sent returns the body that req becomes.
 func sent(t *testing.T, req model.Request, adjust ...func(*openai.Config)) map[string]any {
 	t.Helper()
-	server := modeltest.NewOpenAIServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	if _, err := connect(t, server, adjust...).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
