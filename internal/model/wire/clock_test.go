@@ -56,13 +56,15 @@ func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...stri
 // taken reads the lines of body; each “word” in them is text. It returns the failure, and the time that passed.
 func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.Duration) {
 	t.Helper()
-	start, l := time.Now(), x.Lines(body)
-	for l.Next() {
-		if err := x.Say([]byte(strings.Repeat("word ", strings.Count(string(l.Bytes()), "word")))); err != nil {
-			t.Fatal(err)
-		}
+	start := time.Now()
+	err := x.ReadLines(body, func(line []byte) error {
+		return x.Say([]byte(strings.Repeat("word ", strings.Count(string(line), "word"))))
+	})
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		t.Fatal(err)
 	}
-	return l.Failure(), time.Since(start)
+	return failed, time.Since(start)
 }
 
 func TestStreamWithoutProgressEndsAfterFirstByteHoweverAliveItIs(t *testing.T) {
