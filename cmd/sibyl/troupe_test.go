@@ -83,6 +83,10 @@ func (a *actor) requests() int {
 
 func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var answer modeltest.Answer
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages") != (a.protocol == "anthropic") {
+		http.NotFound(w, r) // the one below speaks every protocol
+		return
+	}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -110,7 +114,7 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	speak.ServeHTTP(w, r)
 }
 
-// speaker knows every protocol, and gives one answer.
+// speaker gives one answer.
 func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
 	s := modeltest.NewServer(nil, answer)
 	s.Models = []string{a.name}

@@ -98,13 +98,6 @@ func (s *Scripted) Requests() []model.Request {
 	return slices.Clone(s.requests)
 }
 
-// skip forgets the turns that are left.
-func (s *Scripted) skip() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.turns = nil
-}
-
 // Left is how many turns were not asked for.
 func (s *Scripted) Left() int {
 	s.mu.Lock()

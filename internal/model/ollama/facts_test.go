@@ -195,7 +195,7 @@ func TestBareCallsAreThoseThatOllamaDoesNotSeeBesideText(t *testing.T) {
 		"no calls":                  `{{ if .Tools }}{{ .Tools }}{{ end }}{{ .Prompt }}`,
 		"calls by another variable": `{{ .Tools }}{{ range $m := .Messages }}{{ if $m.ToolCalls }}<call>{{ end }}{{ end }}`,
 		"calls with a condition":    `{{ .Tools }}{{ range .Messages }}{{ with .Content }}{{ . }}{{ else }}{{ if and .ToolCalls .Role }}{{ range .ToolCalls }}<f>{{ end }}{{ end }}{{ end }}{{ end }}`,
-		"calls in an else":          `{{ .Tools }}{{ range .Messages }}{{ if .Content }}{{ else if .ToolCalls }}{{ if .Role }}{{ .Role }}{{ else }}<x>{{ end }}{{ end }}{{ end }}`,
+		"calls in an else":          `{{ .Tools }}{{ range .Messages }}{{ if .Content }}{{ else if .ToolCalls }}{{ if .Role }}<x>{{ end }}{{ end }}{{ end }}`,
 		"calls by a name first":     `{{ .Tools }}{{ range .Messages }}{{ if .ToolCalls }}{{ .Role }}<x>{{ end }}{{ end }}`,
 		"a function":                `{{ .Tools }}{{ range .Messages }}{{ if .ToolCalls }}{{ json . }}{{ end }}{{ end }}`,
 	} {

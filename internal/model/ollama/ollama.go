@@ -9,7 +9,6 @@
 //   - A model that Ollama runs elsewhere is not Local, whatever the Config promises: one whose tag says cloud is known
 //     by its name, any other by its answer, which is then Invalid.
 //   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt counts that.
-//   - Text, thinking and arguments of one answer are at most 1 MB together, its calls at most 256; more is Garbled.
 //   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn. Failed
 //     tool results are marked in their text, as the protocol has no field for it.
 //
