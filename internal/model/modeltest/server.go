@@ -9,11 +9,11 @@
 package modeltest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -142,29 +142,21 @@ func (r Request) Key() string {
 func read(r *http.Request) (req Request, err error) {
 	body, err := io.ReadAll(r.Body)
 	req = Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
-	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case err != nil:
-	case kind == "multipart/form-data":
-		var form *multipart.Form
-		if form, err = multipart.NewReader(strings.NewReader(req.Body), parameters["boundary"]).ReadForm(1 << 20); err != nil {
-			return req, err
-		}
-		defer func() { _ = form.RemoveAll() }()
-		req.Form = form.Value
-		for _, header := range form.File["file"] {
-			file, err := header.Open()
-			if err != nil {
-				return req, err
-			}
-			content, err := io.ReadAll(file)
-			req.File = string(content)
-			return req, cmp.Or(err, file.Close())
-		}
-	case r.Method == http.MethodPost:
-		err = json.Unmarshal(body, &req)
+	if err != nil || r.Method != http.MethodPost {
+		return req, err
 	}
-	return req, err
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	file, _, err := r.FormFile("file")
+	if errors.Is(err, http.ErrNotMultipart) {
+		return req, json.Unmarshal(body, &req)
+	}
+	if err != nil {
+		return req, err
+	}
+	defer func() { _ = r.MultipartForm.RemoveAll() }()
+	content, err := io.ReadAll(file)
+	req.Form, req.File = r.MultipartForm.Value, string(content)
+	return req, cmp.Or(err, file.Close())
 }
 
 // Server speaks every protocol on one loopback port: each is told by the path of its requests. Each POST for a turn, for vectors or for

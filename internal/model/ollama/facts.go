@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -56,29 +55,14 @@ func (f *facts) numCtx(set int) int {
 	return n
 }
 
-// memory is what a Client has learnt of its model. One exchange asks, the others wait for it.
-type memory struct {
-	asking chan struct{} // holds a value while somebody asks
-	known  atomic.Pointer[facts]
-}
-
-// learn asks for the facts, once: a server that tells them, gives something else, or takes too long is not asked again.
+// learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is not asked again.
 func (p protocol) learn(x *wire.Exchange) (*facts, error) {
-	if known := p.memory.known.Load(); known != nil {
-		return known, nil
-	}
-	select {
-	case p.memory.asking <- struct{}{}:
-	case <-x.Context().Done():
-		return &facts{}, x.Fail(model.KindOf(x.Context().Err()), "", x.Context().Err())
-	}
-	defer func() { <-p.memory.asking }()
-	if known := p.memory.known.Load(); known != nil {
+	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
 	f, err := p.ask(x)
 	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout && x.Context().Err() == nil {
-		p.memory.known.Store(f)
+		p.known.Store(f)
 	}
 	return f, err
 }
@@ -176,7 +160,7 @@ func firstText(template string) string {
 
 // windowAdvice says what would help against a request that does not fit.
 func (p protocol) windowAdvice() string {
-	f := p.memory.known.Load()
+	f := p.known.Load()
 	if f == nil {
 		f = &facts{}
 	}

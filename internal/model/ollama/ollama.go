@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -47,7 +48,7 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, name: c.Model, memory: &memory{asking: make(chan struct{}, 1)}}
+	p := protocol{config: c, name: c.Model, known: &atomic.Pointer[facts]{}}
 	return &Model{protocol: p, Client: wire.New(c, wire.Protocol{
 		Name:       Ollama,
 		DefaultURL: "http://127.0.0.1:11434",
@@ -72,7 +73,7 @@ func New(c Config) *Model {
 type protocol struct {
 	config Config
 	name   string
-	memory *memory
+	known  *atomic.Pointer[facts] // what has been learnt of the model
 }
 
 // describe tells what the model can, and the window that is asked for.
