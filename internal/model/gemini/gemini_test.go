@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -154,5 +155,29 @@ func TestListWithoutEndIsGarbled(t *testing.T) {
 	t.Cleanup(m.Close)
 	if names, err := m.List(t.Context()); model.KindOf(err) != model.Garbled || names != nil || asked > 1000 {
 		t.Errorf("got %v, %v after %d pages", names, err, asked)
+	}
+}
+
+func TestQueryOfTheBaseURLIsKept(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
+	m := connect(t, server, func(c *gemini.Config) { c.BaseURL += "?tenant=a" })
+	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.Last().Query.Encode(); got != "alt=sse&tenant=a" {
+		t.Errorf("asked with %s", got)
+	}
+}
+
+func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
+	for name, answer := range map[string]modeltest.Answer{
+		"an answer that was finished": raw(text("half"), stop),
+		"an error":                    raw(text("half"), `{"error": {"code": 503}}`),
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error { cancel(); return nil })
+		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v; want cancelled", name, err)
+		}
 	}
 }

@@ -63,7 +63,7 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 	} {
 		var answers []modeltest.Answer
 		for _, message := range c.rejected {
-			answers = append(answers, modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusBadRequest, Body: status(400, "INVALID_ARGUMENT", message)}})
+			answers = append(answers, modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusBadRequest, Body: `{"error": {"code": 400, "message": "` + message + `", "status": "INVALID_ARGUMENT"}}`}})
 		}
 		server := modeltest.NewServer(t, append(answers, modeltest.Stream("ok"), modeltest.Stream("ok"))...)
 		m := connect(t, server, func(o *gemini.Config) { o.Think = c.think })

@@ -222,18 +222,3 @@ func TestGeminiGetsASignatureForACallThatCameFromElsewhere(t *testing.T) {
 		}
 	}
 }
-
-func TestReasoningLargerThan8MBIsGarbled(t *testing.T) {
-	huge := strings.Repeat("x", 1<<20)
-	for _, field := range []string{`"reasoning_content":"` + huge + `"`, `"reasoning":"` + huge + `"`, `"reasoning_details":[{"text":"` + huge + `"}]`,
-		`"reasoning_details":[` + strings.Repeat(`{"a":1},`, 1<<12) + `{}]`} {
-		parts := make([]string, 9)
-		for i := range parts {
-			parts[i] = field
-		}
-		m, _ := at("https://house.example/v1", nil, deltas(parts...))
-		if _, err := m.Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Garbled || !strings.Contains(err.Error(), "1 MB") {
-			t.Errorf("%.40s: got %v", field, err)
-		}
-	}
-}

@@ -71,18 +71,3 @@ func TestRequestOnTheWire(t *testing.T) {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 }
-
-func TestOutputLimitIsCalledAsTheEndpointKnowsIt(t *testing.T) {
-	req := hello()
-	req.MaxOutputTokens = 100
-	for provider, field := range map[string]string{openai.OpenAI: "max_completion_tokens", openai.Ollama: "max_tokens", "house": "max_tokens"} {
-		body := sent(t, req, func(c *openai.Config) { c.Provider = provider })
-		if body[field] != 100.0 {
-			t.Errorf("%s: %s is %v; want 100", provider, field, body[field])
-		}
-		delete(body, field)
-		if body["max_tokens"] != nil || body["max_completion_tokens"] != nil {
-			t.Errorf("%s: both limits were sent: %v", provider, body)
-		}
-	}
-}

@@ -67,19 +67,6 @@ func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.D
 	return failed, time.Since(start)
 }
 
-func TestStreamWithoutProgressEndsAfterFirstByteHoweverAliveItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, 2*time.Minute, time.Minute, time.Hour)
-		defer x.Close()
-		go play(x, lines, 700*time.Millisecond, ": keep-alive\n", "\n")
-		err, took := taken(t, x, body)
-		failure(t, err, model.Timeout, "no answer began in time (limit 2m0s)")
-		if took != 2*time.Minute || !errors.Is(err, model.ErrUnanswered) || err.Lost {
-			t.Errorf("ended after %v, %#v", took, err)
-		}
-	})
-}
-
 func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {
 	for idle, first := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} { // the longer one of them first or last
 		synctest.Test(t, func(t *testing.T) {
