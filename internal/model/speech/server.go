@@ -1,10 +1,4 @@
-// Package whisper speaks the protocol of whisper.cpp's server: POST /inference.
-//
-// Besides the guarantees of packages model and wire: where no language is said the server finds out, whatever it was started with; an
-// error that comes as a success is an error.
-//
-// The server takes WAV; one that runs with --convert takes what ffmpeg reads.
-package whisper
+package speech
 
 import (
 	"cmp"
@@ -16,18 +10,20 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// Provider is what the server is called in transcripts and errors.
-const Provider = "whisper.cpp"
+// provider is what the server is called in transcripts and errors.
+const provider = "whisper.cpp"
 
-// Config says where the server is, and for how long it is waited for. It has loaded its model by itself: Model is not asked for.
-type Config = wire.Config
+// ServerConfig says where whisper.cpp's server is, and for how long it is waited for. It has loaded its model by itself: Model is not
+// asked for.
+type ServerConfig = wire.Config
 
-// Server is a model.Transcriber. It is safe for concurrent use.
+// Server is whisper.cpp's server: a model.Transcriber, safe for concurrent use. It takes WAV; one that runs with --convert takes what
+// ffmpeg reads. Where no language is said it finds out, whatever it was started with.
 type Server struct{ client *wire.Client }
 
-// New returns the server that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
-func New(c Config) *Server {
-	c.Provider = cmp.Or(c.Provider, Provider)
+// NewServer returns the server that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
+func NewServer(c ServerConfig) *Server {
+	c.Provider = cmp.Or(c.Provider, provider)
 	return &Server{wire.New(c, wire.Protocol{
 		ExampleURL: "http://127.0.0.1:8080",
 		URLForm:    "http://host:port",
@@ -43,7 +39,7 @@ const inference = "inference"
 // By is what stands in transcripts.
 func (s *Server) By() string { return strings.TrimSuffix(s.client.ID(), ":") }
 
-// Local is what the Config promised.
+// Local is what the ServerConfig promised.
 func (s *Server) Local() bool { return s.client.Local() }
 
 // Close closes the connections that wait for another request. The Server can still be used.
@@ -58,14 +54,12 @@ func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Trans
 	return t, err
 }
 
-const formatAdvice = " (it takes WAV, and other formats if it runs with --convert)"
-
 // judge sorts a failure. The server tells most of them with the status of a success.
 func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	said := strings.ToLower(c.Message)
 	switch {
 	case wire.Mentions(said, "failed to read", "conversion failed", "wav"):
-		c.Kind, c.Advice = model.Invalid, formatAdvice
+		c.Kind, c.Advice = model.Invalid, " (it takes WAV, and other formats if it runs with --convert)"
 	case status == http.StatusOK && wire.Mentions(said, "field in the request"):
 		c.Kind = model.Invalid
 	default:

@@ -9,19 +9,21 @@ import (
 	"sibyl/internal/model"
 )
 
-// startBeforeAProvider is start for a rule about requests, which a model without a provider cannot break.
-func startBeforeAProvider(t *testing.T, build Factory, answers ...Answer) subject {
+// asked asks m, which agrees, and returns the body that was sent; "" for a model without a provider.
+func asked(t *testing.T, m model.Model, s *Setup, req model.Request) string {
 	t.Helper()
-	s := start(t, build, answers...)
-	if s.Sent == nil {
-		t.Skip("the model has no provider")
+	if _, err := m.Chat(t.Context(), req, nil); err != nil {
+		t.Fatalf("%v\nof %+v", err, req.Messages)
 	}
-	return s
+	if s.script != nil {
+		return ""
+	}
+	return s.server.Last().Body
 }
 
 func wholeRequestIsSent(t *testing.T, build Factory) {
-	s := start(t, build, Stream("ok"))
-	req := model.Request{
+	m, s := begin(t, build, Setup{}, Stream("ok"))
+	body := asked(t, m, s, model.Request{
 		System: "canary-system",
 		Messages: []model.Message{
 			{Role: model.User, Text: "canary-question"},
@@ -39,19 +41,12 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 		MaxOutputTokens: 54321,
 		Purpose:         "hidden-purpose",
 		Facts:           map[string]string{"hidden-fact": "hidden-value"},
-	}
-	if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
-		t.Fatal(err)
-	}
-	if s.Sent == nil {
-		return
-	}
-	body := strings.Join(s.Sent(), "\n")
+	})
 	for _, want := range []string{
 		"canary-system", "canary-question", "canary-thought", "canary_id", "canary_tool", "canary-argument",
 		"canary-result", "canary-description", "canary_property", "54321",
 	} {
-		if !strings.Contains(body, want) {
+		if s.script == nil && !strings.Contains(body, want) {
 			t.Errorf("%s was not sent", want)
 		}
 	}
@@ -60,42 +55,38 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 	}
 }
 
-// answerGoesBack relies on the fake providers, which reject a conversation that the real ones would not take.
+// answerGoesBack leaves to the adapter's own rules whether the conversation is accepted.
 func answerGoesBack(t *testing.T, build Factory) {
-	s := startBeforeAProvider(t, build, Answer{
+	m, s := begin(t, build, Setup{}, Answer{
 		Chunks: []string{"Let me look."},
 		Calls: []model.ToolCall{
 			{ID: "call_a", Name: "code_search", Arguments: `{"q":"canary-argument"}`}, {Name: "list"}, {ID: "call_b", Name: "web_fetch"},
 		},
 	}, Stream("found"))
 	req := question()
-	first, err := s.Model.Chat(t.Context(), req, nil)
+	first, err := m.Chat(t.Context(), req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Messages = append(req.Messages, model.Message{
-		Role: model.Assistant, Text: first.Text, ToolCalls: first.ToolCalls, Native: first.Native,
-	})
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text, ToolCalls: first.ToolCalls, Native: first.Native})
 	for i, c := range first.ToolCalls {
 		req.Messages = append(req.Messages, model.Message{
 			Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "canary-result-" + string(rune('0'+i)),
 		})
 	}
-	second, err := s.Model.Chat(t.Context(), req, nil)
-	if err != nil || second.Text != "found" {
-		t.Fatalf("got %q, %v", second.Text, err)
+	body := asked(t, m, s, req)
+	if s.script != nil {
+		return
 	}
-	body := s.Sent()[1]
 	if n := strings.Count(body, "canary-argument"); n != 1 {
 		t.Errorf("the call went back %d times: %s", n, body)
 	}
-	at := -1
 	for _, want := range []string{"canary-argument", "canary-result-0", "canary-result-1", "canary-result-2"} {
-		next := strings.Index(body, want)
-		if next <= at {
+		_, after, found := strings.Cut(body, want)
+		if !found {
 			t.Errorf("%s is missing or out of order: %s", want, body)
 		}
-		at = next
+		body = after
 	}
 }
 
@@ -110,16 +101,11 @@ func afterACall(arguments string, result model.Message) model.Request {
 }
 
 func failedResultIsToldApart(t *testing.T, build Factory) {
-	s := startBeforeAProvider(t, build, Stream("a"), Stream("b"))
-	for _, failed := range []bool{false, true} {
-		req := afterACall("{}", model.Message{Text: "canary-result", IsError: failed})
-		if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sent := s.Sent()
-	if sent[0] == sent[1] || !strings.Contains(sent[1], "canary-result") {
-		t.Errorf("a failed result is sent as any other: %s", sent[1])
+	m, s := begin(t, build, Setup{}, Stream("a"), Stream("b"))
+	well := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result"}))
+	badly := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result", IsError: true}))
+	if s.script == nil && (well == badly || !strings.Contains(badly, "canary-result")) {
+		t.Errorf("a failed result is sent as any other: %s", badly)
 	}
 }
 
@@ -134,13 +120,9 @@ func oddTurnsAreSent(t *testing.T, build Factory) {
 			{Role: model.User}, {Role: model.Assistant}, {Role: model.User, Text: "canary-argument"},
 		}},
 	} {
-		s := startBeforeAProvider(t, build, Stream("ok"))
-		if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		body := s.Sent()[0]
-		if !json.Valid([]byte(body)) || !utf8.ValidString(body) || !strings.Contains(body, "canary-argument") {
+		m, s := begin(t, build, Setup{}, Stream("ok"))
+		body := asked(t, m, s, req)
+		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) || !strings.Contains(body, "canary-argument")) {
 			t.Errorf("%s: sent %q", name, body)
 		}
 	}
@@ -152,57 +134,45 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 		"schema": {Messages: question().Messages, Tools: []model.Tool{{Name: "list", Schema: json.RawMessage(`{`)}}},
 		"form":   {Messages: question().Messages, Schema: &model.Schema{Name: "x", JSON: json.RawMessage(`{`)}},
 	} {
-		s := startBeforeAProvider(t, build)
-		resp, err := s.Model.Chat(t.Context(), req, nil)
-		outcome{err: err}.failedAs(t, s.Model, model.Invalid)
-		if resp.Attempts != 0 || len(s.Sent()) != 0 {
-			t.Errorf("%s: %d attempts, sent %q; want none", name, resp.Attempts, s.Sent())
+		m, s := begin(t, build, Setup{})
+		if s.script != nil {
+			return
 		}
-	}
-}
-
-func sharedIDs(t *testing.T, build Factory) {
-	s := startBeforeAProvider(t, build, Answer{Calls: []model.ToolCall{
-		{ID: "call_a", Name: "list"}, {ID: "call_a", Name: "code_search"}, {Name: "list"}, {Name: "web_fetch"},
-	}})
-	got := s.ask(t.Context(), nil)
-	ids := map[string]bool{"": true}
-	for _, c := range got.resp.ToolCalls {
-		if ids[c.ID] {
-			t.Errorf("%q is the id of two calls, or none: %v", c.ID, got.resp.ToolCalls)
+		resp, err := m.Chat(t.Context(), req, nil)
+		failed(t, err, m, model.Invalid, "")
+		if sent := s.server.Requests(); resp.Attempts != 0 || len(sent) != 0 {
+			t.Errorf("%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
 		}
-		ids[c.ID] = true
-	}
-	if got.err != nil || len(got.resp.ToolCalls) != 4 || got.resp.ToolCalls[0].ID != "call_a" {
-		t.Errorf("got %v, %v; want four calls, the first with its own id", got.resp.ToolCalls, got.err)
 	}
 }
 
 // canarySchema is the form of an answer, of a kind that every provider can enforce.
-var canarySchema = model.Schema{Name: "canary_form", JSON: json.RawMessage(
-	`{"type":"object","properties":{"canary":{"type":"integer"}},"required":["canary"],"additionalProperties":false}`)}
+func canarySchema() model.Schema {
+	return model.Schema{Name: "canary_form", JSON: json.RawMessage(
+		`{"type":"object","properties":{"canary":{"type":"integer"}},"required":["canary"],"additionalProperties":false}`)}
+}
 
 func schemaIsEnforced(t *testing.T, build Factory) {
-	s := startBeforeAProvider(t, build, Stream(`{"canary":1}`), Stream("ok"))
-	req := question()
-	form := canarySchema
-	req.Tools, req.Schema = nil, &form
-	if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Schema(); string(got) != string(canarySchema.JSON) {
-		t.Errorf("the provider enforces %s; want %s", got, canarySchema.JSON)
-	}
-	if got := s.ask(t.Context(), nil); got.err != nil || s.Schema() != nil {
-		t.Errorf("without a schema the provider enforces %s, %v", s.Schema(), got.err)
+	m, s := begin(t, build, Setup{}, Stream(`{"canary":1}`), Stream("ok"))
+	req, form := question(), canarySchema()
+	for _, schema := range []*model.Schema{&form, nil} {
+		req.Tools, req.Schema = nil, schema
+		if asked(t, m, s, req); s.script != nil {
+			continue
+		}
+		sent := s.server.Last()
+		way, _ := routeOf(sent.Path)
+		if enforced, _ := sent.At(way.schema...).(map[string]any); (enforced["required"] != nil) != (schema != nil) {
+			t.Errorf("the provider enforces %v", enforced)
+		}
 	}
 }
 
 func structuredAnswer(t *testing.T, build Factory) {
-	s := start(t, build, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
+	m, _ := begin(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
 	req := question()
 	req.Tools = nil
-	got, resp, err := model.Structured(t.Context(), s.Model, req, canarySchema, new(any))
+	got, resp, err := model.Structured(t.Context(), m, req, canarySchema(), new(any))
 	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
 		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
 	}
