@@ -6,10 +6,10 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"sibyl/internal/tool"
 )
@@ -95,16 +95,10 @@ func (r *Root) named(ctx context.Context, clean string) (at string, folder bool,
 }
 
 // files lists the files below a folder, sorted.
-func (r *Root) files(ctx context.Context, start string) ([]string, Skipped, error) {
-	var mu sync.Mutex
-	var all []string
-	skipped, err := r.walk(ctx, start, func(f *found) {
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, f.path)
-	})
+func (r *Root) files(ctx context.Context, start string) (all []string, _ skipped, _ error) {
+	passed, err := r.list(ctx, start, func(at string, _ fs.FileInfo) { all = append(all, at) })
 	slices.Sort(all)
-	return all, skipped, err
+	return all, passed, err
 }
 
 // mapFile lists what a file declares. Fields and single constants of a group are left out where there is more than can be listed.

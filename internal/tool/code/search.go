@@ -35,7 +35,6 @@ type SearchData struct {
 	Missing []string `json:"missing,omitempty"` // words of the question that are nowhere
 	Files   int      `json:"files"`             // files searched
 	Matched int      `json:"matched"`           // files in which something was found
-	Skipped Skipped  `json:"skipped"`
 }
 
 // Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to 40 lines all are worth being shown,
@@ -94,7 +93,7 @@ type lookup struct {
 	tallies []tally // files with a match, by path
 	files   int
 	bytes   int64
-	skipped Skipped
+	skipped skipped
 	weights search.Weights // of the terms, once it is known how rare they are
 	top     float64        // the best file's score
 	missing []string
@@ -158,14 +157,7 @@ type tally struct {
 // scan counts the terms in all files.
 func (s *lookup) scan(ctx context.Context) (err error) {
 	var mu sync.Mutex
-	s.skipped, err = s.root.walk(ctx, s.scope.start, func(f *found) {
-		if !s.scope.holds(f.path) {
-			return
-		}
-		content, ok := f.read()
-		if !ok {
-			return
-		}
+	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, content []byte) {
 		if s.regex { // or one could be guessed, character by character
 			content = withoutSecrets(content)
 		}
@@ -181,7 +173,7 @@ func (s *lookup) scan(ctx context.Context) (err error) {
 		s.files++
 		s.bytes += int64(len(content))
 		if counts != nil {
-			s.tallies = append(s.tallies, tally{path: f.path, size: len(content), terms: counts})
+			s.tallies = append(s.tallies, tally{path: at, size: len(content), terms: counts})
 		}
 	})
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
@@ -212,7 +204,7 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {
-	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
+	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Missing: s.missing}
 	perFile := map[string]int{}
 	left := 0
 	for _, p := range passages {

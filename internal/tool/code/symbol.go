@@ -119,26 +119,19 @@ func compareMentions(a, b mention) int {
 // places are the mentions of a symbol, the likeliest first.
 type places struct {
 	definitions, uses []mention
-	skipped           Skipped
+	skipped           skipped
 }
 
 // find looks for a symbol in one walk.
 func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err error) {
 	var mu sync.Mutex
-	all.skipped, err = r.walk(ctx, sc.start, func(f *found) {
-		if !sc.holds(f.path) {
-			return
-		}
-		content, ok := f.read()
-		if !ok {
-			return
-		}
+	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
 		mentioned := false
 		want.eachMention(content, func(int, int) { mentioned = true })
 		if !mentioned {
 			return
 		}
-		definitions, uses := newSource(f.path, withoutSecrets(content)).places(want)
+		definitions, uses := newSource(at, withoutSecrets(content)).places(want)
 		for i := range definitions {
 			definitions[i].hash = files.Hash(content)
 		}

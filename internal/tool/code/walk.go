@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,69 +39,31 @@ type limits struct {
 
 var usualLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
 
-// Skipped counts what a call passed over, by reason. Ignored files are not counted: nobody misses them.
-type Skipped struct {
-	Binary     int `json:"binary,omitempty"`
-	Large      int `json:"large,omitempty"` // over 2 MB
-	Secret     int `json:"secret,omitempty"`
-	Links      int `json:"links,omitempty"`      // symbolic links, pipes, devices
-	Unreadable int `json:"unreadable,omitempty"` // or gone, too deep, or of a name that can't be shown
-	Beyond     int `json:"beyond,omitempty"`     // where the folder was too large: the files that were looked at
+// skipped counts what a walk passed over, by what it is. Ignored files are not counted: nobody misses them.
+type skipped struct {
+	counts map[string]int
+	beyond int // where the folder was too large: the files that were looked at
 }
 
 // tell says in a result what was passed over.
-func (s Skipped) tell(res *tool.Result) {
+func (s skipped) tell(res *tool.Result) {
 	var parts []string
-	for _, p := range []struct {
-		n    int
-		noun string
-	}{
-		{s.Binary, "binary file"}, {s.Large, "file over 2 MB"}, {s.Secret, "file that may hold secrets"},
-		{s.Links, "link or special file"}, {s.Unreadable, "unreadable entry"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d × %s", p.n, p.noun))
-		}
+	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
+		parts = append(parts, fmt.Sprintf("%d × %s", s.counts[what], what))
 	}
 	if len(parts) > 0 {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
-	if s.Beyond > 0 {
+	if s.beyond > 0 {
 		res.Beside = fmt.Sprintf("This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
-			tool.Count(s.Beyond, "file"))
+			tool.Count(s.beyond, "file"))
 		res.Text += res.Beside + "\n"
 	}
 }
 
-// found is one file of a walk. It is valid during the visit.
-type found struct {
-	path    string
-	info    fs.FileInfo
-	root    *os.Root
-	buf     *[]byte // of whoever visits
-	skipped *Skipped
-}
-
-// read gives the file's content, valid until the end of the visit, with search.Padding behind it; false if the file is binary, too large or can't be read,
-// which is counted.
-func (f *found) read() ([]byte, bool) {
-	content, err := readText(f.root, f.path, f.info, maxScanned, *f.buf)
-	switch {
-	case errors.Is(err, errLarge):
-		f.skipped.Large++
-	case errors.Is(err, errBinary):
-		f.skipped.Binary++
-	case err != nil:
-		f.skipped.Unreadable++
-	default:
-		*f.buf = content
-	}
-	return content, err == nil
-}
-
 var (
-	errLarge  = errors.New("it is too large")
-	errBinary = errors.New("it is binary")
+	errLarge  = errors.New("file over 2 MB")
+	errBinary = errors.New("binary file")
 )
 
 // readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room for a search behind it.
@@ -167,83 +130,116 @@ func withoutSecrets(content []byte) []byte {
 // workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walker lists the files below a folder, for others to visit.
-type walker struct {
+// walk visits every file of a scope that can be searched, in no particular order, with its content, which is valid during the visit and has search.Padding
+// behind it. At most so many visits as there are workers run at the same time.
+func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content []byte)) (skipped, error) {
+	type file struct {
+		path string
+		info fs.FileInfo
+	}
+	files := make(chan file)
+	var mu sync.Mutex
+	unread := map[string]int{}
+	var readers sync.WaitGroup
+	for range workers() {
+		readers.Go(func() {
+			var buf []byte
+			for f := range files {
+				if ctx.Err() != nil {
+					continue
+				}
+				content, err := readText(r.root, f.path, f.info, maxScanned, buf)
+				if err == nil {
+					buf = content
+					visit(f.path, content)
+					continue
+				}
+				what := unreadable
+				if errors.Is(err, errLarge) || errors.Is(err, errBinary) {
+					what = err.Error()
+				}
+				mu.Lock()
+				unread[what]++
+				mu.Unlock()
+			}
+		})
+	}
+	passed, err := r.list(ctx, sc.start, func(at string, info fs.FileInfo) {
+		if sc.holds(at) {
+			select {
+			case files <- file{at, info}:
+			case <-ctx.Done():
+			}
+		}
+	})
+	close(files)
+	readers.Wait()
+	for what, n := range unread {
+		passed.counts[what] += n
+	}
+	return passed, cmp.Or(ctx.Err(), err)
+}
+
+// lister goes through the folders below one.
+type lister struct {
 	ctx     context.Context
 	root    *Root
-	files   chan found
-	skipped Skipped
+	offer   func(at string, info fs.FileInfo)
+	skipped skipped
 	looked  limits
 	until   time.Time
 }
 
-// walk visits every file that may be read at or below start, a cleaned path, in no particular order. At most so many visits as there are workers run at
-// the same time.
-func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (Skipped, error) {
+// list offers every file that may be read at or below start, a cleaned path, by path within each folder.
+func (r *Root) list(ctx context.Context, start string, offer func(at string, info fs.FileInfo)) (skipped, error) {
+	l := &lister{ctx: ctx, root: r, offer: offer, skipped: skipped{counts: map[string]int{}}, until: time.Now().Add(r.limits.time)}
 	at, err := r.locate(start)
 	if err != nil {
-		return Skipped{}, err
+		return l.skipped, err
 	}
 	defer at.close()
-	w := &walker{ctx: ctx, root: r, files: make(chan found), until: time.Now().Add(r.limits.time)}
-	crew := make([]Skipped, workers())
-	var visits sync.WaitGroup
-	for i := range crew {
-		visits.Go(func() {
-			var buf []byte
-			for f := range w.files {
-				f.root, f.buf, f.skipped = r.root, &buf, &crew[i]
-				if ctx.Err() == nil {
-					visit(&f)
-				}
-			}
-		})
-	}
 	if at.info.IsDir() {
-		err = w.folder(at, 0)
+		err = l.folder(at, 0)
 	} else {
-		w.offer(start, at.info)
+		l.file(start, at.info)
 	}
-	close(w.files)
-	visits.Wait()
-	for _, s := range crew {
-		w.skipped.Binary += s.Binary
-		w.skipped.Large += s.Large
-		w.skipped.Unreadable += s.Unreadable
-	}
-	return w.skipped, cmp.Or(ctx.Err(), err)
+	return l.skipped, cmp.Or(ctx.Err(), err)
 }
 
-// offer has a file visited, if the folder is not too large for it.
-func (w *walker) offer(at string, info fs.FileInfo) {
-	if w.skipped.Beyond > 0 {
+// file offers a file, if the folder is not too large for it.
+func (l *lister) file(at string, info fs.FileInfo) {
+	if l.skipped.beyond > 0 {
 		return
 	}
-	if w.looked.files++; w.looked.files > w.root.limits.files || w.looked.bytes > w.root.limits.bytes || time.Now().After(w.until) {
-		w.skipped.Beyond = w.looked.files - 1
+	if l.looked.files++; l.looked.files > l.root.limits.files || l.looked.bytes > l.root.limits.bytes || time.Now().After(l.until) {
+		l.skipped.beyond = max(1, l.looked.files-1)
 		return
 	}
-	w.looked.bytes += info.Size()
-	select {
-	case w.files <- found{path: at, info: info}:
-	case <-w.ctx.Done():
-	}
+	l.looked.bytes += info.Size()
+	l.offer(at, info)
 }
+
+// What is passed over that the error does not name. An unreadable entry may also be gone, too deep, or of a name that can't be shown.
+const (
+	unreadable = "unreadable entry"
+	notAFile   = "link or special file"
+	secretFile = "file that may hold secrets"
+)
 
 // folder offers what is in a folder. The error says why it can't be read.
-func (w *walker) folder(at *place, depth int) error {
-	if w.ctx.Err() != nil || w.skipped.Beyond > 0 {
-		return nil // walk says so
+func (l *lister) folder(at *place, depth int) error {
+	if l.ctx.Err() != nil || l.skipped.beyond > 0 {
+		return nil // list says so
 	}
 	root, err := openFolder(at.parent, at.info)
 	if err != nil {
-		w.skipped.Unreadable++
+		l.skipped.counts[unreadable]++
 		return ioError(at.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
-	entries, err := list(root)
+	entries, err := entriesOf(root)
 	if err != nil {
-		w.skipped.Unreadable++
+		l.skipped.counts[unreadable]++
 		return ioError(at.path, err)
 	}
 	ignores := at.ignores
@@ -252,17 +248,17 @@ func (w *walker) folder(at *place, depth int) error {
 	}
 	for _, e := range entries {
 		child := path.Join(at.path, e.Name())
-		if !w.mayEnter(e, parentOf(root, child), child, ignores) {
+		if !l.mayEnter(e, parentOf(root, child), child, ignores) {
 			continue
 		}
 		info, err := e.Info() // taken when the folder was listed
 		switch {
 		case err != nil || e.IsDir() && depth == maxDepth:
-			w.skipped.Unreadable++
+			l.skipped.counts[unreadable]++
 		case e.IsDir():
-			_ = w.folder(&place{parent: root, path: child, info: info, ignores: ignores}, depth+1) // what can't be read is counted
+			_ = l.folder(&place{parent: root, path: child, info: info, ignores: ignores}, depth+1) // what can't be read is counted
 		default:
-			w.offer(child, info)
+			l.file(child, info)
 		}
 	}
 	return nil
@@ -272,25 +268,25 @@ func (w *walker) folder(at *place, depth int) error {
 var systemFolders = []string{"/proc", "/sys", "/dev"}
 
 // mayEnter says whether a file or folder is to be read, and counts it otherwise.
-func (w *walker) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
+func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
 	switch {
 	case !showable(e.Name()):
-		w.skipped.Unreadable++
+		l.skipped.counts[unreadable]++
 	case files.SecretReason(parent, e.Name(), e.IsDir()) != "":
 		if !e.IsDir() {
-			w.skipped.Secret++
+			l.skipped.counts[secretFile]++
 		}
 	case ignores.ignored(at, e.IsDir()):
-	case !e.IsDir() && !e.Type().IsRegular(), slices.Contains(systemFolders, filepath.Join(w.root.root.Name(), at)):
-		w.skipped.Links++
+	case !e.IsDir() && !e.Type().IsRegular(), slices.Contains(systemFolders, filepath.Join(l.root.root.Name(), at)):
+		l.skipped.counts[notAFile]++
 	default:
 		return true
 	}
 	return false
 }
 
-// list gives a folder's entries by name.
-func list(root *os.Root) ([]fs.DirEntry, error) {
+// entriesOf gives a folder's entries by name.
+func entriesOf(root *os.Root) ([]fs.DirEntry, error) {
 	f, err := root.Open(".")
 	if err != nil {
 		return nil, err

@@ -50,25 +50,20 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestFileThatVanishesDuringTheWalkIsCounted(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
+func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	procs := runtime.GOMAXPROCS(1) // one file after the other
 	defer runtime.GOMAXPROCS(procs)
-	skipped, err := r.walk(context.Background(), ".", func(f *found) {
-		if f.path == "a.go" {
+	r, dir := tree(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
+	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ []byte) {
+		if at == "a.go" {
 			if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
 				t.Error(err)
 			}
 		}
-		_, _ = f.read()
 	})
-	if err != nil || skipped.Unreadable != 1 {
-		t.Errorf("%v, skipped %+v", err, skipped)
+	if err != nil || passed.counts[unreadable] != 1 {
+		t.Errorf("a file that vanished: %v, %+v", err, passed)
 	}
-}
-
-func TestFolderThatBecomesAFileDuringTheWalkIsCounted(t *testing.T) {
-	r, dir := tree(t, map[string]string{"c/d.go": "needle"})
 	info, err := r.root.Lstat("c")
 	if err != nil {
 		t.Fatal(err)
@@ -77,9 +72,9 @@ func TestFolderThatBecomesAFileDuringTheWalkIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "c"), "needle")
-	w := &walker{ctx: context.Background(), root: r, files: make(chan found)}
-	if err := w.folder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" || w.skipped.Unreadable != 1 {
-		t.Errorf("%v, skipped %+v", err, w.skipped)
+	l := &lister{ctx: context.Background(), root: r, skipped: skipped{counts: map[string]int{}}}
+	if err := l.folder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" || l.skipped.counts[unreadable] != 1 {
+		t.Errorf("a folder that became a file: %v, %+v", err, l.skipped)
 	}
 }
 
@@ -91,8 +86,8 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 	r, _ := tree(t, files)
 	ctx, cancel := context.WithCancel(context.Background())
 	visits := make(chan string, len(files))
-	_, err := r.walk(ctx, ".", func(f *found) {
-		visits <- f.path
+	_, err := r.walk(ctx, scope{start: "."}, func(at string, _ []byte) {
+		visits <- at
 		cancel()
 	})
 	if !errors.Is(err, context.Canceled) || len(visits) > workers() {
@@ -103,9 +98,9 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 func TestWalkOfADeepTreeEnds(t *testing.T) {
 	deep := strings.Repeat("d/", maxDepth+20)
 	r, _ := tree(t, map[string]string{deep + "f.go": "needle", "d/f.go": "needle"})
-	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	if d.Files != 1 || d.Skipped.Unreadable != 1 {
-		t.Errorf("%d files, skipped %+v", d.Files, d.Skipped)
+	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
+	if d.Files != 1 || !strings.Contains(res.Text, "Skipped: 1 × unreadable entry.") {
+		t.Errorf("%d files: %s", d.Files, res.Text)
 	}
 }
 
@@ -115,9 +110,9 @@ func TestWhatTheSystemSaysOfItselfIsNotEntered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &walker{root: r}
+	l := &lister{root: r, skipped: skipped{counts: map[string]int{}}}
 	for _, e := range entries {
-		if at := e.Name(); w.mayEnter(e, "", at, nil) && slices.Contains([]string{"proc", "sys", "dev"}, at) {
+		if at := e.Name(); l.mayEnter(e, "", at, nil) && slices.Contains([]string{"proc", "sys", "dev"}, at) {
 			t.Errorf("/%s is entered", at)
 		}
 	}
