@@ -65,20 +65,15 @@ func TestReadShowsTheLinesAskedFor(t *testing.T) {
 
 func TestReadIsCitableByLinesAndHash(t *testing.T) {
 	text := "a\r\nb\xff\nc"
-	r, _ := tree(t, map[string]string{"d/f.txt": text})
+	r, _ := tree(t, map[string]string{"d/f.txt": text, "empty": ""})
+	if d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"}); d.Total != 0 || len(d.Lines) != 0 || !res.Refs[0].Opened {
+		t.Errorf("an empty file: %+v %+v", d, res)
+	}
 	_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "d/f.txt", Start: 2, End: 3})
 	sum := sha256.Sum256([]byte(text))
 	want := []tool.Ref{{Source: tool.Code, Path: "d/f.txt", Start: 2, End: 3, Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true}}
 	if diff := cmp.Diff(want, res.Refs); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestReadOfAnEmptyFileIsNoError(t *testing.T) {
-	r, _ := tree(t, map[string]string{"empty": ""})
-	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"})
-	if d.Total != 0 || len(d.Lines) != 0 || !res.Refs[0].Opened {
-		t.Errorf("%+v %+v", d, res)
 	}
 }
 

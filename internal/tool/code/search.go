@@ -217,30 +217,31 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 		data.Hits = append(data.Hits, p.hit(passages[0].score))
 	}
 	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
-	var b strings.Builder
+	var text page
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
 		within := ""
 		if h.Symbol != "" {
 			within = "  in " + h.Kind + " " + h.Symbol
 		}
-		fmt.Fprintf(&b, "%s:%d%s, lines %d-%d\n    %s\n", h.Path, h.Line, within, h.Start, h.End, h.Text)
+		text.add("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
 	}
 	if len(data.Hits) == 0 {
 		var words []string
 		for _, t := range s.query.terms {
 			words = append(words, t.word)
 		}
-		fmt.Fprintf(&b, "Nothing found for: %s.\n", strings.Join(words, ", "))
+		text.add("Nothing found for: %s.", strings.Join(words, ", "))
 	}
-	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
+	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
 	if left > 0 {
-		b.WriteString("; weaker places left out")
+		searched += "; weaker places left out"
 	}
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
-		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))
+		searched += "; found nowhere: " + strings.Join(data.Missing, ", ")
 	}
-	res.Text = b.String() + ".\n"
+	text.add("%s.", searched)
+	res.Text, res.Truncated = text.String(), res.Truncated || text.full
 	s.skipped.tell(&res)
 	return res.WithData(data)
 }
