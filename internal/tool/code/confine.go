@@ -185,7 +185,8 @@ func ioError(at string, err error) error {
 	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, bare(err))
 }
 
-// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its folder.
+// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its
+// folder.
 func parentOf(dir *os.Root, at string) string {
 	if parent := path.Base(path.Dir(at)); parent != "." {
 		return parent

@@ -29,8 +29,8 @@ var folderRanks = map[string]float64{
 // checksums are written by tools and list what a project depends on, line by line.
 var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "gradle.lockfile"}
 
-// elsewhere is a text in words that any question may have: one that lawyers wrote, or a list of changes, which tells what was true once. Asked for by name,
-// it is found by its path.
+// elsewhere is a text in words that any question may have: one that lawyers wrote, or a list of changes, which tells
+// what was true once. Asked for by name, it is found by its path.
 var elsewhere = pattern(`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
 
 var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +

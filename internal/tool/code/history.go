@@ -103,7 +103,8 @@ func historyPath(args HistoryArgs) (string, error) {
 	case lines && args.What == "diff":
 		return "", tool.Errorf(tool.InvalidArgs, "leave start and end out, or ask for log or blame", "a diff is of whole files")
 	case args.End > 0 && args.End < args.Start:
-		return "", tool.Errorf(tool.InvalidArgs, "start is the first line, end the last", "end is %d, before start, which is %d", args.End, args.Start)
+		return "", tool.Errorf(tool.InvalidArgs, "start is the first line, end the last",
+			"end is %d, before start, which is %d", args.End, args.Start)
 	}
 	return at, nil
 }
@@ -145,7 +146,8 @@ func (h *history) read(ctx context.Context, args ...string) ([]string, error) {
 // comparing are the options of what shows changes.
 var comparing = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--relative", "-M"}
 
-// telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as its message is indented.
+// telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as
+// its message is indented.
 var telling = append([]string{
 	"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
 	"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
@@ -169,7 +171,8 @@ func (h *history) log(ctx context.Context) error {
 // change is a line of --name-status.
 var change = pattern(`^[A-Z][0-9]*\t`)
 
-// tell shows commits as git prints them in the format of telling, and the files that changed; it keeps the names of these.
+// tell shows commits as git prints them in the format of telling, and the files that changed; it keeps the names of
+// these.
 func (h *history) tell(ctx context.Context, args ...string) error {
 	lines, err := h.read(ctx, args...)
 	if err != nil {
@@ -214,8 +217,8 @@ func (h *history) cite(commit, subject string) bool {
 // statuses are the words for the letters of git.
 var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': "renamed", '?': "untracked"}
 
-// changed says of a file how it changed; of one that was renamed or copied the first name is the old one. Files that may hold secrets, and names that can't
-// be shown, are left out.
+// changed says of a file how it changed; of one that was renamed or copied the first name is the old one. Files that
+// may hold secrets, and names that can't be shown, are left out.
 func (h *history) changed(status string, names []string) {
 	for _, name := range names {
 		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) || strings.HasPrefix(name, `"`) {
@@ -233,11 +236,16 @@ func (h *history) changed(status string, names []string) {
 
 // diff lists the files that changed, and shows the patches of those that may be read.
 func (h *history) diff(ctx context.Context) error {
-	list, show, from := append([]string{"diff"}, comparing...), append([]string{"diff"}, comparing...), "HEAD"
+	list := append([]string{"diff"}, comparing...)
+	show := list
+	from := "HEAD"
 	if h.commit != "" {
-		list, show, from = append([]string{"show"}, telling...), append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...), h.commit
+		list = append([]string{"show"}, telling...)
+		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...)
+		from = h.commit
 	}
-	if err := h.tell(ctx, append(list, "--name-status", "--end-of-options", from, "--", h.path)...); err != nil {
+	list = slices.Concat(list, []string{"--name-status", "--end-of-options", from, "--", h.path})
+	if err := h.tell(ctx, list...); err != nil {
 		return err
 	}
 	known := h.names
@@ -252,14 +260,16 @@ func (h *history) diff(ctx context.Context) error {
 			}
 		}
 	} else if len(h.names)+len(h.secret) == 0 && h.root != h.top {
-		return tool.Errorf(tool.NotFound, "log lists the commits that changed something here", "the commit changed nothing in this folder")
+		return tool.Errorf(tool.NotFound, "log lists the commits that changed something here",
+			"the commit changed nothing in this folder")
 	}
 	h.items = len(h.names)
 	h.cut = h.cut || len(known) > maxPatched
 	if known = known[:min(len(known), maxPatched)]; len(known) == 0 {
 		return nil
 	}
-	return h.patch(ctx, slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, known))
+	show = slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, known)
+	return h.patch(ctx, show)
 }
 
 // hunk is the line above changed lines, with where they stand in the new file.
@@ -311,7 +321,8 @@ func (h *history) blame(ctx context.Context) error {
 	if end == 0 || end-start >= maxBlamed {
 		end = start + maxBlamed - 1
 	}
-	args := []string{"blame", "--line-porcelain", "--no-textconv", "--no-ext-diff", "--encoding=UTF-8", fmt.Sprintf("-L%d,%d", start, end)}
+	args := []string{"blame", "--line-porcelain", "--no-textconv", "--no-ext-diff", "--encoding=UTF-8"}
+	args = append(args, fmt.Sprintf("-L%d,%d", start, end))
 	if h.commit != "" {
 		args = append(args, h.commit)
 	}
@@ -334,7 +345,8 @@ func (h *history) blame(ctx context.Context) error {
 		}
 	}
 	if h.commit == "" {
-		h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: h.path, Start: start, End: start + h.items - 1, Opened: true})
+		end := start + h.items - 1
+		h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: h.path, Start: start, End: end, Opened: true})
 	}
 	h.cut = h.items == maxBlamed && (h.args.End == 0 || h.args.End > end)
 	return nil

@@ -38,9 +38,9 @@ func (r *Root) mapTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "repo_map",
-		Description: "Shows how a folder is built: its files and sub-folders with counts, languages, packages and what they say they are for, and the " +
-			"README's first paragraph; or what a file declares, with lines and the first sentence of each comment. Use it to get your bearings before " +
-			"searching, and before reading a long file.",
+		Description: "Shows how a folder is built: its files and sub-folders with counts, languages, packages and what they " +
+			"say they are for, and the README's first paragraph; or what a file declares, with lines and the first " +
+			"sentence of each comment. Use it to get your bearings before searching, and before reading a long file.",
 	}, r.mapPath)
 }
 
@@ -101,7 +101,8 @@ func (r *Root) files(ctx context.Context, start string) (all []string, _ skipped
 	return all, passed, err
 }
 
-// mapFile lists what a file declares. Fields and single constants of a group are left out where there is more than can be listed.
+// mapFile lists what a file declares. Fields and single constants of a group are left out where there is more than can
+// be listed.
 func mapFile(s *source, hash string) tool.Result {
 	res := tool.Result{Items: 1}
 	var text page
@@ -138,8 +139,8 @@ func mapFile(s *source, hash string) tool.Result {
 	return res
 }
 
-// purpose gives the lines in which a file says what it is for: of Go the comment right above the package, else the one with which it begins, but for one
-// of lawyers; 0 if there is none.
+// purpose gives the lines in which a file says what it is for: of Go the comment right above the package, else the one
+// with which it begins, but for one of lawyers; 0 if there is none.
 func (s *source) purpose() (start, end int) {
 	if s.lang.name == "Go" {
 		files := token.NewFileSet()

@@ -67,8 +67,8 @@ func (f *folder) level() int {
 	return 1 + strings.Count(f.path, "/")
 }
 
-// treeOf gives the folders down to a level, by path. If they are too many, the tree is made less deep, down to another level, and cut off only where that
-// is not enough.
+// treeOf gives the folders down to a level, by path. If they are too many, the tree is made less deep, down to another
+// level, and cut off only where that is not enough.
 func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
 	for ; ; level-- {
 		tree = nil
@@ -106,10 +106,14 @@ func (r *Root) describe(text *page, own *folder) (readme string) {
 	}
 	counted := strings.Join(languages[:min(len(languages), mostLanguages)], ", ")
 	text.add("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
-	for what, said := range []string{r.packageDoc(own), firstParagraph(r.text(readme)), strings.Join(names[:min(len(names), maxDeclared)], ", ")} {
-		if said != "" {
-			text.add("%s%s", []string{"", "README: ", "files: "}[what], said)
-		}
+	if said := r.packageDoc(own); said != "" {
+		text.add("%s", said)
+	}
+	if said := firstParagraph(r.text(readme)); said != "" {
+		text.add("README: %s", said)
+	}
+	if len(names) > 0 {
+		text.add("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
 	}
 	return readme
 }
@@ -146,8 +150,8 @@ func (r *Root) text(clean string) string {
 	return string(s.text)
 }
 
-// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its package says it is for. The files that
-// usually hold it are asked first.
+// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its
+// package says it is for. The files that usually hold it are asked first.
 func (r *Root) packageDoc(f *folder) string {
 	module, said := "", ""
 	var packages []string

@@ -22,8 +22,8 @@ var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj
 // mostLooked bounds how many files of a folder are looked at.
 const mostLooked = 1000
 
-// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home folder is none, whatever it holds,
-// nor is a folder that can't be read.
+// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home
+// folder is none, whatever it holds, nor is a folder that can't be read.
 func IsProject(dir string) bool {
 	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
 		return false

@@ -9,11 +9,12 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// How the ranking works. First every file is scored over the terms in it and in its path; the weight of a term is its rarity among the files times what
-// the question gives it. The best files are then cut into units: definitions with their comments, down to constants and fields, sections of documents,
-// and stretches of lines outside all. Each unit is scored by BM25F over its fields (name, comment above, comments inside, body) with the rarity of the
-// terms among units, times how much of the question it holds, how close together, and how much of it its name says. What kind of file it is and the
-// paths that the question names raise or lower all units of a file.
+// How the ranking works. First every file is scored over the terms in it and in its path; the weight of a term is its
+// rarity among the files times what the question gives it. The best files are then cut into units: definitions with
+// their comments, down to constants and fields, sections of documents, and stretches of lines outside all. Each unit is
+// scored by BM25F over its fields (name, comment above, comments inside, body) with the rarity of the terms among
+// units, times how much of the question it holds, how close together, and how much of it its name says. What kind of
+// file it is and the paths that the question names raise or lower all units of a file.
 const (
 	fileLength = 0.3    // how much a long file must repeat a term
 	pathField  = 0.2727 // a term in the path, in the score of a file
@@ -41,7 +42,8 @@ func (s *lookup) weigh() {
 	}
 }
 
-// bestFiles scores all files with a match and gives the best, best first. Of equal scores those come first that did before.
+// bestFiles scores all files with a match and gives the best, best first. Of equal scores those come first that did
+// before.
 func (s *lookup) bestFiles() []tally {
 	s.weigh()
 	all := s.weights.Total()

@@ -98,8 +98,9 @@ func (args ReadArgs) span() (from, to int, err error) {
 	return max(1, args.Start), args.End, nil
 }
 
-// Secrets are taken out of lines as they stand in the file, before they are cut and numbered. One may begin before the lines that are wanted, and end
-// behind them or behind what is shown of a line: so much more is looked at than is shown.
+// Secrets are taken out of lines as they stand in the file, before they are cut and numbered. One may begin before the
+// lines that are wanted, and end behind them or behind what is shown of a line: so much more is looked at than is
+// shown.
 const (
 	around = 32 << 10 // bytes before the first line, and behind the last
 	beyond = 4 << 10  // bytes of one line

@@ -27,8 +27,8 @@ const (
 	gitParts   = 100_000 // files of git that are looked at
 )
 
-// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together: nothing of another
-// repository is read through it.
+// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together:
+// nothing of another repository is read through it.
 type repository struct {
 	root string   // where git runs, absolute
 	top  string   // of the working tree
@@ -38,13 +38,15 @@ type repository struct {
 
 // notRepository says that there is no history to read.
 func notRepository(why string) error {
-	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read", "the folder has no history that can be read: %s", why)
+	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read",
+		"the folder has no history that can be read: %s", why)
 }
 
 // repository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
 func (r *Root) repository(ctx context.Context) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are", "the program git is not installed")
+		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
+			"the program git is not installed")
 	}
 	named, errNamed := os.Stat(r.root.Name())
 	opened, errOpened := r.root.Stat(".")
@@ -91,7 +93,8 @@ func (g *repository) locate(info fs.FileInfo) error {
 	return g.whole()
 }
 
-// whole refuses a repository that takes refs or objects from another, through commondir, alternates or links, and one with parts that have no end.
+// whole refuses a repository that takes refs or objects from another, through commondir, alternates or links, and one
+// with parts that have no end.
 func (g *repository) whole() error {
 	common := g.dir
 	if name := pointer(filepath.Join(g.dir, "commondir")); name != "" {
@@ -106,8 +109,8 @@ func (g *repository) whole() error {
 	return errors.Join(plainParts(common), plainParts(g.dir))
 }
 
-// plainParts refuses a git dir in which git would follow a link, or read a file without an end: what it reads whole is a regular file of some size. Other
-// programs keep links to folders, and sockets, beside its own parts.
+// plainParts refuses a git dir in which git would follow a link, or read a file without an end: what it reads whole is
+// a regular file of some size. Other programs keep links to folders, and sockets, beside its own parts.
 func plainParts(dir string) error {
 	looked := 0
 	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -167,7 +170,8 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the working tree runs them.
+// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the
+// working tree runs them.
 func (g *repository) disarm(ctx context.Context) error {
 	out, cut, err := g.git(ctx, "config", "--list", "--includes", "--name-only", "-z")
 	if err != nil || cut {
@@ -187,7 +191,8 @@ func (g *repository) disarm(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository, or take much memory is off.
+// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository,
+// or take much memory is off.
 var settings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.symlinks=true",
 	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false", "credential.helper=", "protocol.allow=never",
@@ -211,8 +216,8 @@ func (g *repository) environment() []string {
 	return env
 }
 
-// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is kept to ourselves: it
-// may hold paths of the machine, and lines of files.
+// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is
+// kept to ourselves: it may hold paths of the machine, and lines of files.
 func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, gitTime)
 	defer stop()
@@ -232,7 +237,8 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
-		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files", "git can't read that: there is no such commit, file or line, or the repository is damaged")
+		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files",
+			"git can't read that: there is no such commit, file or line, or the repository is damaged")
 	}
 	return out, false, nil
 }

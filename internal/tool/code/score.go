@@ -46,7 +46,8 @@ type passage struct {
 	score      float64
 }
 
-// rank scores the units of the best files, and gives the passages, the best first. all is how many units these files have.
+// rank scores the units of the best files, and gives the passages, the best first. all is how many units these files
+// have.
 func (s *lookup) rank(units []unit, all int) []passage {
 	s.weighUnits(units, all)
 	var passages []passage
@@ -62,10 +63,12 @@ func (s *lookup) rank(units []unit, all int) []passage {
 }
 
 func comparePassages(a, b passage) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.unit.src.path, b.unit.src.path), cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
+	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.unit.src.path, b.unit.src.path),
+		cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
 }
 
-// weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are taken to lie as in those that were.
+// weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are
+// taken to lie as in those that were.
 func (s *lookup) weighUnits(units []unit, all int) {
 	n := len(s.query.terms)
 	holding, here, everywhere := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -222,8 +225,8 @@ func (s *lookup) meant(u *unit) float64 {
 	return 0
 }
 
-// mentioned is what a definition gains when the question names it: all of it when its owner is right too, be that a type
-// or a package, and less when only the name is.
+// mentioned is what a definition gains when the question names it: all of it when its owner is right too, be that a
+// type or a package, and less when only the name is.
 func (s *lookup) mentioned(u *unit) float64 {
 	bonus := 0.0
 	for _, m := range s.query.named {
@@ -258,8 +261,8 @@ func spread(passages []passage) {
 // leastCopy is how many lines make a copy: shorter ones are alike by chance.
 const leastCopy = 3
 
-// apart leaves out copies of a better passage, and what lies within one. What stands right above or below a better one, or around it, and does not say too
-// little, is shown with it. Who searches by an expression wants them all.
+// apart leaves out copies of a better passage, and what lies within one. What stands right above or below a better one,
+// or around it, and does not say too little, is shown with it. Who searches by an expression wants them all.
 func (s *lookup) apart(passages []passage) (kept []passage) {
 	inFile, texts := map[string][]int{}, map[string]bool{}
 	for _, p := range passages {
@@ -285,7 +288,8 @@ const (
 	joinShare = 0.2 // of the score of the better one
 )
 
-// join shows a worse passage with a better one, if it stands beside or around it and both are short. A section of a document is shown alone.
+// join shows a worse passage with a better one, if it stands beside or around it and both are short. A section of a
+// document is shown alone.
 func (p *passage) join(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
 	apart := worse.start > p.end+1+besides || p.start > worse.end+1+besides

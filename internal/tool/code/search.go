@@ -37,8 +37,9 @@ type SearchData struct {
 	Matched int      `json:"matched"`           // files in which something was found
 }
 
-// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to 40 lines all are worth being shown,
-// of a longer one the line of its name, Head, and the lines From to To. Small neighbours that fit too are shown with a definition; it then begins at Own.
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to
+// 40 lines all are worth being shown, of a longer one the line of its name, Head, and the lines From to To. Small
+// neighbours that fit too are shown with a definition; it then begins at Own.
 type Hit struct {
 	Path   string  `json:"path"`
 	Line   int     `json:"line"`

@@ -30,8 +30,9 @@ func (r *Root) symbolTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_symbol",
-		Description: "Finds where a function, method, type, field, constant or heading is defined, with the text of the likeliest definitions, and each line " +
-			"that uses its name, with the function around it. Use it when you know the name, also for who calls something; use code_search when you don't.",
+		Description: "Finds where a function, method, type, field, constant or heading is defined, with the text of the " +
+			"likeliest definitions, and each line that uses its name, with the function around it. Use it when you know " +
+			"the name, also for who calls something; use code_search when you don't.",
 		Search: true,
 	}, r.symbol)
 }
@@ -113,7 +114,8 @@ type mention struct {
 }
 
 func compareMentions(a, b mention) int {
-	return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(b.likely, a.likely), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
+	return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(b.likely, a.likely),
+		strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
 }
 
 // places are the mentions of a symbol, the likeliest first.
@@ -159,7 +161,8 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 		for line := d.doc; line <= d.line; line++ { // with its own comment
 			own[line] = true
 		}
-		p := mention{path: s.path, line: d.line, text: s.signature(d.line), lines: s.beginning(d), name: d.name, def: d, fit: want.fit(d, s.path), likely: rank}
+		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, likely: rank}
+		p.lines, p.fit = s.beginning(d), want.fit(d, s.path)
 		switch d.kind {
 		case "field", "section", "label", "package":
 			p.likely /= 2
@@ -172,7 +175,8 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 			return
 		}
 		own[n] = true // once is enough
-		p := mention{path: s.path, line: n, text: excerpt(s.line(n), start-s.lines[n-1]), name: string(s.text[start:end]), def: around[n], likely: rank}
+		p := mention{path: s.path, line: n, name: string(s.text[start:end]), def: around[n], likely: rank}
+		p.text = excerpt(s.line(n), start-s.lines[n-1])
 		if isComment(s.lang, s.line(n)) || s.lang.name == "Markdown" {
 			p.likely /= 4
 		}
@@ -184,8 +188,8 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 	return definitions, uses
 }
 
-// symbol finds a name as it is written, or else, if nothing that is defined fits name and owner, without regard to case and underscores. Where an owner
-// fits some definitions, others are merely things of the same name.
+// symbol finds a name as it is written, or else, if nothing that is defined fits name and owner, without regard to case
+// and underscores. Where an owner fits some definitions, others are merely things of the same name.
 func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.Result, error) {
 	want, err := parseSymbol(args.Symbol)
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	inData     = 0.05 // what a match counts in a line of code that no person writes
 )
 
-// unit is what can be found: a definition with the comment above it, down to a constant or a field; a section of a document; or a stretch of lines
-// outside all.
+// unit is what can be found: a definition with the comment above it, down to a constant or a field; a section of a
+// document; or a stretch of lines outside all.
 type unit struct {
 	src        *source
 	file       *tally
@@ -35,8 +35,9 @@ type spot struct {
 	field              field
 }
 
-// units cuts a file and finds the terms in it. A line belongs to the innermost unit around it; one of a constant, a field or a method of an interface
-// belongs to the whole group or type as well. Units without a match are left out, but counted.
+// units cuts a file and finds the terms in it. A line belongs to the innermost unit around it; one of a constant, a
+// field or a method of an interface belongs to the whole group or type as well. Units without a match are left out, but
+// counted.
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	defs, likely := outline(src), rankOfPath(src.path, s.query.tests)*rankOfContent(src.text)*s.hintFactor(src.path)
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
@@ -71,7 +72,8 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		for line < len(src.lines) && src.lines[line] <= m.start {
 			line++
 		}
-		found := spot{line: line, column: m.start - src.lines[line-1], term: m.term, strength: float64(m.strength) / float64(exactMatch)}
+		found := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
+		found.strength = float64(m.strength) / float64(exactMatch)
 		long := src.lang.defines && len(src.line(line)) > maxLine
 		if long {
 			found.strength *= inData
@@ -110,7 +112,8 @@ func (u *unit) fieldAt(line, column int) field {
 	return inBody
 }
 
-// namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they answer nothing.
+// namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they
+// answer nothing.
 func (u *unit) namesPackage() bool {
 	if u.def != nil && u.end > u.start {
 		return false

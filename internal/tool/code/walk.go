@@ -66,7 +66,8 @@ var (
 	errBinary = errors.New("binary file")
 )
 
-// readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room for a search behind it.
+// readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room
+// for a search behind it.
 func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
@@ -130,8 +131,8 @@ func withoutSecrets(content []byte) []byte {
 // workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file of a scope that can be searched, in no particular order, with its content, which is valid during the visit and has search.Padding
-// behind it. At most so many visits as there are workers run at the same time.
+// walk visits every file of a scope that can be searched, in no particular order, with its content, which is valid
+// during the visit and has search.Padding behind it. At most so many visits as there are workers run at the same time.
 func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content []byte)) (skipped, error) {
 	type file struct {
 		path string
@@ -192,7 +193,8 @@ type lister struct {
 
 // list offers every file that may be read at or below start, a cleaned path, by path within each folder.
 func (r *Root) list(ctx context.Context, start string, offer func(at string, info fs.FileInfo)) (skipped, error) {
-	l := &lister{ctx: ctx, root: r, offer: offer, skipped: skipped{counts: map[string]int{}}, until: time.Now().Add(r.limits.time)}
+	l := &lister{ctx: ctx, root: r, offer: offer, until: time.Now().Add(r.limits.time)}
+	l.skipped.counts = map[string]int{}
 	at, err := r.locate(start)
 	if err != nil {
 		return l.skipped, err
@@ -211,7 +213,8 @@ func (l *lister) file(at string, info fs.FileInfo) {
 	if l.skipped.beyond > 0 {
 		return
 	}
-	if l.looked.files++; l.looked.files > l.root.limits.files || l.looked.bytes > l.root.limits.bytes || time.Now().After(l.until) {
+	most := l.root.limits
+	if l.looked.files++; l.looked.files > most.files || l.looked.bytes > most.bytes || time.Now().After(l.until) {
 		l.skipped.beyond = max(1, l.looked.files-1)
 		return
 	}
@@ -219,7 +222,8 @@ func (l *lister) file(at string, info fs.FileInfo) {
 	l.offer(at, info)
 }
 
-// What is passed over that the error does not name. An unreadable entry may also be gone, too deep, or of a name that can't be shown.
+// What is passed over that the error does not name. An unreadable entry may also be gone, too deep, or of a name that
+// can't be shown.
 const (
 	unreadable = "unreadable entry"
 	notAFile   = "link or special file"
@@ -256,7 +260,8 @@ func (l *lister) folder(at *place, depth int) error {
 		case err != nil || e.IsDir() && depth == maxDepth:
 			l.skipped.counts[unreadable]++
 		case e.IsDir():
-			_ = l.folder(&place{parent: root, path: child, info: info, ignores: ignores}, depth+1) // what can't be read is counted
+			below := &place{parent: root, path: child, info: info, ignores: ignores}
+			_ = l.folder(below, depth+1) // what can't be read is counted
 		default:
 			l.file(child, info)
 		}
