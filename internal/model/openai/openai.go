@@ -81,7 +81,7 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Encode: p.encode, Read: p.read, Judge: judge, List: list,
+		Encode: p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
 	}
 	for _, r := range rules() {
 		spoken.Optional = append(spoken.Optional, r.said)
