@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 func (c *command) councilCommand() *cobra.Command {
@@ -324,7 +324,7 @@ func (c *command) councilRepair() *cobra.Command {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
 				}
 			}
-			c.note("%s checked", agent.Counted(len(all), "session"))
+			c.note("%s checked", text.Count(len(all), "session"))
 			return err
 		})}, "a JSON array")
 }

@@ -73,7 +73,7 @@ func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s := modeltest.NewOpenAIServer(nil, modeltest.Answer{Chunks: says})
+	s := modeltest.NewServer(nil, modeltest.Answer{Chunks: says})
 	s.Models = []string{"council"}
 	c.mu.Lock()
 	c.open = append(c.open, s.Close)

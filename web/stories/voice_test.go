@@ -40,11 +40,11 @@ func voice() []byte {
 }
 
 // listens plays whisper.cpp's server, and gives the settings that name it.
-func listens(t testing.TB) (*modeltest.WhisperServer, string) {
+func listens(t testing.TB) (*modeltest.Server, string) {
 	said := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in May. The rent is 3000 euros.", Language: "en", Seconds: 2, Segments: []model.Segment{
 		{Start: 0, End: 0.4, Text: "We should move the office in May."}, {Start: 0.5, End: 2, Text: "The rent is 3000 euros."}}}}
 	anew := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in June.", Language: "en", Seconds: 2, Segments: []model.Segment{{End: 2, Text: "We should move the office in June."}}}}
-	s := modeltest.NewWhisperServer(t, said, anew)
+	s := modeltest.NewServer(t, said, anew)
 	return s, "transcription: {server: '" + s.BaseURL + "', formats: [webm]}\n"
 }
 
