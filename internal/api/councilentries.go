@@ -278,13 +278,12 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 		return nil, err
 	}
 	text, err := o.desk.Transcript(ctx, o.ID, in.Sequence)
-	for _, e := range o.Audio {
-		if err == nil && e.Sequence == in.Sequence {
-			spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
-			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, o.tell), text, spoken}}, nil
-		}
+	e := o.Entry(in.Sequence)
+	if err != nil || e == nil {
+		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+	spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
+	return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(*e, o.tell), text, spoken}}, nil
 }
 
 func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[CouncilResponse], error) {
@@ -293,10 +292,9 @@ func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[Coun
 		return nil, err
 	}
 	text, err := o.desk.ResponseText(ctx, o.ID, in.Sequence)
-	for _, a := range o.Answers {
-		if err == nil && a.Sequence == in.Sequence {
-			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text, render.HTML(text)}}, nil
-		}
+	a := o.Response(in.Sequence)
+	if err != nil || a == nil {
+		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+	return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(*a), text, render.HTML(text)}}, nil
 }

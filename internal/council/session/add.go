@@ -108,7 +108,7 @@ func (h *held) addText(text, original string) (AudioEntry, error) {
 		return slices.ContainsFunc(infos, func(info fs.FileInfo) bool { n, _, _ := numberOf(info.Name()); return n == sequence })
 	}
 	e.Transcript, e.Sequence, err = h.left(transcriptFolder, e.Checksum, e.Size, func(sequence int, rest string) bool {
-		return strings.HasPrefix(rest, "audio.") && h.entry(sequence) == nil && !hasAudio(sequence)
+		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil && !hasAudio(sequence)
 	})
 	if err == nil && e.Sequence == 0 {
 		if e.Sequence, err = h.next(false); err == nil {

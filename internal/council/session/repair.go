@@ -190,7 +190,7 @@ func (r *repairing) audio(file string, info fs.FileInfo, sequence int, rest stri
 		Sequence: sequence, ReceivedAt: kept(info.ModTime()), File: info.Name(), Size: u.size, Seconds: u.facts.Seconds,
 		Status: Pending, Checksum: u.checksum, Silent: u.facts.Silent,
 	}
-	if !strings.HasPrefix(rest, "audio.") || r.entry(sequence) != nil {
+	if !strings.HasPrefix(rest, "audio.") || r.Entry(sequence) != nil {
 		e.Original = label(info.Name())
 		if e.Sequence, err = r.next(false); err != nil {
 			return "", err
@@ -215,7 +215,7 @@ func (r *repairing) transcript(file string, info fs.FileInfo, sequence int, rest
 	if err != nil {
 		return "it can't be read as a text", nil //nolint:nilerr // that is told
 	}
-	switch e := r.entry(sequence); {
+	switch e := r.Entry(sequence); {
 	case e == nil:
 		r.Audio = append(r.Audio, AudioEntry{
 			Sequence: sequence, ReceivedAt: kept(info.ModTime()), Size: info.Size(), Status: Success,
@@ -239,7 +239,7 @@ func (r *repairing) response(file string, info fs.FileInfo, sequence int, rest s
 	switch {
 	case sequence == 0 || !isText || slug == "" || !utf8.ValidString(slug):
 		return "its name does not look like 001_cetico.txt", nil
-	case r.answer(sequence) != nil:
+	case r.Response(sequence) != nil:
 		return fmt.Sprintf("there is another answer %d", sequence), nil
 	}
 	r.Answers = append(r.Answers, LlmEntry{Sequence: sequence, CreatedAt: kept(info.ModTime()), OracleName: slug, File: info.Name()})

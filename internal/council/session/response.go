@@ -76,7 +76,7 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 		if e.File, e.Sequence, err = h.placeResponse(slugOf(r.Slug), r.Text); err != nil {
 			return false, err
 		}
-		if known := h.answer(e.Sequence); known != nil {
+		if known := h.Response(e.Sequence); known != nil {
 			e.Kept = known.Kept
 			*known = e
 		} else {
@@ -129,7 +129,7 @@ func (h *held) placeResponse(slug, text string) (name string, sequence int, err 
 		}
 	}
 	name, sequence, err = h.left(responseFolder, files.Hash([]byte(text)), int64(len(text)), func(sequence int, rest string) bool {
-		return rest == slug+".txt" && h.answer(sequence) == nil
+		return rest == slug+".txt" && h.Response(sequence) == nil
 	})
 	if err != nil || sequence != 0 {
 		return name, sequence, err
@@ -159,7 +159,7 @@ func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (stri
 	if err != nil {
 		return "", err
 	}
-	e := m.answer(sequence)
+	e := m.Response(sequence)
 	if e == nil {
 		return "", fmt.Errorf("session %s has no answer %d: %w", id, sequence, ErrNotFound)
 	}

@@ -135,16 +135,16 @@ func (e AudioEntry) ID() string { return "t" + strconv.Itoa(e.Sequence) }
 // ID is what the answer is called in a context: "r2".
 func (e LlmEntry) ID() string { return "r" + strconv.Itoa(e.Sequence) }
 
-// entry finds an entry by its sequence; nil if there is none. It points into s.
-func (s *Session) entry(sequence int) *AudioEntry {
+// Entry finds an entry by its sequence; nil if there is none. It points into s.
+func (s *Session) Entry(sequence int) *AudioEntry {
 	if i := slices.IndexFunc(s.Audio, func(e AudioEntry) bool { return e.Sequence == sequence }); i >= 0 {
 		return &s.Audio[i]
 	}
 	return nil
 }
 
-// answer finds an answer by its sequence; nil if there is none. It points into s.
-func (s *Session) answer(sequence int) *LlmEntry {
+// Response finds an answer by its sequence; nil if there is none. It points into s.
+func (s *Session) Response(sequence int) *LlmEntry {
 	if i := slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Sequence == sequence }); i >= 0 {
 		return &s.Answers[i]
 	}

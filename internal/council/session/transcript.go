@@ -45,7 +45,7 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		return saved, tooLarge("the transcript", maxStored)
 	}
 	_, err = s.change(ctx, id, fmt.Sprintf("keeping transcript %d", t.Sequence), func(h *held) (bool, error) {
-		e := h.entry(t.Sequence)
+		e := h.Entry(t.Sequence)
 		if e == nil {
 			return false, noEntry(id, t.Sequence)
 		}
@@ -95,7 +95,7 @@ func (h *held) placeTranscript(e *AudioEntry, text string) error {
 func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, reason string) (failed AudioEntry, err error) {
 	reason = text.Brief(reason, longestReason)
 	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
-		e := h.entry(sequence)
+		e := h.Entry(sequence)
 		if e == nil {
 			return false, noEntry(id, sequence)
 		}
@@ -135,7 +135,7 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 // asked for: after another one nothing changes, so that the same request sent twice is done once.
 func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
 	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *held) (bool, error) {
-		e := h.entry(sequence)
+		e := h.Entry(sequence)
 		switch {
 		case e == nil:
 			return false, noEntry(id, sequence)
@@ -191,7 +191,7 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 	if err != nil {
 		return "", err
 	}
-	e := m.entry(sequence)
+	e := m.Entry(sequence)
 	if e == nil {
 		return "", noEntry(id, sequence)
 	}
@@ -212,7 +212,7 @@ func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.F
 	if err != nil {
 		return nil, e, err
 	}
-	found := m.entry(sequence)
+	found := m.Entry(sequence)
 	switch {
 	case found == nil:
 		return nil, e, noEntry(id, sequence)

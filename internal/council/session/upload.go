@@ -172,7 +172,7 @@ func (u *upload) add(h *held) (AudioEntry, error) {
 	}
 	var err error
 	e.File, e.Sequence, err = h.left(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {
-		return strings.HasPrefix(rest, "audio.") && h.entry(sequence) == nil
+		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil
 	})
 	if err == nil && e.Sequence == 0 {
 		if e.Sequence, err = h.next(false); err == nil {
