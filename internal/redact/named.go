@@ -109,11 +109,14 @@ func named(t string, from, i int) (start, end int) {
 			m[g] += last
 		}
 	}
-	kind := kindOf(t[first:last])
+	kind, between := kindOf(t[first:last]), "="
 	if t[first:last] == "value" {
 		kind = kindBefore(t, first)
 	}
-	if kind == unnamed || !isAssignment(t, first, kind, m) {
+	if m[sign] >= 0 {
+		between = t[m[sign]:m[sign+1]]
+	}
+	if kind == unnamed || !isAssignment(t, first, between, kind, m) {
 		return -1, -1
 	}
 	group := bare
@@ -121,13 +124,13 @@ func named(t string, from, i int) (start, end int) {
 		group = quoted
 	}
 	start, end = m[group], m[group+1]
-	if kind == header && (group == quoted || t[m[sign]] == ':') {
+	if kind == header && (group == quoted || between[0] == ':') {
 		return headerSecret(t, start)
 	}
 	if isProse(t, end, group == quoted) {
 		return -1, -1
 	}
-	setting := m[sign] >= 0 && m[closing] < 0 && t[m[sign]:m[sign+1]] == "=" && beginsSetting(t, first)
+	setting := m[sign] >= 0 && m[closing] < 0 && between == "=" && beginsSetting(t, first)
 	switch {
 	case setting:
 		end = start + len(strings.TrimRight(withoutQuery(t[start:end]), ".,"))
@@ -145,13 +148,10 @@ func named(t string, from, i int) (start, end int) {
 	return start, prolonged(t, end, stop)
 }
 
-// isAssignment says whether what stands between a name and a value, in the groups of given, gives the value to the name.
-func isAssignment(t string, first int, kind telling, m []int) bool {
+// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the value to
+// the name.
+func isAssignment(t string, first int, between string, kind telling, m []int) bool {
 	const leastListed = 12
-	between := "="
-	if m[sign] >= 0 {
-		between = t[m[sign]:m[sign+1]]
-	}
 	before := t[:first]
 	switch {
 	case between == " ":

@@ -95,7 +95,7 @@ func TestOrdinaryCodeAndProseAreLeftAlone(t *testing.T) {
 		"func ghp_test_helper_for_the_thing()", "highlight_mode_for_hf_transformers_pipeline",
 		"ASIAPACIFICSOUTHEAST", "AKIAIOSFODNN7EXAMPLEandmore", "xAKIAIOSFODNN7EXAMPLE", "AIzaTooShort",
 		"Bearer authentication is described in RFC 6750", "the bearer internationalization-of-documents", `"Bearer " + token`,
-		"Authorization: Bearer ${ACCESS_TOKEN_FROM_ENVIRONMENT1}", "Bearer <your-token-here-please>", "Bearer AbstractTokenProvider",
+		"cookie string = res.Cookies()[0]", "Authorization: Bearer ${ACCESS_TOKEN_FROM_ENVIRONMENT1}", "Bearer <your-token-here-please>", "Bearer AbstractTokenProvider",
 		"sibyl_runs_total", "sibyl_effect_duration_seconds_bucket{le=1}", "sibyl_internationalization", "eyJust.a.word", "monkeyJson.parse.everything", "keyJoin.something_long.something_else",
 		"-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----",
 		"-----BEGIN PUBLIC" + " KEY-----\n" + line + "\n-----END PUBLIC" + " KEY-----",
