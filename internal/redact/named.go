@@ -148,8 +148,8 @@ func named(t string, from, i int) (start, end int) {
 	return start, prolonged(t, end, stop)
 }
 
-// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the value to
-// the name.
+// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the
+// value to the name.
 func isAssignment(t string, first int, between string, kind telling, m []int) bool {
 	const leastListed = 12
 	before := t[:first]
@@ -203,7 +203,7 @@ func kindBefore(t string, end int) (kind telling) {
 	const furthest = 120
 	before := t[max(0, end-furthest):end]
 	before = before[strings.LastIndexAny(before, "{}<")+1:]
-	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return r > 127 || !isURLSafe(byte(r)) && r != '.' }) {
+	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return isSign(r) && !strings.ContainsRune("._-", r) }) {
 		kind = max(kind, kindOf(word))
 	}
 	return kind
@@ -238,7 +238,7 @@ func headerSecret(t string, start int) (int, int) {
 	}
 	value = strings.TrimRight(value, ".,:!?*")
 	scheme, rest, found := strings.Cut(value, " ")
-	if found && len(scheme) <= longestScheme && !strings.ContainsFunc(scheme, func(r rune) bool { return r > 127 || !isAlnum(byte(r)) }) {
+	if found && len(scheme) <= longestScheme && !strings.ContainsFunc(scheme, isSign) {
 		start += len(value) - len(rest)
 		value = rest
 	}

@@ -32,9 +32,9 @@ func markerEnd(marker *regexp.Regexp, t string, i int) int {
 	return i + m[1]
 }
 
-// privateKey takes all from the first marker to the last. What stands between is loose, since a key may be quoted line by
-// line, numbered, or have headers; but there must be a line of key in it, so that a program that only names the markers
-// is left alone. A key that was cut off ends with its last piece.
+// privateKey takes all from the first marker to the last. What stands between is loose, since a key may be quoted line
+// by line, numbered, or have headers; but there must be a line of key in it, so that a program that only names the
+// markers is left alone. A key that was cut off ends with its last piece.
 func privateKey(t string, _, i int) (start, end int) {
 	from := markerEnd(beginMarker, t, i)
 	if from < 0 || !beginsWord(t, i) {
@@ -47,8 +47,8 @@ func privateKey(t string, _, i int) (start, end int) {
 	return i, max(cut, markerEnd(endMarker, t, last))
 }
 
-// keyLines reads lines of key until a marker, or what is none. cut is where the last run of key ended, -1 if there was no
-// line of it.
+// keyLines reads lines of key until a marker, or what is none. cut is where the last run of key ended, -1 if there was
+// no line of it.
 func keyLines(t string, from int) (end, cut int) {
 	run, longestRun := 0, 0
 	end, cut = from, -1

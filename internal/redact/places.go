@@ -83,8 +83,8 @@ func isGiven(password string) bool {
 		letter.MatchString(password)
 }
 
-// isPlaceholder says whether a text stands for a secret that is elsewhere: a variable, a verb of a format, an address, a
-// mask, a number in hexadecimal digits.
+// isPlaceholder says whether a text stands for a secret that is elsewhere: a variable, a verb of a format, an address,
+// a mask, a number in hexadecimal digits.
 func isPlaceholder(text string) bool {
 	const longestNumber = 20
 	holds := func(sign string) bool { return strings.Contains(text, sign) }

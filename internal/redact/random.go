@@ -43,7 +43,7 @@ func isRandom(text string, literal bool) bool {
 	)
 	s := shapeOf(text)
 	if s.path && s.signs > 0 {
-		pieces := strings.FieldsFunc(text, func(r rune) bool { return !isAlnum(byte(r)) })
+		pieces := strings.FieldsFunc(text, isSign)
 		return slices.ContainsFunc(pieces, func(piece string) bool { return isRandom(piece, literal) })
 	}
 	most := ofDigits

@@ -1,8 +1,9 @@
 // Package redact takes secrets out of text before it is kept or shown.
 //
-// It knows three kinds: the secrets it is told, wherever they stand, also escaped as in JSON (once or twice) or in a URL; tokens that can be told by
-// their shape, such as an OpenAI key, a JSON web token or a PEM private key; and what a telling name or place says to be a secret, as in password=…
-// or scheme://user:password@host, if it looks as little like words as a secret does. docs/vectors.md describes published examples of each.
+// It knows three kinds: the secrets it is told, wherever they stand, also escaped as in JSON (once or twice) or in a
+// URL; tokens that can be told by their shape, such as an OpenAI key, a JSON web token or a PEM private key; and what
+// a telling name or place says to be a secret, as in password=… or scheme://user:password@host, if it looks as little
+// like words as a secret does. docs/vectors.md describes published examples of each.
 //
 // Guarantees:
 //   - A JSON text stays a JSON text. Where replacing the secret alone would break it, the whole string or number that
@@ -62,13 +63,14 @@ type needle struct {
 	find finder // nil: the word is the whole secret
 }
 
-// New makes a Redactor for the given secrets and all known shapes. Secrets shorter than MinSecret are left out.
-func New(secrets ...string) *Redactor {
+// shapes is a Redactor that was told no secret.
+var shapes = sync.OnceValue(func() *Redactor {
 	r := &Redactor{}
 	rules(r.add)
 	for _, p := range places() {
+		find := p.finder()
 		for keyword := range strings.SplitSeq(p.keywords, "|") {
-			r.add(keyword, p.finder())
+			r.add(keyword, find)
 		}
 	}
 	for name := range strings.FieldsSeq(names) {
@@ -79,6 +81,15 @@ func New(secrets ...string) *Redactor {
 	for word, find := range keys {
 		r.add(word, find)
 	}
+	for i, all := range r.needles {
+		r.needles[i] = slices.Clip(all) // others add to copies
+	}
+	return r
+})
+
+// New makes a Redactor for the given secrets and all known shapes. Secrets shorter than MinSecret are left out.
+func New(secrets ...string) *Redactor {
+	r := *shapes()
 	for _, secret := range secrets {
 		if len(secret) < MinSecret {
 			continue
@@ -87,7 +98,7 @@ func New(secrets ...string) *Redactor {
 			r.add(form, nil)
 		}
 	}
-	return r
+	return &r
 }
 
 func (r *Redactor) add(word string, find finder) {
@@ -120,7 +131,8 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes([]byte(s)))
 }
 
-// Lines is Bytes for text that is to be numbered, quoted or cut by lines: it keeps their number. A secret of several lines leaves a Mark on each.
+// Lines is Bytes for text that is to be numbered, quoted or cut by lines: it keeps their number. A secret of several
+// lines leaves a Mark on each.
 func (r *Redactor) Lines(b []byte) []byte {
 	all := r.spans(view(b))
 	if len(all) == 0 {
@@ -129,16 +141,14 @@ func (r *Redactor) Lines(b []byte) []byte {
 	return replace(b, all, true)
 }
 
-// shapesAlone is what Lines and Text use: it is told no secret.
-var shapesAlone = sync.OnceValue(func() *Redactor { return New() })
-
-// Lines takes out of text what is known by its shape, its name or its place, and keeps the number of lines. A tool calls it on what it read before it
-// adds anything to it: a number before each line would break the shape of a key, and an end that was cut off that of a token.
-func Lines(b []byte) []byte { return shapesAlone().Lines(b) }
+// Lines takes out of text what is known by its shape, its name or its place, and keeps the number of lines. A tool
+// calls it on what it read before it adds anything to it: a number before each line would break the shape of a key,
+// and an end that was cut off that of a token.
+func Lines(b []byte) []byte { return shapes().Lines(b) }
 
 // Text is Lines for a string.
 func Text(s string) string {
-	r := shapesAlone()
+	r := shapes()
 	if start, _ := r.find(s, 0); start < 0 {
 		return s
 	}

@@ -104,6 +104,7 @@ func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
 func isUpper(c byte) bool    { return 'A' <= c && c <= 'Z' }
 func isLower(c byte) bool    { return 'a' <= c && c <= 'z' }
 func isAlnum(c byte) bool    { return isDigit(c) || isUpper(c) || isLower(c) }
+func isSign(r rune) bool     { return r > 127 || !isAlnum(byte(r)) }
 func isHexDigit(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 func isURLSafe(c byte) bool  { return isAlnum(c) || c == '-' || c == '_' }
 func isBearer(c byte) bool   { return isURLSafe(c) || strings.IndexByte(".~+/=%", c) >= 0 }
