@@ -22,8 +22,8 @@ const (
 
 // names are words that stand in the names of secrets, in small letters: what is looked for in a text. value is the name
 // of what another entry names: name: DB_PASSWORD, value: …
-const names = `pass kennwort senha contrasena secret segredo token geheim credential cookie auth ` +
-	`key pwd pw= pw: pw" psk jwt bearer sid sig value`
+const names = `pass|kennwort|senha|contrasena|secret|segredo|token|geheim|credential|cookie|auth|` +
+	`key|pwd|pw=|pw:|pw"|pw |psk|jwt|bearer|sid|sig|value`
 
 const longestName = 64 // bytes
 
@@ -45,10 +45,10 @@ func kindOf(name string) telling {
 		return unnamed
 	}
 	switch {
+	case last == "authorization" || strings.HasPrefix(last, "cookie"):
+		return header
 	case holds("public"):
 		return unnamed
-	case holds("authorization", "cookie"):
-		return header
 	case holds("passw", "passphrase", "kennwort", "senha", "contrasena"):
 		return password
 	case holds("secret", "segredo", "token", "geheim", "credential"):
@@ -81,7 +81,7 @@ func lastWord(name string) string {
 // quotes, or one without.
 var given = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
 	`(?:(?::[ \t]*)?\*?[A-Za-z][\w.]* (=)|(=\\+u003e|\\+u003e|=>|:=|=[=~]?|[:,> ]))[ \t*]*` +
-	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|\\+(?:u0026|/))+))`)
+	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|` + escapeSign + `)+))`)
 
 // The groups of given.
 const (
@@ -110,7 +110,7 @@ func named(t string, from, i int) (start, end int) {
 		}
 	}
 	kind, between := kindOf(t[first:last]), "="
-	if t[first:last] == "value" {
+	if strings.EqualFold(t[first:last], "value") {
 		kind = kindBefore(t, first)
 	}
 	if m[sign] >= 0 {
@@ -215,7 +215,7 @@ func beginsSetting(t string, first int) bool {
 	return before == "" || strings.HasSuffix(before, `\n`) || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0
 }
 
-var nextOfQuery = regexp.MustCompile(`(?:&|\\+u0026)[\w.%-]*[=;&]`)
+var nextOfQuery = regexp.MustCompile(`(?:&|\\+u0026)(?:[\w.%-]*[=;&]|(?:amp|quot|lt|gt|#\d+)\z)`)
 
 // withoutQuery leaves out what follows a value in a query: another name with its value, an entity of HTML.
 func withoutQuery(text string) string {
@@ -238,7 +238,7 @@ func headerSecret(t string, start int) (int, int) {
 	}
 	value = strings.TrimRight(value, ".,:!?*")
 	scheme, rest, found := strings.Cut(value, " ")
-	if found && len(scheme) <= longestScheme && !strings.ContainsFunc(scheme, isSign) {
+	if found && len(scheme) <= longestScheme && !strings.ContainsFunc(strings.ReplaceAll(scheme, "-", ""), isSign) {
 		start += len(value) - len(rest)
 		value = rest
 	}

@@ -11,7 +11,9 @@ import (
 const (
 	quoteSign = "\\\\*[\"'`]"
 	gapSign   = `(?:[ \t\r\n]|\\+[nrt]|["',\\])+`
-	valueSign = "(?:[^\\s\"'`\\\\]|\\\\+(?:u0026|/))"
+	valueSign = "(?:[^\\s\"'`\\\\]|" + escapeSign + ")"
+	// One of & + / = that JSON has escaped.
+	escapeSign = `\\+(?:u002[6bBfF]|u003[dD]|/)`
 )
 
 // place is where secrets stand without a name, as its regular expression says from the keyword on: the first group that
@@ -24,15 +26,17 @@ type place struct {
 
 func places() []place {
 	always := func(string) bool { return true }
+	hasDigit := func(s string) bool { return isToken(s) && strings.ContainsAny(s, "0123456789") }
 	return []place{
-		{"Bearer |bearer |BEARER ", `[A-Za-z]+ ((?:[\w.~+/=%-]|\\+/){20,})`, isToken},
-		{"machine |default ", `(?:machine` + gapSign + `\S+?|default)` + gapSign + `login` + gapSign + `\S+?` + gapSign +
+		{"Bearer |bearer |BEARER ", `[A-Za-z]+ ((?:[\w.~+/=%-]|\\+/){20,})`, hasDigit},
+		{"machine |default", `(?:machine` + gapSign + `\S+?|default)` + gapSign + `login` + gapSign + `\S+?` + gapSign +
 			`password` + gapSign + `(` + valueSign + `{4,})`, isGiven},
 		{":*:|:543|:643", `:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:(` + valueSign + `{8,})`, func(s string) bool {
 			return isSecret(s, password, true, true)
 		}},
-		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ ` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`, isGiven},
+		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ +` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`, isGiven},
 		{"hooks.slack.com", `hooks\.slack\.com\\*/((?:services|workflows|triggers)(?:\\*/[\w-]{8,}){2,4})`, isToken},
+		{"A3-", `(A3-[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})(?:-[0-9A-Z]{5}){3})`, always}, // 1Password
 		{"discord.com|discordapp.com", `discord(?:app)?\.com\\*/api\\*/webhooks\\*/(\d{15,}\\*/[\w-]{60,})`, always},
 		{"://|:\\/", `:(?:\\*/){2}([^\s"'` + "`" + `\\/?#<>]*)@[\w\[/]`, nil},
 	}

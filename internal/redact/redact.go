@@ -73,7 +73,7 @@ var shapes = sync.OnceValue(func() *Redactor {
 			r.add(keyword, find)
 		}
 	}
-	for name := range strings.FieldsSeq(names) {
+	for name := range strings.SplitSeq(names, "|") {
 		for _, spelling := range []string{name, strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:]} {
 			r.add(spelling, named)
 		}

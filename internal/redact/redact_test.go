@@ -72,6 +72,21 @@ func TestBearerStaysAndItsTokenGoes(t *testing.T) {
 	}
 }
 
+func TestNamedValueIsTakenToItsEnd(t *testing.T) {
+	for in, want := range map[string]string{
+		"?a=1&amp;sid=5887328e015c3caf&amp;b=2":           "?a=1&amp;sid=" + Mark + "&amp;b=2",
+		`{"token":"MIIBIjANB\u002F` + letters + `"}`:      `{"token":"` + Mark + `"}`,
+		`pw = "` + letters + `"`:                          `pw = "` + Mark + `"`,
+		`Name: "DB_TOKEN", Value: "i3e01nf61b6t23bvfm"`:   `Name: "DB_TOKEN", Value: "` + Mark + `"`,
+		"token: " + strings.Repeat(letters, 40) + " next": "token: " + Mark + " next",
+		`("SECRET", '` + letters + `')`:                   `("SECRET", '` + Mark + `')`,
+	} {
+		if got := New().String(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestKeyThatWasCutOffIsRedacted(t *testing.T) {
 	begin := pem[:strings.Index(pem, "\n")+1]
 	for _, after := range []string{"\nand so on; more", "\n\nAnd then there is another thing.\n\n## 2026-11-22 t-e775b701ebcc0e26\n"} {
