@@ -29,7 +29,7 @@ func isSecret(text string, kind telling, literal, endsLine bool) bool {
 func isWeakSecret(text string, given bool) bool {
 	s := shapeOf(text)
 	return given && len(text) >= leastWeak && s.letters() > 0 && s.digits > 0 && !s.hex && !s.uuid(text) &&
-		isRandom(text, false) && !isPlaceholder(text)
+		isRandom(text, false) && !strings.ContainsAny(text, ",:@&") && !isPlaceholder(text)
 }
 
 // isRandom says whether a text changes between small letters, capitals and digits more often than words and identifiers
