@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// HTTP is next with its requests counted and traced, by their routes: what the http.ServeMux that next is, or hands its requests
-// to, has matched. Whoever stands between the two hands on the very request, or a copy whose Pattern is set back; else the route is "".
-// Each request gets an id, which stands in the context and in the header X-Request-Id of the answer. No path, query or header of a
-// request is shown.
+// HTTP is next with its requests counted and traced, by their routes: what the http.ServeMux that next is, or hands
+// its requests to, has matched. Whoever stands between the two hands on the very request, or a copy whose Pattern is
+// set back; else the route is "". Each request gets an id, which stands in the context and in the header X-Request-Id
+// of the answer. No path, query or header of a request is shown.
 func (t *Telemetry) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := r.Context(), rand.Text()
@@ -58,7 +58,8 @@ func (t *Telemetry) answered(span trace.Span, r *http.Request, a httpsnoop.Metri
 // methodOf is the method of a request, or what the conventions have for one that nobody knows.
 func methodOf(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
 		return r.Method
 	}
 	return "_OTHER"

@@ -43,8 +43,8 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 			fail(span, reason)
 		}
 		span.End()
-		o.log.InfoContext(ctx, "a run is no longer driven here", "assistant", d.Assistant, "status", s.Status, "reason", reason,
-			"ms", time.Since(began).Milliseconds())
+		o.log.InfoContext(ctx, "a run is no longer driven here", "assistant", d.Assistant, "status", s.Status,
+			"reason", reason, "ms", time.Since(began).Milliseconds())
 	}
 }
 
@@ -79,7 +79,8 @@ func (o observer) Commit(_ context.Context, took time.Duration, err error) {
 	o.metrics.commitTime.Observe(took.Seconds())
 }
 
-// committed says what became of a write: that a rule refused it, or another process was first, is no trouble of the journal.
+// committed says what became of a write: that a rule refused it, or another process was first, is no trouble of the
+// journal.
 func committed(err error) string {
 	switch {
 	case err == nil:
@@ -87,7 +88,8 @@ func committed(err error) string {
 	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrEnded):
 		return "conflict"
 	}
-	for _, refused := range []error{journal.ErrNotFound, journal.ErrExists, journal.ErrConsumed, journal.ErrClaimed, journal.ErrInvalid} {
+	for _, refused := range []error{journal.ErrNotFound, journal.ErrExists, journal.ErrConsumed, journal.ErrClaimed,
+		journal.ErrInvalid} {
 		if errors.Is(err, refused) {
 			return "refused"
 		}

@@ -29,14 +29,16 @@ type exporter struct {
 }
 
 func newExporter(c Config, log *slog.Logger, taken prometheus.Counter) (*exporter, error) {
-	otel.SetLogger(logr.Discard()) // the exporter reads OTEL_ variables itself, and would log what it can't read of a header
+	// The exporter reads the OTEL_ variables itself, and would log what it can't read of a header.
+	otel.SetLogger(logr.Discard())
 	next := c.Transport
 	if next == nil {
 		next = http.DefaultTransport.(*http.Transport).Clone()
 	}
 	client := &http.Client{
-		Transport:     sender{cleartext.Transport(next, c.PlainHTTP), c.Redact},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // Header goes nowhere else
+		Transport: sender{cleartext.Transport(next, c.PlainHTTP), c.Redact},
+		// What Header holds goes nowhere else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	otlp, err := otlptracehttp.New(context.Background(),
 		otlptracehttp.WithEndpointURL(strings.TrimRight(c.Endpoint, "/")+"/v1/traces"),
@@ -70,8 +72,8 @@ type sender struct {
 	redact func([]byte) []byte
 }
 
-// RoundTrip implements http.RoundTripper. An error is one after which the exporter tries again, unless nothing was to be
-// sent at all.
+// RoundTrip implements http.RoundTripper. An error is one after which the exporter tries again, unless nothing was to
+// be sent at all.
 func (s sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	if s.redact != nil {
 		body, err := io.ReadAll(req.Body)
