@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,25 +20,19 @@ type draft struct {
 	spoken   float64 // when somebody spoke last, as far as it is known
 	timed    bool    // spoken is known
 	units    []unit
-	silent   []Stretch // of the file
-	quiet    []Flag    // parts that were not sent
+	quiet    []Flag // parts that were not sent
 	times    []Time
 }
 
 // silence is a part in which nobody speaks.
 func (d *draft) silence(p piece) {
 	d.end = p.start + p.seconds
-	stretch := Stretch{p.start, d.end}
-	d.silent = append(d.silent, stretch)
-	d.quiet = append(d.quiet, Flag{Kind: Silence, Start: stretch.Start, End: stretch.End})
+	d.quiet = append(d.quiet, Flag{Kind: Silence, Start: p.start, End: d.end})
 }
 
-// add is what a part says, and where nobody speaks in it.
-func (d *draft) add(p piece, said model.Transcript, silences []Stretch) {
+// add is what a part says.
+func (d *draft) add(p piece, said model.Transcript) {
 	d.end = p.start + max(p.seconds, said.Seconds)
-	for _, s := range silences {
-		d.silent = append(d.silent, Stretch{s.Start + p.start, s.End + p.start})
-	}
 	if d.language == "" {
 		d.language = code(said.Language)
 	}
@@ -131,15 +126,7 @@ func timesOf(said model.Transcript, text string, begins int, start float64) (tim
 
 // flags are those of the parts that were not sent, and of what is doubtful in the others, by time.
 func (d *draft) flags() []Flag {
-	all := append(slices.Clone(d.quiet), doubts(d.units, d.silent)...)
-	slices.SortStableFunc(all, func(a, b Flag) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return 0
-	})
+	all := append(slices.Clone(d.quiet), doubts(d.units)...)
+	slices.SortStableFunc(all, func(a, b Flag) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }
