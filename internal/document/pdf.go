@@ -27,7 +27,7 @@ const (
 // startPDFium starts PDFium in WebAssembly, until ctx ends: it sees no file, and its memory is its own. It is compiled first, which takes
 // seconds; the result is kept in cache, where that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
-	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / memoryPage).
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling)
 	start := func(config wazero.RuntimeConfig) (pdfium.Pool, error) {

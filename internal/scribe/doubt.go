@@ -65,14 +65,13 @@ func doubts(units []unit) (flags []Flag) {
 	alone := !slices.ContainsFunc(units, func(u unit) bool { return sortOf(known, u.words) == "" })
 	for i := 0; i < len(units); i++ {
 		u := units[i]
+		kind := u.doubt(sortOf(known, u.words), alone)
 		if n := run(units[i:]); n >= repeats {
-			last := units[i+n-1]
-			flags = append(flags, Flag{Kind: Ghost, Text: text.Brief(u.text, mostText), Start: u.start, End: last.end})
+			kind = Ghost
 			i += n - 1
-			continue
 		}
-		if kind := u.doubt(sortOf(known, u.words), alone); kind != "" {
-			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start, End: u.end})
+		if kind != "" {
+			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start, End: units[i].end})
 		}
 	}
 	return flags
@@ -80,12 +79,11 @@ func doubts(units []unit) (flags []Flag) {
 
 // doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that there are only such.
 func (u unit) doubt(phrase string, alone bool) string {
-	pace := u.pace()
-	weak := u.noSpeech >= someNoSpeech || pace || u.confidence > 0 && u.confidence < unsure
+	weak := u.pace() || u.confidence > 0 && u.confidence < unsure
 	switch {
-	case phrase == credit, phrase != "" && (alone || weak), cyclic(u.words):
+	case phrase == credit, phrase != "" && (alone || weak || u.noSpeech >= someNoSpeech), cyclic(u.words):
 		return Ghost
-	case u.noSpeech >= noSpeech, pace, u.confidence > 0 && u.confidence < unsure:
+	case weak, u.noSpeech >= noSpeech:
 		return LowConfidence
 	}
 	return ""
@@ -108,15 +106,8 @@ func run(units []unit) int {
 
 // cyclic says whether words are the same few again and again.
 func cyclic(words []string) bool {
-	if len(words) < cycleWords {
-		return false
-	}
-	for period := 1; period <= len(words)/cycles; period++ {
-		same := 0
-		for i := period; i < len(words) && words[i] == words[i-period]; i++ {
-			same++
-		}
-		if same == len(words)-period {
+	for period := 1; len(words) >= cycleWords && period <= len(words)/cycles; period++ {
+		if slices.Equal(words[period:], words[:len(words)-period]) {
 			return true
 		}
 	}

@@ -76,7 +76,7 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 		{"One, two.", []model.Segment{at(0, 1, "One."), at(4, 5, "Two.")}, "One, two."},
 		{"", []model.Segment{at(0, 1, "One.")}, ""},
 	} {
-		if got := laidOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
+		if got, _ := laidOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
 			t.Errorf("%q of %v became %q; want %q", c.text, c.segments, got, c.want)
 		}
 	}
@@ -104,7 +104,7 @@ func FuzzLayoutLosesAndAddsNoWord(f *testing.F) {
 				return r
 			}, s)
 		}
-		if got := laidOut(said); bare(got) != bare(text) {
+		if got, _ := laidOut(said); bare(got) != bare(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 		var d draft

@@ -88,38 +88,29 @@ func (j *job) prepare(ctx context.Context, info audio.Info) ([]piece, error) {
 	return pieces, err
 }
 
-// written are the formats that audio is converted to, the best first, with the bytes that a second takes at most.
-var written = [...]struct {
+// form is a format with the bytes that a second takes at most.
+type form struct {
 	format string
 	bytes  float64
-}{{"wav", 32_000}, {"flac", 24_000}, {"ogg", 4_500}}
-
-// targets are the formats that p may be converted to: those in which all of it fits into one file, or else the smallest.
-func (l Limits) targets(p piece) (formats []string) {
-	smallest := ""
-	for _, w := range written {
-		if !l.takes(w.format) {
-			continue
-		}
-		if smallest = w.format; p.seconds*w.bytes <= float64(l.Bytes) {
-			formats = append(formats, w.format)
-		}
-	}
-	if formats == nil && smallest != "" {
-		formats = []string{smallest}
-	}
-	return formats
 }
 
-// convert is p in a format that the transcriber takes, the first in which it fits, if there is one. What it takes already stays as it is where
+// written are the formats that audio is converted to, the best first.
+var written = [...]form{{"wav", 32_000}, {"flac", 24_000}, {"ogg", 4_500}}
+
+// convert is p in a format that the transcriber takes, the first in which it fits, or else the smallest. What it takes already stays as it is where
 // the machine can't convert it.
 func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
-	if j.Limits.takes(p.format) {
+	l := j.Limits
+	if l.takes(p.format) {
 		best = p
 	}
 	why := errors.New("it takes nothing that can be made here")
-	for _, format := range j.Limits.targets(p) {
-		out := filepath.Join(j.folder, "audio."+format)
+	for i, w := range written {
+		isLast := !slices.ContainsFunc(written[i+1:], func(next form) bool { return l.takes(next.format) })
+		if !l.takes(w.format) || p.seconds*w.bytes > float64(l.Bytes) && !isLast {
+			continue
+		}
+		out := filepath.Join(j.folder, "audio."+w.format)
 		if why = j.Audio.Convert(ctx, p.file, out); why != nil {
 			break // for want of a program, or for the file's sake: the next would fail as well
 		}
@@ -127,7 +118,7 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 		if found, err := j.Audio.Probe(ctx, out); err == nil && seconds == 0 {
 			seconds = known(found.Seconds)
 		}
-		if best, err = j.piece(out, format, 0, seconds); err != nil || best.size <= j.Limits.Bytes {
+		if best, err = j.piece(out, w.format, 0, seconds); err != nil || best.size <= l.Bytes {
 			break
 		}
 	}

@@ -66,7 +66,7 @@ type Time struct {
 
 // The kinds of flags.
 const (
-	Silence       = "silence"        // nobody speaks there, whatever the text says
+	Silence       = "silence"        // nobody speaks there, and it was not sent
 	Ghost         = "ghost"          // likely the transcriber's own invention
 	LowConfidence = "low_confidence" // the transcriber, or the pace of the words, casts doubt on it
 )
@@ -94,11 +94,8 @@ func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
 	}
-	says := s.Problem
-	if says == "" {
-		says = "set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the address of a whisper.cpp server, " +
-			"or transcription.command to a program that prints what is said in a file"
-	}
+	says := cmp.Or(s.Problem, "set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the address of a "+
+		"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
 	if len(s.Offers) > 0 {
 		says += "; this machine has " + strings.Join(s.Offers, ", or ")
 	}
@@ -113,20 +110,13 @@ type Listener struct {
 
 // Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config.
 func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
-	progress := l.Progress
-	if progress == nil {
-		progress = func(int, int) {}
+	if l.Progress == nil {
+		l.Progress = func(int, int) {}
 	}
-	j := job{Scribe: s, file: file, language: base(language)}
-	if l.Wait != nil {
-		j.wait = func(w model.Wait) error {
-			l.Wait(w)
-			return nil
-		}
+	if l.Wait == nil {
+		l.Wait = func(model.Wait) {}
 	}
-	if j.language == "" {
-		j.language = base(s.Language)
-	}
+	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(base(language), base(s.Language))}
 	if s.Transcriber == nil {
 		return Transcript{}, j.refuse("%s", s.Missing())
 	}
@@ -136,7 +126,7 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	}
 	seconds := known(info.Seconds)
 	if info.Silent != nil && *info.Silent {
-		progress(1, 1)
+		l.Progress(1, 1)
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
 	}
 	if j.folder, err = os.MkdirTemp(s.Folder, "sibyl-audio-*"); err != nil {
@@ -147,21 +137,21 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if err != nil {
 		return Transcript{}, err
 	}
-	return j.all(ctx, pieces, seconds, progress)
+	return j.all(ctx, pieces, seconds)
 }
 
 // job is the transcription of one file.
 type job struct {
 	*Scribe
+	Listener
 	file     string
 	language string
 	folder   string // of what is made on the way
-	wait     func(model.Wait) error
 }
 
 // all transcribes the pieces, in order.
-func (j *job) all(ctx context.Context, pieces []piece, seconds float64, progress func(done, of int)) (Transcript, error) {
-	progress(0, len(pieces))
+func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
+	j.Progress(0, len(pieces))
 	var whole draft
 	for i, p := range pieces {
 		if p.silent {
@@ -173,14 +163,11 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64, progress
 			}
 			whole.add(p, said)
 		}
-		progress(i+1, len(pieces))
+		j.Progress(i+1, len(pieces))
 	}
-	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: seconds, Flags: whole.flags(), Times: whole.times}
+	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: cmp.Or(seconds, whole.end), Flags: whole.flags(), Times: whole.times}
 	if t.Language == "" && t.Text != "" {
 		t.Language = j.language
-	}
-	if t.Seconds == 0 {
-		t.Seconds = whole.end
 	}
 	return t, nil
 }
@@ -190,23 +177,20 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
 		if err != nil {
-			return &model.Error{Kind: model.Invalid, Model: j.By, Message: "the audio can't be opened: " + bare(err).Error()}
+			return j.refuse("the audio can't be opened: %v", bare(err))
 		}
-		defer func() { _ = f.Close() }()
+		defer func() { _ = f.Close() }() // opened for reading only
 		// The name tells a server the format, and nobody how the file is called here.
 		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f, Language: j.language})
 		return err
-	}, j.wait)
-	return said, j.ours(err)
-}
-
-// ours is err as a *model.Error.
-func (j *job) ours(err error) error {
-	var failed *model.Error
-	if err == nil || errors.As(err, &failed) {
-		return err
+	}, func(w model.Wait) error {
+		j.Wait(w)
+		return nil
+	})
+	if failed := (*model.Error)(nil); err != nil && !errors.As(err, &failed) {
+		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
 	}
-	return &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
+	return said, err
 }
 
 // failed is the error of a step on the way.
