@@ -48,10 +48,7 @@ func Documents(docs []document.Document, o Options) Witness {
 	var units []unit
 	for _, d := range docs {
 		name := strings.TrimSuffix(d.Name, path.Ext(d.Name))
-		heading, code := name, ""
-		if len(d.Pages) > 0 {
-			code = language.Of(text.Clip(d.Pages[0].Text, 8_000))
-		}
+		heading, code := name, language.Of(text.Clip(d.Pages[0].Text, 8_000)) // a document without text was refused
 		for _, c := range document.Chunks(d) {
 			w.chunks = append(w.chunks, c)
 			w.size += len(c.Text)
