@@ -12,7 +12,6 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
-	"sibyl/internal/model/whisper"
 	"sibyl/internal/scribe"
 )
 
@@ -31,15 +30,13 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		}
 	case set.Server != "":
 		limit := set.Limit(set.Local)
-		server := whisper.New(whisper.Config{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
+		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
 		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
 		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.Whisper().Taking(set.Formats)
 	default:
-		for _, o := range speech.Offers(exec.LookPath) {
-			c.Offers = append(c.Offers, o.String())
-		}
+		c.Offers = speech.Offers(exec.LookPath)
 	}
 	return scribe.New(c)
 }
