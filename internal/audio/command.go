@@ -1,9 +1,9 @@
 package audio
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +25,10 @@ func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *t
 	return cmd, complaint
 }
 
-// run runs a program for at most so long, and gives what it prints to out, until that takes no more.
+var errSlow = errors.New("did not end in time")
+
+// run runs a program for at most so long, and gives what it prints to out, until that takes no more. An error says what it complained of, without
+// the folders of this machine.
 func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) error {
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -44,9 +47,15 @@ func run(ctx context.Context, most time.Duration, out io.Writer, program string,
 	case err == nil:
 		return nil
 	case timed.Err() != nil:
-		return refuse(TimedOut, "%s did not end within %v", name, most)
+		return fmt.Errorf("%s %w (%v)", name, errSlow, most)
 	}
-	return refuse(Failed, "%s: %w%s", name, err, why(complaint))
+	said := complaint.String()
+	for _, arg := range args {
+		if path, is := strings.CutPrefix(arg, "file:"); is {
+			said = strings.ReplaceAll(said, arg, filepath.Base(path))
+		}
+	}
+	return fmt.Errorf("%s: %w%s", name, err, why(said))
 }
 
 // taker passes on what a program prints, and ends the program when that is taken no more.
@@ -67,37 +76,12 @@ func (t *taker) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errEnough is what a writer says that wants no more of what a program prints.
-var errEnough = errors.New("enough")
-
-// why is the last line or two of a complaint, behind a colon, without control characters; "" if there is nothing.
-func why(complaint *text.Tail) string {
-	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(complaint.String()), "?"), "\n")
-	words := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.Join(lines[max(len(lines)-2, 0):], "; "))
-	if words = strings.Join(strings.Fields(words), " "); words == "" {
+// why is the last line or two of a complaint, behind a colon; "" if there is nothing.
+func why(complaint string) string {
+	lines := strings.Split(strings.TrimSpace(complaint), "\n")
+	words := text.Brief(strings.Join(lines[max(len(lines)-2, 0):], "; "), 300)
+	if words == "" {
 		return ""
 	}
-	const most = 300
-	if letters := []rune(words); len(letters) > most {
-		words = "…" + string(letters[len(letters)-most:])
-	}
 	return ": " + words
-}
-
-// bounded keeps the beginning of what is written to it, and then wants no more.
-type bounded struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, errEnough
-	}
-	return b.Buffer.Write(p)
 }

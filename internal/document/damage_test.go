@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/klippa-app/go-pdfium"
 )
@@ -108,38 +108,30 @@ func TestPackedPDFIsRead(t *testing.T) {
 // mutate damages a copy as disks, networks and fuzzers do.
 func mutate(r *rand.Rand, content []byte) []byte {
 	b := bytes.Clone(content)
-	kinds := []int{0, 1, 4}[:1+r.IntN(3)] // that change no length, so that what is behind them is still found
+	kinds := 3 // that change no length, so that what is behind them is still found
 	if r.IntN(2) == 0 {
-		kinds = []int{0, 1, 2, 3, 4, 5, 6}
+		kinds = 6
 	}
 	for range 1 + r.IntN(6) {
 		at := r.IntN(len(b))
 		n := min(1+r.IntN(40), len(b)-at)
-		switch kinds[r.IntN(len(kinds))] {
+		digit := max(bytes.IndexAny(b[at:], "0123456789"), 0) + at
+		switch r.IntN(kinds) {
 		case 0:
 			b[at] ^= 1 << r.IntN(8)
 		case 1:
 			b[at] = byte(r.IntN(256))
 		case 2:
-			b = append(b[:at], b[at+n:]...)
+			b[digit] = byte('0' + r.IntN(10))
 		case 3:
-			b = append(b[:at:at], append(bytes.Clone(b[at:at+n]), b[at:]...)...)
-		case 4: // a figure of a number
-			for i := range b {
-				if c := &b[(at+i)%len(b)]; *c >= '0' && *c <= '9' {
-					*c = byte('0' + r.IntN(10))
-					break
-				}
-			}
-		case 5: // a longer number
-			for i := at; i < len(b); i++ {
-				if b[i] >= '0' && b[i] <= '9' {
-					b = append(b[:i:i], append([]byte("9999999999")[:1+r.IntN(10)], b[i:]...)...)
-					break
-				}
-			}
-		case 6:
-			b = b[:max(at, 10)]
+			b = slices.Insert(b, digit, []byte("9999999999")[:1+r.IntN(10)]...)
+		case 4:
+			b = slices.Insert(b, at, bytes.Clone(b[at:at+n])...)
+		case 5:
+			b = slices.Delete(b, at, at+n)
+		}
+		if r.IntN(20) == 0 {
+			b = b[:at]
 		}
 		if len(b) < 20 {
 			return bytes.Clone(content[:20])
@@ -160,7 +152,6 @@ func seeds(t *testing.T) map[string][]byte {
 }
 
 func TestDamagedFilesEndNothing(t *testing.T) {
-	const most = 10 * time.Second
 	each := 100
 	if os.Getenv("SIBYL_LONG") != "" {
 		each = 1_000
@@ -170,14 +161,11 @@ func TestDamagedFilesEndNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(20, uint64(len(name))))
 		for i := range each {
 			content := mutate(r, whole)
-			ctx, cancel := context.WithTimeout(t.Context(), most)
 			d := Document{Name: name}
-			err := take(ctx, t, &d, content)
-			slow := ctx.Err()
-			cancel()
+			err := take(t.Context(), t, &d, content)
 			switch {
-			case slow != nil:
-				t.Fatalf("%s, mutation %d: not read within %v", name, i, most)
+			case reasonOf(err) == TimedOut:
+				t.Fatalf("%s, mutation %d: %v", name, i, err)
 			case err == nil:
 				readable++
 				Chunks(d)
@@ -210,44 +198,14 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 		"a list of letters":           {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font, stream("", table), form},
 		"a length of itself":          {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, "<< /Length 4 0 R >>\nstream\nx\nendstream", font, stream("", ""), form},
 		"a string without an end":     {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
-		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<20)},
+		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<16)},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		d := Document{Name: name}
-		err := take(ctx, t, &d, assemble(objects, ""))
-		if ctx.Err() != nil || err != nil && reasonOf(err) == "" {
+		err := take(t.Context(), t, &Document{Name: name}, assemble(objects, ""))
+		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
 			t.Errorf("%s: %v", name, err)
 		}
-		cancel()
 	}
 	if _, err := readOne(t, "a.pdf", bytes.Replace(makeStreamed("text"), []byte("/Size 8 "), []byte("/Size 900000000000 "), 1)); err != nil {
 		t.Errorf("a number that is far too large: %v", err)
-	}
-}
-
-// longPDF is a PDF of so many pages, each with about 350 words.
-func longPDF(n int) []byte {
-	pages := make([][]string, n)
-	for i := range pages {
-		for line := range 40 {
-			pages[i] = append(pages[i], fmt.Sprintf("On page %d, line %d says that valve %d was tested at %d bar.", i+1, line+1, i*40+line, 3+(i+line)%17))
-			if line%8 == 7 {
-				pages[i] = append(pages[i], "")
-			}
-		}
-	}
-	return makePDF(true, pages...)
-}
-
-func BenchmarkPDFOf300Pages(b *testing.B) {
-	content := longPDF(300)
-	for b.Loop() {
-		d := Document{Name: "long.pdf"}
-		if err := take(b.Context(), b, &d, content); err != nil || len(d.Pages) != 300 {
-			b.Fatal(err, len(d.Pages))
-		}
-		if n := len(Chunks(d)); n < 300 {
-			b.Fatal(n)
-		}
 	}
 }

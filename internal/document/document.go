@@ -16,14 +16,6 @@ import (
 	"time"
 )
 
-// The kinds of documents.
-const (
-	Text     = "txt"
-	Markdown = "md"
-	PDF      = "pdf"
-	DOCX     = "docx"
-)
-
 // What is read at most. Beyond it the reason is TooLarge, or TimedOut.
 const (
 	MaxFile    = 64 << 20         // bytes of a file
@@ -37,13 +29,9 @@ const (
 
 // Document is a file as text.
 type Document struct {
-	Name     string   // the file's name, within the folder that was read: "reports/2024.pdf"
-	Path     string   // as it was asked for, with the folder
-	Hash     string   // of the file's bytes: "sha256:…"
-	Kind     string   // Text, Markdown, PDF or DOCX
-	Encoding string   // of a text file, where it is not UTF-8: "utf-16le", "utf-16be", "windows-1252"
-	Pages    []Page   // those with text
-	Notes    []string // what a person should know about the text: "page 3 holds no text"
+	Name  string // the file's name, within the folder that was read: "reports/2024.pdf"
+	Hash  string // of the file's bytes: "sha256:…"
+	Pages []Page // those with text
 }
 
 // Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no pages, all is page 1.

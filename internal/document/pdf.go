@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 	"sync"
 	"unicode"
 
@@ -28,7 +27,7 @@ const (
 // startPDFium starts PDFium in WebAssembly, until ctx ends: it sees no file, and its memory is its own. It is compiled first, which takes
 // seconds; the result is kept in cache, where that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
-	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / memoryPage).
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling)
 	start := func(config wazero.RuntimeConfig) (pdfium.Pool, error) {
@@ -64,23 +63,18 @@ func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) erro
 	case err != nil:
 		return err
 	}
-	var blank []int
 	for i, text := range texts {
-		if !d.add(i+1, text) {
-			blank = append(blank, i+1)
-		}
+		d.add(i+1, text)
 	}
 	switch {
 	case len(texts) == 0:
 		return refuse(Empty, "it has no pages")
-	case len(d.Pages) == 0 && garbled:
+	case len(d.Pages) > 0:
+		return nil
+	case garbled:
 		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text recognised (OCR)")
-	case len(d.Pages) == 0:
-		return refuse(Scan, "its %d pages hold pictures and no text; have their text recognised (OCR), and give that", len(texts))
-	case len(blank) > 0:
-		d.Notes = append(d.Notes, "no text could be read on "+pages(blank))
 	}
-	return nil
+	return refuse(Scan, "its %d pages hold pictures and no text; have their text recognised (OCR), and give that", len(texts))
 }
 
 // extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx is done, PDFium is ended.
@@ -147,30 +141,6 @@ func readSheet(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string
 		return "", err
 	}
 	return s.text(), nil
-}
-
-// pages names pages: "page 3", "pages 3-5 and 9".
-func pages(numbers []int) string {
-	var runs []string
-	for i := 0; i < len(numbers); {
-		n := 1
-		for i+n < len(numbers) && numbers[i+n] == numbers[i]+n {
-			n++
-		}
-		if n == 1 {
-			runs = append(runs, fmt.Sprint(numbers[i]))
-		} else {
-			runs = append(runs, fmt.Sprintf("%d-%d", numbers[i], numbers[i+n-1]))
-		}
-		i += n
-	}
-	if len(numbers) == 1 {
-		return "page " + runs[0]
-	}
-	if last := len(runs) - 1; last > 0 {
-		return "pages " + strings.Join(runs[:last], ", ") + " and " + runs[last]
-	}
-	return "pages " + runs[0]
 }
 
 // isGarbled says whether a text is not in letters that anybody can read.

@@ -160,21 +160,19 @@ func (r *reading) document(ctx context.Context, name string) (Document, error) {
 	if f.Cut {
 		return Document{}, refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
 	}
-	d := Document{Name: name, Path: path.Join(r.root.Name(), name), Hash: files.Hash(f.Content)}
+	d := Document{Name: name, Hash: files.Hash(f.Content)}
 	return d, r.take(ctx, &d, f.Content)
 }
 
 // take reads what a file of the document's name holds.
-func (r *reading) take(ctx context.Context, d *Document, content []byte) (err error) {
-	if d.Kind, err = kindOf(d.Name, content); err != nil {
-		return err
-	}
-	switch d.Kind {
-	case PDF:
+func (r *reading) take(ctx context.Context, d *Document, content []byte) error {
+	kind, err := kindOf(d.Name, content)
+	switch kind {
+	case ".pdf":
 		err = r.readPDF(ctx, d, content)
-	case DOCX:
+	case ".docx":
 		err = readDOCX(ctx, d, content)
-	default:
+	case ".txt":
 		err = readText(d, content)
 	}
 	for i := range d.Pages { // before it is parted into chunks
@@ -205,16 +203,16 @@ func unopened(err error) *Error {
 // header is how far into a PDF its first line may lie.
 const header = 1 << 10
 
-// kindOf tells the kind of a file.
+// kindOf tells the kind of a file: ".pdf", ".docx" or ".txt".
 func kindOf(name string, content []byte) (string, error) {
 	ending := strings.ToLower(path.Ext(name))
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
 		return "", refuse(Empty, "there is nothing in it")
 	case bytes.Contains(content[:min(len(content), header)], []byte("%PDF-")):
-		return PDF, nil
+		return ".pdf", nil
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")) && (ending == ".docx" || isDOCX(content)):
-		return DOCX, nil
+		return ".docx", nil
 	case bytes.HasPrefix(content, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
 		if ending == ".docx" {
 			return "", refuse(Encrypted, "it is protected with a password; save it without one")
@@ -222,10 +220,8 @@ func kindOf(name string, content []byte) (string, error) {
 		return "", refuse(Unsupported, "it is a document of an old Office; save it as DOCX or PDF")
 	case ending == ".pdf", ending == ".docx":
 		return "", refuse(Damaged, "it is named %s, and its content is not; it may be cut off or still be loading", ending)
-	case ending == ".md", ending == ".markdown":
-		return Markdown, nil
 	case IsText(name):
-		return Text, nil
+		return ".txt", nil
 	}
 	return "", unsupported()
 }

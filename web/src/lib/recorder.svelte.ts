@@ -10,7 +10,7 @@ const slice = 1000;
 const look = 80;
 
 /** The kinds of recordings that browsers make, the best first. */
-const kinds = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4", "audio/webm"];
+const kinds = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4", "audio/webm"];
 
 /** A recording under way. Each second of it is kept on the disk as it is recorded. */
 export class Recorder {
