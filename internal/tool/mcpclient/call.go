@@ -94,14 +94,13 @@ func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.
 	if call.Version != 0 {
 		p.Meta[tool.MetaVersion] = call.Version
 	}
-	c := &confirming{call: call.Confirmation}
-	if c.call != nil {
+	if call.Confirmation != nil {
 		subject, err := tool.Subject(r.name, args, call.Version)
-		if err != nil || subject != c.call.Digest {
+		if err != nil || subject != call.Confirmation.Digest {
 			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again", "what was confirmed is not this call of %s", r.name)
 		}
 	}
-	return r.confirmed(ctx, p, c)
+	return r.confirmed(ctx, p, call.Confirmation)
 }
 
 // arguments are those of a call, checked as far as we can.
