@@ -386,7 +386,7 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		w := New(c.cfg)
 		var place string
 		if w.search != nil {
-			place = w.search.engine.place()
+			place = w.search.place()
 		}
 		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) || len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {
 			t.Errorf("%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)

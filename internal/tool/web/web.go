@@ -83,11 +83,7 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}}
-	if e := newEngine(cfg); e != nil {
-		w.search = newSearcher(cfg, e)
-	}
-	return w
+	return &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}, search: newSearcher(cfg)}
 }
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
