@@ -49,7 +49,7 @@ func TestRunAppendsOneRecordPerStepAndItsTraceWithTheEnd(t *testing.T) {
 	same(t, "what is open after the run", w.open, 0)
 	var stepped []int64
 	for _, s := range all[run.TraceRecord](t, recs, run.KindTrace) {
-		for _, step := range s.Steps {
+		for _, step := range s.Decided {
 			stepped = append(stepped, step.Record)
 		}
 	}

@@ -153,7 +153,11 @@ func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndR
 	if err != nil {
 		return nil, err
 	}
-	recs := []journal.Record{d.e.record(d.next, now, KindTrace, d.f.trace.record(d.tree)), d.e.record(d.next+1, now, KindEnd, data)}
+	trace, err := traceRecord(d.f.trace)
+	if err != nil {
+		return nil, err
+	}
+	recs := []journal.Record{d.e.record(d.next, now, KindTrace, trace), d.e.record(d.next+1, now, KindEnd, data)}
 	if err := d.e.commit(ctx, d.key(), recs, o.end(d.e, now)); err != nil {
 		return nil, err
 	}
