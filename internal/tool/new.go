@@ -20,7 +20,7 @@ func WithFound[A any](found func(ctx context.Context, call Call, args A) (Result
 // becomes one.
 func New[A any](spec Spec, call func(ctx context.Context, call Call, args A) (Result, error), options ...Option[A]) Tool {
 	t := typed[A]{spec: spec, args: newArguments(reflect.TypeFor[A]()), call: call}
-	t.spec.Schema = t.args.schema()
+	t.spec.Schema = t.args.schema
 	for _, o := range options {
 		o(&t)
 	}
@@ -55,7 +55,7 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 }
 
 func (t typed[A]) decode(call Call) (args A, err error) {
-	if err := t.args.decode(call.Args, reflect.ValueOf(&args).Elem()); err != nil {
+	if err := t.args.decode(call.Args, &args); err != nil {
 		return args, err
 	}
 	if t.spec.Effect == Once && call.Key == "" {

@@ -15,16 +15,16 @@ import (
 func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a.go": "package a\n"})
 	for _, c := range []struct{ tool, args, want string }{
-		{"code_search", `{"quest":"x"}`, `there is no argument "quest" (arguments are: query, terms, path, lang, regex, limit)`},
-		{"code_search", `{"query":7}`, "query must be a string, not a number"},
-		{"code_search", `{"terms":"x"}`, "terms must be a list of strings, not a string"},
-		{"code_search", `{"query":"x","regex":"yes"}`, "regex must be true or false, not a string"},
-		{"code_search", `{"query":"x","limit":1.5}`, "limit must be a whole number, not a number 1.5"},
-		{"code_search", `{"query":"x","limit":51}`, "limit is 51 (give 1 to 50, or leave it out for 10)"},
-		{"code_search", `{"query":"x","limit":-1}`, "limit is -1"},
-		{"code_search", `["x"]`, "must be one JSON object, not array"},
-		{"code_search", `{"query":"x"} {}`, "there is more after the arguments"},
-		{"code_search", `{"query":`, "not valid JSON"},
+		{"code_search", `{"quest":"x"}`, `["quest"] (arguments are: query, terms, path, lang, regex, limit)`},
+		{"code_search", `{"query":7}`, `query: 7 has type "integer", want "string"`},
+		{"code_search", `{"terms":"x"}`, `terms: x has type "string", want "array"`},
+		{"code_search", `{"query":"x","regex":"yes"}`, `regex: yes has type "string", want "boolean"`},
+		{"code_search", `{"query":"x","limit":1.5}`, `limit: 1.5 has type "number", want "integer"`},
+		{"code_search", `{"query":"x","limit":51}`, "limit: maximum: 51 is greater than 50"},
+		{"code_search", `{"query":"x","limit":-1}`, "limit: minimum"},
+		{"code_search", `["x"]`, "must be one JSON object"},
+		{"code_search", `{"query":"x"} {}`, "must be one JSON object"},
+		{"code_search", `{"query":`, "must be one JSON object"},
 		{"code_search", `{}`, "there is no word to look for"},
 		{"code_search", ``, "there is no word to look for"},
 		{"code_search", `{"query":"?!"}`, "there is no word to look for"},
@@ -32,9 +32,9 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"query":"x*","regex":true}`, "matches every line"},
 		{"code_search", `{"terms":["x"],"regex":true}`, "query is the one expression"},
 		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query and terms have 5000 bytes"},
-		{"code_symbol", `{"symbol":" "}`, "symbol is missing"},
+		{"code_symbol", `{"symbol":" "}`, `missing properties: ["symbol"]`},
 		{"code_symbol", `{"symbol":"Server."}`, "there is no symbol"},
-		{"repo_map", `{"depth":9}`, "depth is 9 (give 1 to 8, or leave it out for 2)"},
+		{"repo_map", `{"depth":9}`, "depth: maximum: 9 is greater than 8"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
 		if kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {
