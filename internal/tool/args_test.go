@@ -18,11 +18,12 @@ type sampleArgs struct {
 	Mode  string   `json:"mode,omitempty" enum:"fast,slow,both"`
 }
 
-// sample is a tool whose result is its arguments.
-func sample(spec Spec, options ...Option[sampleArgs]) Tool {
-	spec.Name = "sample"
-	return New(spec, func(_ context.Context, _ Call, args sampleArgs) (Result, error) { return Result{}.WithData(args) }, options...)
+func giveArguments(_ context.Context, _ Call, args sampleArgs) (Result, error) {
+	return Result{}.WithData(args)
 }
+
+// sample is a tool whose result is its arguments.
+func sample(spec Spec) Tool { return New(spec, giveArguments) }
 
 func TestArgumentsAreReadStrictly(t *testing.T) {
 	const hint = "arguments are: query, limit, from, terms, mode"
@@ -82,12 +83,9 @@ func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
 	if _, is := sample(Spec{Effect: Once}).(Finder); is {
 		t.Error("a tool without found is a Finder")
 	}
-	f, is := sample(Spec{Effect: Once}, WithFound(func(_ context.Context, c Call, args sampleArgs) (Result, bool, error) {
+	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool, error) {
 		return Result{Text: args.Query}, c.Key == "done", nil
-	})).(Finder)
-	if !is {
-		t.Fatal("a tool with found is no Finder")
-	}
+	}).(Finder)
 	for _, c := range []struct {
 		key, args string
 		was       bool

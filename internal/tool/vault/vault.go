@@ -134,21 +134,21 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		c.Action, c.Key, c.Digest, c.Owner = spec.Name, call.Key, files.Hash(canonical), call.Owner
 		return c, err
 	}
-	return tool.New(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
+	return tool.NewFinder(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, err
 		}
 		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
-	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
+	}, func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
 		res, done, err := v.writes.Found(ctx, c)
 		return res, done, failure(err)
-	}))
+	})
 }
 
 // change is a planned write of a note.
@@ -179,28 +179,24 @@ func failure(err error) error {
 
 // refusal says what can be done about a note that was not read or written.
 func refusal(err *files.Error) error {
-	kind, hint := tool.Denied, ""
-	switch err.Reason {
-	case files.Linked:
-		hint = "put the note itself into the vault"
-	case files.ReadOnly:
-		hint = "write to another note"
-	case files.TooLarge:
-		kind, hint = tool.TooLarge, "write to another note"
-	case files.Changed:
-		kind, hint = tool.Conflict, "read it again"
-	case files.KeyReused:
-		kind = tool.Conflict
-	case files.Unclear:
-		kind, hint = tool.Conflict, "look at the note, and write again only what it lacks"
-	case files.NoRoot:
-		kind, hint = tool.Unavailable, missingHint
-	case files.Busy:
-		kind, hint = tool.Timeout, "try again"
-	case files.NotSynced:
-		kind = tool.Failed
+	says, known := map[files.Reason]struct {
+		kind tool.Kind
+		hint string
+	}{
+		files.Linked:    {tool.Denied, "put the note itself into the vault"},
+		files.ReadOnly:  {tool.Denied, "write to another note"},
+		files.TooLarge:  {tool.TooLarge, "write to another note"},
+		files.Changed:   {tool.Conflict, "read it again"},
+		files.KeyReused: {tool.Conflict, ""},
+		files.Unclear:   {tool.Conflict, "look at the note, and write again only what it lacks"},
+		files.NoRoot:    {tool.Unavailable, missingHint},
+		files.Busy:      {tool.Timeout, "try again"},
+		files.NotSynced: {tool.Failed, ""},
+	}[err.Reason]
+	if !known {
+		says.kind = tool.Denied
 	}
-	return tool.Errorf(kind, hint, "%w", err)
+	return tool.Errorf(says.kind, says.hint, "%w", err)
 }
 
 // answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count as its items.
