@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// arguments are the fields of the struct that a tool takes its arguments as. Fields are strings, bools, whole numbers and lists of strings,
-// with these tags:
+// arguments are the fields of the struct that a tool takes its arguments as. Fields are strings, bools, whole numbers
+// and lists of strings, with these tags:
 //
 //	json     the name; with omitempty the argument may be left out
 //	doc      what it is, for models
@@ -85,8 +85,9 @@ func describe(s *jsonschema.Schema, tag reflect.StructTag) error {
 	return nil
 }
 
-// decode reads the arguments of a call into a struct strictly: one object that fits the schema. None at all are an empty object; null, and a
-// text of nothing but white space, are an argument left out. A complaint names the argument and what would be right.
+// decode reads the arguments of a call into a struct strictly: one object that fits the schema. None at all are an
+// empty object; null, and a text of nothing but white space, are an argument left out. A complaint names the argument
+// and what would be right.
 func (a arguments) decode(raw json.RawMessage, into any) error {
 	hint := "arguments are: " + strings.Join(a.names, ", ")
 	given := map[string]any{}

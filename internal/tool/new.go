@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see arguments for the tags. What call gets is
-// checked; a Once tool always has a key. The text of its result is cut to MaxText between lines, and an error of it that is no *Error
-// becomes one.
+// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see arguments for the
+// tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
+// lines, and an error of it that is no *Error becomes one.
 func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) Tool {
 	return newTyped(spec, call)
 }
 
-// NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were never performed.
+// NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were
+// never performed.
 func NewFinder[A any](
 	spec Spec, call func(context.Context, Call, A) (Result, error), found func(context.Context, Call, A) (Result, bool, error),
 ) Tool {
@@ -78,7 +79,8 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	return res, was, nil
 }
 
-// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between characters.
+// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between
+// characters.
 func Bounded(res Result) Result {
 	const note = "(the rest is left out)\n"
 	if len(res.Text) > MaxText {

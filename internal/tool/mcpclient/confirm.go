@@ -9,8 +9,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// ofCall is the key under which the context of a call of our own server holds its *tool.Confirmation, nil where the person confirmed
-// nothing. The server's questions come within the call, by the newest protocol, which our own server speaks.
+// ofCall is the key under which the context of a call of our own server holds its *tool.Confirmation, nil where the
+// person confirmed nothing. The server's questions come within the call, by the newest protocol, which our own server
+// speaks.
 type ofCall struct{}
 
 // confirmed sends a call and answers for the person while it goes on.
@@ -25,8 +26,8 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *tool.C
 	return res, tool.Errorf(tool.Conflict, "ask the person again", "what %s is about has changed since the person confirmed it", r.name)
 }
 
-// elicit answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on, no to all else. A
-// digest names the tool, its arguments and the version.
+// elicit answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on,
+// no to all else. A digest names the tool, its arguments and the version.
 func elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	asked, _ := req.Params.Meta[tool.MetaConfirms].(string)
 	if c, _ := ctx.Value(ofCall{}).(*tool.Confirmation); c != nil && asked != "" && c.Digest == asked {

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Diff says for a person what has changed between two listings: a unified diff for each tool that came, went or changed. It is empty where
-// nothing has. It quotes the server: what steers a terminal is for the caller to take out.
+// Diff says for a person what has changed between two listings: a unified diff for each tool that came, went or
+// changed. It is empty where nothing has. It quotes the server: what steers a terminal is for the caller to take out.
 func Diff(was, is Listing) (diffs string) {
 	before, after := textsOf(was), textsOf(is)
 	names := maps.Clone(before)
@@ -29,7 +29,8 @@ func textsOf(l Listing) map[string]string {
 	for _, o := range l {
 		text := o.Name + " (" + HintsInWords(o.Hints) + ")\n"
 		for _, part := range []struct{ name, text string }{
-			{"title: ", o.Title}, {"", o.Description}, {"arguments: ", spread(o.Input)}, {"results: ", spread(o.Output)},
+			{"title: ", o.Title}, {"", o.Description},
+			{"arguments: ", spread(o.Input)}, {"results: ", spread(o.Output)},
 		} {
 			if part.text != "" {
 				text += part.name + part.text + "\n"

@@ -36,8 +36,8 @@ type Config struct {
 	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
 	Version string      // of this program, which the server is told
 
-	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks for confirmation of
-	// a digest (tool.Subject). Only such a one is answered.
+	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks
+	// for confirmation of a digest (tool.Subject). Only such a one is answered.
 	Own bool
 
 	Start   time.Duration // how long connecting may take; 0: 30 s
@@ -72,8 +72,8 @@ type Session struct {
 	again   time.Time          // when connecting may be tried again
 }
 
-// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this package, can be
-// connected to again after it was lost. An error is a *tool.Error.
+// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this
+// package, can be connected to again after it was lost. An error is a *tool.Error.
 func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
 	cfg.Start, cfg.Timeout = cmp.Or(cfg.Start, defaultTimeout), cmp.Or(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
@@ -110,8 +110,8 @@ func (s *Session) Changed() bool {
 	return s.changed
 }
 
-// Close ends the connection, and returns when all that was begun has ended: a command has four seconds for that at most. Calls that go on
-// fail.
+// Close ends the connection, and returns when all that was begun has ended: a command has four seconds for that at
+// most. Calls that go on fail.
 func (s *Session) Close() {
 	s.end()
 	s.turn <- struct{}{} // who connects gives up
@@ -128,8 +128,9 @@ func (s *Session) Close() {
 // handshake is the newest protocol that begins with a handshake.
 const handshake = "2025-11-25"
 
-// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave unanswered, instead of
-// saying that they don't know it; where that takes a third of the time, it is begun anew without it.
+// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave
+// unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew without
+// it.
 func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
@@ -144,8 +145,8 @@ func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error)
 	return link, listing, err
 }
 
-// begin connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its connection is closed
-// with the context.
+// begin connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
+// connection is closed with the context.
 func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {

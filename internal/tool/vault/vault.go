@@ -18,7 +18,8 @@
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
-// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change are not read again.
+// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change
+// are not read again.
 package vault
 
 import (
@@ -56,9 +57,10 @@ type Vault struct {
 	seen     seen
 }
 
-// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a write replaces is kept on the shelf,
-// and can be put back by Undo; a write whose place it can't keep is refused. Without a shelf (nil) nothing is kept.
-// A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
+// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
+// write replaces is kept on the shelf, and can be put back by Undo; a write whose place it can't keep is refused.
+// Without a shelf (nil) nothing is kept. A folder that is not set, does not exist or cannot be opened is a *tool.Error
+// of kind Unavailable.
 func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
@@ -121,8 +123,8 @@ func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot
 	})
 }
 
-// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same change whenever
-// it is asked.
+// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
+// change whenever it is asked.
 func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Once
 	planned := func(call tool.Call, args A) (change, error) {
@@ -199,7 +201,8 @@ func refusal(err *files.Error) error {
 	return tool.Errorf(says.kind, says.hint, "%w", err)
 }
 
-// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count as its items.
+// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
+// as its items.
 func answer(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
 	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
 	if data == nil {

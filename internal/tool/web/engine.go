@@ -50,13 +50,14 @@ func services() map[string]service {
 			query: "q", timeRange: "time_range", rangeOf: asItIs, plain: asItIs,
 		},
 		Brave: {
-			label: "Brave Search", address: "https://api.search.brave.com", path: "res/v1/web/search", keyHeader: "X-Subscription-Token",
-			query: "q", limit: "count", timeRange: "freshness", rangeOf: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
-			mostWords: maxBraveWords, plain: plainText,
+			label: "Brave Search", address: "https://api.search.brave.com", path: "res/v1/web/search",
+			keyHeader: "X-Subscription-Token", query: "q", limit: "count", mostWords: maxBraveWords, plain: plainText,
+			timeRange: "freshness", rangeOf: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
 		},
 		Tavily: { // its text is no HTML, so a < in it is one; only entities are left over from the page
-			label: "Tavily", address: "https://api.tavily.com", path: "search", keyHeader: "Authorization", keyPrefix: "Bearer ",
-			post: true, query: "query", limit: "max_results", timeRange: "time_range", rangeOf: asItIs, plain: html.UnescapeString,
+			label: "Tavily", address: "https://api.tavily.com", path: "search",
+			keyHeader: "Authorization", keyPrefix: "Bearer ", post: true, query: "query", limit: "max_results",
+			timeRange: "time_range", rangeOf: asItIs, plain: html.UnescapeString,
 		},
 	}
 }
@@ -265,8 +266,10 @@ func (s *searcher) refusal(resp *http.Response) error {
 	switch {
 	case code >= 200 && code < 300:
 		return nil
-	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusUnprocessableEntity && isTokenInvalid(resp):
-		return tool.Errorf(tool.Unavailable, "check the key for "+s.name+"; "+s.keyHint(), "%s does not accept the key (HTTP %d)", s.label, code)
+	case code == http.StatusUnauthorized, code == http.StatusForbidden,
+		code == http.StatusUnprocessableEntity && isTokenInvalid(resp):
+		return tool.Errorf(tool.Unavailable, "check the key for "+s.name+"; "+s.keyHint(),
+			"%s does not accept the key (HTTP %d)", s.label, code)
 	case code == http.StatusTooManyRequests:
 		return tool.Errorf(tool.Unavailable, waitHint(resp.Header), "%s has had too many requests with this key (HTTP 429)", s.label)
 	case code == http.StatusPaymentRequired, code == 432, code == 433: // the last two are Tavily's own
