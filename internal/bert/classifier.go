@@ -1,9 +1,9 @@
-// Package bert sorts a text into one of a few labels with a classifier of the BERT family: an ONNX model in a local folder,
-// computed in pure Go in a child process (FR-019 to FR-022 in docs/requirements.md).
+// Package bert sorts a text into one of a few labels with a classifier of the BERT family: an ONNX model in a local
+// folder, computed in pure Go in a child process (FR-019 to FR-022 in docs/requirements.md).
 //
-// A child, because the libraries that compute the model panic, print and end the process where they meet what they don't know,
-// and hold several times the model's size in memory. The folder and the child's command are the person's settings; nothing a
-// model or a tool says may reach them.
+// A child, because the libraries that compute the model panic, print and end the process where they meet what they
+// don't know, and hold several times the model's size in memory. The folder and the child's command are the person's
+// settings; nothing a model or a tool says may reach them.
 //
 // Guarantees:
 //   - New starts nothing. The first question starts the child, which loads the model; it is kept for further questions. It ends
@@ -38,9 +38,9 @@ import (
 // MaxText bounds the text of a question, in characters.
 const MaxText = 2000
 
-// Label is one of the answers to choose from. Hypothesis is a sentence that is true of a text of this label ("The assistant
-// repeats itself."); a zero-shot model reads it, a model that was trained on the labels goes by Name, in which case does not
-// matter, and dash, space and underscore are alike.
+// Label is one of the answers to choose from. Hypothesis is a sentence that is true of a text of this label ("The
+// assistant repeats itself."); a zero-shot model reads it, a model that was trained on the labels goes by Name, in
+// which case does not matter, and dash, space and underscore are alike.
 type Label struct {
 	Name       string `json:"name"`
 	Hypothesis string `json:"hypothesis,omitempty"`
@@ -111,14 +111,15 @@ func New(cfg Config) *Classifier {
 	return c
 }
 
-// Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; another has to know the very labels.
+// Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; another has to know the
+// very labels.
 func (c *Classifier) Classify(ctx context.Context, text string, labels []Label) ([]Score, error) {
 	a, err := c.answer(ctx, Question{Excerpt(text, MaxText), labels}, false)
 	return a.Scores, err
 }
 
-// Check asks the model about a short text with these labels, and tells how that went, also where a failure is not long ago. With an
-// error, Info holds what had been found out by then.
+// Check asks the model about a short text with these labels, and tells how that went, also where a failure is not long
+// ago. With an error, Info holds what had been found out by then.
 func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
 	a, err := c.answer(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
 	return a.Info, err
@@ -178,8 +179,8 @@ func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Ans
 	return a, err
 }
 
-// ask puts the question to the child that is there, or to a new one. Only a child that had been there is replaced when it dies: a text
-// that ends a new one would end the next. An error means that there is no child any more.
+// ask puts the question to the child that is there, or to a new one. Only a child that had been there is replaced when
+// it dies: a text that ends a new one would end the next. An error means that there is no child any more.
 func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
 	for isNew := c.child == nil; ; isNew = true {
 		timeout := c.cfg.Timeout
@@ -287,7 +288,8 @@ func (c *child) ask(ctx context.Context, timeout time.Duration, q Question) (a A
 	return a, nil
 }
 
-// stop ends the child and waits until it is gone. A child that has nothing more to say ends by itself, so that its exit status can be told.
+// stop ends the child and waits until it is gone. A child that has nothing more to say ends by itself, so that its exit
+// status can be told.
 func (c *child) stop() error {
 	_ = c.in.Close() // fails only if it is closed, which is what's wanted
 	late := time.AfterFunc(time.Second, c.kill)
@@ -299,8 +301,8 @@ func (c *child) stop() error {
 // gap stands where a text was cut.
 const gap = " … "
 
-// Excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head and tail,
-// because a turn says at its beginning what it is about and at its end what it came to.
+// Excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head
+// and tail, because a turn says at its beginning what it is about and at its end what it came to.
 func Excerpt(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {

@@ -19,11 +19,12 @@ import (
 
 // Ledger changes files below a root, each change once. R is what a change results in; it is kept as JSON.
 //
-// A change goes through the state folder. Its intent is saved before the content takes its place, and becomes the receipt after. So a
-// receipt means performed; an intent means that a crash came between, and the file itself tells the rest; neither means not performed.
-// Every writer settles the intents it finds before it changes anything, so that at most the change that a crash cut short is in doubt, and
-// only programs that ignore the lock can blur its traces. The state folder comes with the root, so that anybody may have written what is in
-// it: what it says of a file is never a reason to change that file.
+// A change goes through the state folder. Its intent is saved before the content takes its place, and becomes the
+// receipt after. So a receipt means performed; an intent means that a crash came between, and the file itself tells the
+// rest; neither means not performed. Every writer settles the intents it finds before it changes anything, so that at
+// most the change that a crash cut short is in doubt, and only programs that ignore the lock can blur its traces. The
+// state folder comes with the root, so that anybody may have written what is in it: what it says of a file is never a
+// reason to change that file.
 type Ledger[R any] struct {
 	Root     *os.Root
 	State    string        // folder for intents and receipts; made where it is missing
@@ -86,8 +87,8 @@ const (
 	appendPause = 5 * time.Millisecond
 )
 
-// Perform does c once: with a key that was performed before it only returns the first result. An append to a file that another program
-// changes meanwhile is made anew, on the newer text.
+// Perform does c once: with a key that was performed before it only returns the first result. An append to a file that
+// another program changes meanwhile is made anew, on the newer text.
 func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err error) {
 	unlock, err := l.Lock(ctx)
 	if err != nil {
@@ -300,7 +301,8 @@ func (l *Ledger[R]) undo(key string, cause error) error {
 	return cause
 }
 
-// unchanged fails if a program that ignores the lock changed the file since before was read. What it writes after this is replaced.
+// unchanged fails if a program that ignores the lock changed the file since before was read. What it writes after this
+// is replaced.
 func (l *Ledger[R]) unchanged(name string, before File) error {
 	now, err := l.read(name)
 	if err == nil && (now.Exists() != before.Exists() || now.Cut || !bytes.Equal(now.Content, before.Content)) {
@@ -309,8 +311,8 @@ func (l *Ledger[R]) unchanged(name string, before File) error {
 	return err
 }
 
-// put gives the file its new content, or takes it away. A new file never replaces one that appeared in the meantime, where the file system
-// has hard links.
+// put gives the file its new content, or takes it away. A new file never replaces one that appeared in the meantime,
+// where the file system has hard links.
 func (l *Ledger[R]) put(name string, before File, removes bool) error {
 	switch {
 	case removes:
@@ -337,7 +339,8 @@ func (l *Ledger[R]) keepReceipt(file string) error {
 	return errors.Join(syncFolder(l.Root, l.receipts()), syncFolder(l.Root, l.intents()))
 }
 
-// settle finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one can tell stays.
+// settle finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
+// can tell stays.
 func (l *Ledger[R]) settle() error {
 	if err := l.Root.RemoveAll(l.content()); err != nil {
 		return err

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which write replaced which.
-// The folder is its owner's alone. Texts are gone by Expire after MaxAge, or, the oldest first, when all of them have more than MaxBytes.
+// Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which
+// write replaced which. The folder is its owner's alone. Texts are gone by Expire after MaxAge, or, the oldest first,
+// when all of them have more than MaxBytes.
 type Shelf struct {
 	Folder   string // on this machine; made where it is missing
 	MaxBytes int64
@@ -198,7 +199,8 @@ func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
 	return s.record(root, r)
 }
 
-// Expire removes what is older than MaxAge. A clock that leapt ahead makes all of it old: who calls this has to know that it is right.
+// Expire removes what is older than MaxAge. A clock that leapt ahead makes all of it old: who calls this has to know
+// that it is right.
 func (s *Shelf) Expire(ctx context.Context) error {
 	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -211,8 +213,8 @@ func (s *Shelf) Expire(ctx context.Context) error {
 	return s.prune(root, "", true)
 }
 
-// prune removes what is too much, and what is too old if it is asked to: records, and texts that no record names. The record that was written
-// just now stays.
+// prune removes what is too much, and what is too old if it is asked to: records, and texts that no record names. The
+// record that was written just now stays.
 func (s *Shelf) prune(root *os.Root, fresh string, aged bool) error {
 	all, err := records(root)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools lay them.
+// folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools
+// lay them.
 type folder struct {
 	dir       string
 	network   string // the ONNX file's name in dir
@@ -36,8 +37,8 @@ const (
 	maxLabels    = 32
 )
 
-// What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a small
-// model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
+// What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a
+// small model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
 const (
 	mostTokens     = 256
 	mostTokensPair = 128
@@ -155,7 +156,8 @@ func (f *folder) configure(data []byte) error {
 	return nil
 }
 
-// entailment is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language inference. -1 in any other.
+// entailment is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
+// inference. -1 in any other.
 func (f *folder) entailment() int {
 	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(alike(label), "entail") })
 }

@@ -1,8 +1,8 @@
 // Package network computes classifiers of the BERT family: ONNX models in local folders, in pure Go. It is a program of
 // its own, the child of package bert, so that who uses no such model neither downloads nor builds what computes it.
 //
-// Guarantees: nothing but the model's folder is read, nothing is written. The libraries below may end the process or print; whoever starts
-// the program is ready for that.
+// Guarantees: nothing but the model's folder is read, nothing is written. The libraries below may end the process or
+// print; whoever starts the program is ready for that.
 package network
 
 import (
@@ -27,8 +27,8 @@ import (
 // idle is how long the program waits for a question before it ends and gives its memory back.
 const idle = 10 * time.Minute
 
-// Main is the whole program: it serves the model in the folder that is its only argument, and returns its exit code. Nothing
-// but answers is written to out, not even by the libraries.
+// Main is the whole program: it serves the model in the folder that is its only argument, and returns its exit code.
+// Nothing but answers is written to out, not even by the libraries.
 func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer) int {
 	if len(args) != 1 {
 		fmt.Fprintln(notes, "usage: sibyl-bert FOLDER\nsibyl starts it where the setting bert.model names a folder; ‘sibyl doctor’ says whether it works")
@@ -41,11 +41,12 @@ func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer
 	return 0
 }
 
-// Serve answers the questions that come in about the model in dir, which the first one loads, until in is at its end, nobody asks
-// anything for long, or ctx is done. It returns then at once, even in the middle of an answer, and the process is expected to end.
+// Serve answers the questions that come in about the model in dir, which the first one loads, until in is at its end,
+// nobody asks anything for long, or ctx is done. It returns then at once, even in the middle of an answer, and the
+// process is expected to end.
 //
-// While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to have
-// been made before.
+// While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to
+// have been made before.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
@@ -123,7 +124,8 @@ type model struct {
 	info    bert.Info
 }
 
-// load reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only then.
+// load reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only
+// then.
 func load(dir string) (*model, error) {
 	f, err := openFolder(dir)
 	if err != nil {

@@ -52,8 +52,8 @@ type link struct {
 	embed   bool
 }
 
-// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note. Secrets are taken out of it here,
-// before its lines are cut, numbered or searched.
+// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
+// Secrets are taken out of it here, before its lines are cut, numbered or searched.
 func parse(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
@@ -259,8 +259,8 @@ func inlineTag(s string) string {
 	return strings.TrimRight(s[:end], "/")
 }
 
-// named returns the lines of the section under a heading, subsections included. Of several headings of the same name the
-// first counts; "outer#inner" looks for inner below outer.
+// named returns the lines of the section under a heading, subsections included. Of several headings of the same name
+// the first counts; "outer#inner" looks for inner below outer.
 func (d *document) named(heading string) (s section, found bool) {
 	from, until := 0, len(d.sections)
 	for name := range strings.SplitSeq(heading, "#") {

@@ -31,8 +31,8 @@ func newGraph(notes []*note) *graph {
 	return g
 }
 
-// atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the path
-// names, the notes are those whose path ends so.
+// atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the
+// path names, the notes are those whose path ends so.
 func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
 	key := nameKey(path.Join(path.Dir(p), bare(p))) + ".md"
 	for _, n := range g.byBase[nameKey(bare(p))] {

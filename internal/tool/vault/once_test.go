@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -96,24 +95,6 @@ func TestKeyIsForOneCallOnly(t *testing.T) {
 	doOnce(t, v, "thread_push", "k", `{ "text":"\u006fne","thread" : "log", "title": ""}`)
 	_, err := try(t, v, "thread_push", "", object{"thread": "log", "text": "x"})
 	wantError(t, err, tool.Failed, "idempotency key")
-}
-
-func TestOldReceiptsArePruned(t *testing.T) {
-	dir := folder(t, nil)
-	v := open(t, dir, func(v *Vault) { v.writes.Receipts = 3 })
-	for i := range 6 {
-		doOnce(t, v, "vault_write", fmt.Sprint(i), object{"path": fmt.Sprintf("n%d.md", i), "mode": "create", "content": "x"})
-		at := noon.Add(time.Duration(i) * time.Minute) // file systems may not tell such quick writes apart
-		if err := os.Chtimes(filepath.Join(dir, receiptFile(fmt.Sprint(i))), at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range 6 {
-		_, err := os.Stat(filepath.Join(dir, receiptFile(fmt.Sprint(i))))
-		if kept := err == nil; kept != (i >= 3) {
-			t.Errorf("receipt %d kept: %v", i, kept)
-		}
-	}
 }
 
 // crashAt performs a call that ends, as by a crash, at a step of the write: only the lock is given back.

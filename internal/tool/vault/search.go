@@ -104,9 +104,11 @@ func (h hit) when() time.Time {
 	return h.note.at
 }
 
-// find lists the sections in scope that answer the words, the best first: ties go to the later date, then to the path, then to the line.
-// Of each note it gives at most perNote.
-func (v *Vault) find(ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool) (tool.Result, error) {
+// find lists the sections in scope that answer the words, the best first: ties go to the later date, then to the path,
+// then to the line. Of each note it gives at most perNote.
+func (v *Vault) find(
+	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
+) (tool.Result, error) {
 	asked := text.Brief(words, 100)
 	q := search.NewQuestion(tool.Clip(words, 4096))
 	if q.Empty() {
@@ -114,11 +116,13 @@ func (v *Vault) find(ctx context.Context, s *snapshot, words string, limit, perN
 	}
 	ranked := s.rank(q, perNote, scope)
 	if len(ranked) == 0 {
-		return answer(fmt.Sprintf("Nothing found for %q in %s.\n", asked, tool.Count(len(s.notes), "note")), SearchData{Hits: []Hit{}}, nil, false)
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, tool.Count(len(s.notes), "note"))
+		return answer(none, SearchData{Hits: []Hit{}}, nil, false)
 	}
 	shown := ranked[:min(len(ranked), limit)]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n", len(shown), tool.Count(len(ranked), "hit"), asked)
+	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
+		len(shown), tool.Count(len(ranked), "hit"), asked)
 	var data SearchData
 	var refs []tool.Ref
 	lines := map[string][]string{}
@@ -168,7 +172,8 @@ func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) 
 	var notes []*note
 	var words []search.Entry
 	for _, n := range s.notes {
-		if slices.ContainsFunc(n.sections, func(at section) bool { return scope(n, at) }) || len(n.sections) == 0 && scope(n, section{}) {
+		inScope := func(at section) bool { return scope(n, at) }
+		if slices.ContainsFunc(n.sections, inScope) || len(n.sections) == 0 && inScope(section{}) {
 			notes = append(notes, n)
 			words = append(words, n.words)
 		}
@@ -261,7 +266,8 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 	}
 	var refs []tool.Ref
 	for _, n := range s.notes {
-		if !under(n.path, folder) || !args.Recursive && path.Dir(n.path) != folder || args.Tag != "" && !n.tagged(args.Tag) {
+		isBelow := under(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
+		if !isBelow || args.Tag != "" && !n.tagged(args.Tag) {
 			continue
 		}
 		if total++; total < args.From || len(refs) == args.Limit || b.Len() > room {

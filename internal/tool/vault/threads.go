@@ -50,8 +50,10 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, body))...)
 			d := parse(p, after, false)
 			entry := d.sections[len(d.sections)-1]
-			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end, Hash: files.Hash(after)}
-			res, err := answer(fmt.Sprintf("Added entry %d to the thread %q: %s.\n", entry.entry, bare(p), ref), nil, []tool.Ref{ref}, false)
+			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end}
+			ref.Hash = files.Hash(after)
+			done := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", entry.entry, bare(p), ref)
+			res, err := answer(done, nil, []tool.Ref{ref}, false)
 			return after, res, err
 		},
 	}, nil

@@ -193,7 +193,7 @@ func TestBadThreadNamesAreRefused(t *testing.T) {
 		wantError(t, err, kind)
 	}
 	_, err := try(t, v, "thread_push", "k", object{"thread": "a", "text": " "})
-	wantError(t, err, tool.InvalidArgs, "text is missing")
+	wantError(t, err, tool.InvalidArgs, "text")
 	if got := contents(t, dir); len(got) != 0 {
 		t.Errorf("%v", got)
 	}

@@ -11,8 +11,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Undo takes a write back: the note holds again what the write replaced, or is gone where there was none. What it holds until then is kept
-// like what any write replaces. Done is false where the write was undone before. A note that was changed since is an *files.UndoError.
+// Undo takes a write back: the note holds again what the write replaced, or is gone where there was none. What it holds
+// until then is kept like what any write replaces. Done is false where the write was undone before. A note that was
+// changed since is an *files.UndoError.
 func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err error) {
 	shelf := v.writes.Shelf
 	if shelf == nil || w.Action == files.ActionUndo {
@@ -27,7 +28,9 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 			return false, err
 		}
 	}
-	c := change{Key: "undo " + w.ID, Action: files.ActionUndo, Digest: files.Hash([]byte(w.Before + w.After)), Owner: w.Owner, Of: w.ID, Removes: w.Before == "",
+	c := change{
+		Key: "undo " + w.ID, Action: files.ActionUndo, Digest: files.Hash([]byte(w.Before + w.After)),
+		Owner: w.Owner, Of: w.ID, Removes: w.Before == "",
 		Locate: func() (string, error) { return w.Path, nil },
 		Apply: func(name string, now files.File) ([]byte, tool.Result, error) {
 			if !now.Exists() || files.Hash(now.Content) != w.After {
@@ -35,7 +38,8 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 			}
 			done = true
 			return before, tool.Result{Text: name}, nil
-		}}
+		},
+	}
 	if _, err = v.writes.Perform(ctx, c); err != nil {
 		var refused *files.UndoError
 		if errors.As(err, &refused) {

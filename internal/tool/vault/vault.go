@@ -18,7 +18,8 @@
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
-// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change are not read again.
+// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change
+// are not read again.
 package vault
 
 import (
@@ -56,9 +57,10 @@ type Vault struct {
 	seen     seen
 }
 
-// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a write replaces is kept on the shelf,
-// and can be put back by Undo; a write whose place it can't keep is refused. Without a shelf (nil) nothing is kept.
-// A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
+// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
+// write replaces is kept on the shelf, and can be put back by Undo; a write whose place it can't keep is refused.
+// Without a shelf (nil) nothing is kept. A folder that is not set, does not exist or cannot be opened is a *tool.Error
+// of kind Unavailable.
 func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
@@ -121,8 +123,8 @@ func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot
 	})
 }
 
-// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same change whenever
-// it is asked.
+// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
+// change whenever it is asked.
 func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Once
 	planned := func(call tool.Call, args A) (change, error) {
@@ -134,21 +136,21 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		c.Action, c.Key, c.Digest, c.Owner = spec.Name, call.Key, files.Hash(canonical), call.Owner
 		return c, err
 	}
-	return tool.New(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
+	return tool.NewFinder(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, err
 		}
 		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
-	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
+	}, func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
 		res, done, err := v.writes.Found(ctx, c)
 		return res, done, failure(err)
-	}))
+	})
 }
 
 // change is a planned write of a note.
@@ -179,31 +181,28 @@ func failure(err error) error {
 
 // refusal says what can be done about a note that was not read or written.
 func refusal(err *files.Error) error {
-	kind, hint := tool.Denied, ""
-	switch err.Reason {
-	case files.Linked:
-		hint = "put the note itself into the vault"
-	case files.ReadOnly:
-		hint = "write to another note"
-	case files.TooLarge:
-		kind, hint = tool.TooLarge, "write to another note"
-	case files.Changed:
-		kind, hint = tool.Conflict, "read it again"
-	case files.KeyReused:
-		kind = tool.Conflict
-	case files.Unclear:
-		kind, hint = tool.Conflict, "look at the note, and write again only what it lacks"
-	case files.NoRoot:
-		kind, hint = tool.Unavailable, missingHint
-	case files.Busy:
-		kind, hint = tool.Timeout, "try again"
-	case files.NotSynced:
-		kind = tool.Failed
+	says, known := map[files.Reason]struct {
+		kind tool.Kind
+		hint string
+	}{
+		files.Linked:    {tool.Denied, "put the note itself into the vault"},
+		files.ReadOnly:  {tool.Denied, "write to another note"},
+		files.TooLarge:  {tool.TooLarge, "write to another note"},
+		files.Changed:   {tool.Conflict, "read it again"},
+		files.KeyReused: {tool.Conflict, ""},
+		files.Unclear:   {tool.Conflict, "look at the note, and write again only what it lacks"},
+		files.NoRoot:    {tool.Unavailable, missingHint},
+		files.Busy:      {tool.Timeout, "try again"},
+		files.NotSynced: {tool.Failed, ""},
+	}[err.Reason]
+	if !known {
+		says.kind = tool.Denied
 	}
-	return tool.Errorf(kind, hint, "%w", err)
+	return tool.Errorf(says.kind, says.hint, "%w", err)
 }
 
-// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count as its items.
+// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
+// as its items.
 func answer(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
 	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
 	if data == nil {

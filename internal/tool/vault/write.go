@@ -143,9 +143,9 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms that
-// Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not live
-// side by side on every system, and a link could mean either.
+// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
+// that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not
+// live side by side on every system, and a link could mean either.
 func (v *Vault) spelling(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")
