@@ -34,9 +34,5 @@ echo "signal of one response (aim, SC-008: 1 ms)"
 bench '^BenchmarkResponse$' ./internal/signal
 echo "memory of a parked run (aim: 80 KiB)"
 bench ParkedRuns ./internal/app 1x
-echo "a hundred oracles listed, warm: as they are remembered, and compared with their folder (aim: 5 ms)"
-bench '^BenchmarkListAHundredOraclesWarm$' ./internal/council/persona
-echo "a session of 1,000 entries opened (aim: 100 ms), added to, searched"
-bench 1000Entries ./internal/council/session
 echo "ten thousand inquiries listed, in memory and in SQLite (aim: 200 ms)"
 bench ListOf10000 ./internal/inquiry

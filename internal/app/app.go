@@ -68,7 +68,7 @@ type App struct {
 	Users   *user.Service
 	Tasks   *task.Service
 	Oracle  *run.Assistant
-	Council *council.Desk
+	Council *council.Deps
 	Inquiry *inquiry.Desk
 
 	Registry node.Registry

@@ -67,7 +67,7 @@ func writeOf(all []files.Replaced, id string) (w files.Replaced, err error) {
 	found := 0
 	for _, one := range all {
 		switch {
-		case one.Action == files.ActionUndo || one.Action == files.ActionRescue:
+		case one.Action == files.ActionUndo:
 		case id == "" && one.Undone == "":
 			return one, nil
 		case id != "" && strings.HasPrefix(one.ID, id):

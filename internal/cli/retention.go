@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/text"
 )
 
 // Bounds of what a question removes on the way, and of one transaction of ‘session prune’.
@@ -53,14 +53,14 @@ func removedWords(n int, age time.Duration) string {
 	if n == 1 {
 		was = "was"
 	}
-	return fmt.Sprintf("%s not used for %s %s removed", agent.Counted(n, "session"), inDays(age), was)
+	return fmt.Sprintf("%s not used for %s %s removed", text.Count(n, "session"), inDays(age), was)
 }
 
 const day = 24 * time.Hour
 
 func inDays(age time.Duration) string {
 	if age%day == 0 {
-		return agent.Counted(int(age/day), "day")
+		return text.Count(int(age/day), "day")
 	}
 	return age.String()
 }
@@ -103,7 +103,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		if err != nil || c.asJSON {
 			return err
 		}
-		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
+		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", text.Count(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, c.owner(), age)

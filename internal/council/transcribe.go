@@ -104,7 +104,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	if err != nil {
 		return nil, err
 	}
-	file, _, err := s.AudioPath(ctx, p.given.Session, asked.Sequence)
+	file, err := s.AudioPath(ctx, p.given.Session, asked.Sequence)
 	if err == nil {
 		err = resumed(ctx, s, p.given.Session)
 	}

@@ -3,14 +3,11 @@
 // Guarantees:
 //   - By content. PDF and DOCX are told by their bytes, whatever the name; plain text and Markdown by name and bytes.
 //   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error, never a panic.
-//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth and the time that a file takes have limits, which are
-//     constants here. Within them time and memory are in proportion to the file.
-//   - Confined. Files are opened below an os.Root, and links are not followed.
-//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked. Files of a folder
-//     come in the order of their names.
+//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth, and the time and memory that a PDF takes have
+//     limits, which are constants here.
+//   - Confined. Files are opened below an os.Root, and links are not followed. PDFium runs in WebAssembly, which sees no file.
+//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked.
 //   - A chunk lies on one page. Its hash is that of its text, so that who has the document can check a quotation.
-//
-// A PDF can be made so that reading it takes all memory, which no goroutine survives. Reader.Command reads PDFs in a process of their own.
 package document
 
 import (

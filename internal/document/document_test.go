@@ -37,7 +37,7 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 		"windows-1252":   {[]byte("Gr\xf6\xdfe: 1\xbd m\xb2 \x96 f\xfcnf St\xfcck"), "windows-1252", 1},
 		"its other form": {[]byte("Gro\u0308ße: 1½ m² – fu\u0308nf Stu\u0308ck\r\n"), "", 0},
 	} {
-		d, err := readOne(t, Reader{}, "a.txt", c.content)
+		d, err := readOne(t, "a.txt", c.content)
 		if err != nil || len(d.Pages) != 1 || d.Pages[0].Text != want || d.Encoding != c.encoding || len(d.Notes) != c.notes || d.Kind != Text {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
@@ -49,7 +49,7 @@ func TestRunningTextLosesItsLinesAndAllElseKeepsThem(t *testing.T) {
 		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße 3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n\ty := 2\n```"
 	const want = "# Pumpen\n\nDie Pumpe wurde am 3. Mai 2019 von der Firma Hydra eingebaut und läuft seitdem ohne jede Störung auf der Nord- und der Südseite.\n\n" +
 		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße 3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n y := 2\n```"
-	d, err := readOne(t, Reader{}, "a.md", []byte(text))
+	d, err := readOne(t, "a.md", []byte(text))
 	if err != nil || d.Kind != Markdown {
 		t.Fatal(d, err)
 	}
@@ -63,7 +63,7 @@ func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 		content := makePDF(compressed,
 			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-", "nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
 			[]string{"Third page."})
-		d, err := readOne(t, Reader{}, "a.pdf", content)
+		d, err := readOne(t, "a.pdf", content)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestPDFIsReadWithWhatStandsAroundIt(t *testing.T) {
 		"behind":          append(bytes.Clone(plain), "\n<!-- sent by a server -->\n"+strings.Repeat(" ", 300)...),
 		"a later version": bytes.Replace(plain, []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1),
 	} {
-		if d, err := readOne(t, Reader{}, "a.pdf", content); err != nil || d.Pages[0].Text != "The pump." {
+		if d, err := readOne(t, "a.pdf", content); err != nil || d.Pages[0].Text != "The pump." {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 		"<< /Length " + itoa(len(content)) + " >>\nstream\n" + content + "\nendstream",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
 	}, "")
-	d, err := readOne(t, Reader{}, "a.pdf", pdf)
+	d, err := readOne(t, "a.pdf", pdf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,11 @@ func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
 		"<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /DW 500 /W [1 [600 300] 16 18 400] >>] /ToUnicode 6 0 R >>",
 		"<< /Length " + itoa(len(table)) + " >>\nstream\n" + table + "\nendstream",
 	}, "")
-	if d, err := readOne(t, Reader{}, "a.pdf", pdf); err != nil || d.Pages[0].Text != "Pabcfi" {
+	if d, err := readOne(t, "a.pdf", pdf); err != nil || d.Pages[0].Text != "Pabcfi" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	mute := bytes.Replace(pdf, []byte("/ToUnicode 6 0 R"), []byte("/Ignored   6 0 R"), 1)
-	if _, err := readOne(t, Reader{}, "a.pdf", mute); reasonOf(err) != Scan || !strings.Contains(err.Error(), "fonts") {
+	if _, err := readOne(t, "a.pdf", mute); reasonOf(err) != Scan || !strings.Contains(err.Error(), "fonts") {
 		t.Error(err)
 	}
 }
@@ -145,7 +145,7 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 		"word/header1.xml":   `<w:hdr SPACE>` + para("Secret report") + `</w:hdr>`,
 		"word/footer1.xml":   `<w:ftr SPACE>` + para("Hydra Ltd") + `</w:ftr>`,
 	})
-	d, err := readOne(t, Reader{}, "a.docx", content)
+	d, err := readOne(t, "a.docx", content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 		t.Error(diff)
 	}
 	plain := makeDOCX(t, para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+para("two"), nil)
-	if d, err := readOne(t, Reader{}, "named.bin", plain); err != nil || len(d.Pages) != 2 || d.Pages[1].Text != "two" || d.Kind != DOCX {
+	if d, err := readOne(t, "named.bin", plain); err != nil || len(d.Pages) != 2 || d.Pages[1].Text != "two" || d.Kind != DOCX {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -211,7 +211,7 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 		"too large":                   {"a.txt", bytes.Repeat([]byte("a "), MaxFile/2+1), TooLarge},
 		"too much text":               {"a.txt", bytes.Repeat([]byte("word "), MaxText/5+1), TooLarge},
 	} {
-		_, err := readOne(t, Reader{}, c.file, c.content)
+		_, err := readOne(t, c.file, c.content)
 		if reasonOf(err) != c.want || !strings.HasPrefix(err.Error(), c.file+": ") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -231,7 +231,7 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		docs, failed, err := Reader{}.ReadAll(t.Context(), dir)
+		docs, failed, err := reader(t).ReadAll(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,14 +250,14 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if docs, failed, err := (Reader{}).ReadAll(t.Context(), filepath.Join(dir, "link.txt")); err != nil || len(failed) > 0 || len(docs) != 1 || docs[0].Name != "secret.txt" {
+	if docs, failed, err := reader(t).ReadAll(t.Context(), filepath.Join(dir, "link.txt")); err != nil || len(failed) > 0 || len(docs) != 1 || docs[0].Name != "secret.txt" {
 		t.Errorf("a link that is named is not followed: %v %v %v", docs, failed, err)
 	}
 }
 
 func TestFolderHasBounds(t *testing.T) {
 	files := map[string][]byte{strings.Repeat("d/", MaxDepth) + "deep.txt": []byte("deep"), strings.Repeat("e/", MaxDepth-1) + "fine.txt": []byte("fine")}
-	docs, failed, err := Reader{}.ReadAll(t.Context(), folderOf(t, files))
+	docs, failed, err := reader(t).ReadAll(t.Context(), folderOf(t, files))
 	if err != nil || len(docs) != 1 || len(failed) != 1 || failed[0].Reason != TooLarge {
 		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
 	}
@@ -265,20 +265,20 @@ func TestFolderHasBounds(t *testing.T) {
 	for i := range MaxFiles + 3 {
 		files["n"+itoa(100000+i)+".txt"] = []byte("text")
 	}
-	docs, failed, err = Reader{}.ReadAll(t.Context(), folderOf(t, files))
+	docs, failed, err = reader(t).ReadAll(t.Context(), folderOf(t, files))
 	if err != nil || len(docs) != MaxFiles || len(failed) != 1 || failed[0].Reason != TooLarge {
 		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
 	}
 }
 
 func TestWhatIsNotThereOrNotWantedAnyMoreIsAnError(t *testing.T) {
-	if _, _, err := (Reader{}).ReadAll(t.Context(), filepath.Join(t.TempDir(), "none")); reasonOf(err) != Unreadable {
+	if _, _, err := reader(t).ReadAll(t.Context(), filepath.Join(t.TempDir(), "none")); reasonOf(err) != Unreadable {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := folderOf(t, map[string][]byte{"a.pdf": makePDF(true, []string{"text"})})
-	if _, _, err := (Reader{}).ReadAll(ctx, dir); !errors.Is(err, context.Canceled) {
+	if _, _, err := reader(t).ReadAll(ctx, dir); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -17,9 +17,9 @@ import (
 func isSound(t *testing.T, name string, content []byte) {
 	t.Helper()
 	d := Document{Name: name, Hash: files.Hash(content)}
-	err := Reader{}.take(t.Context(), &d, content)
+	err := take(t.Context(), t, &d, content)
 	again := Document{Name: name, Hash: d.Hash}
-	err2 := Reader{}.take(t.Context(), &again, content)
+	err2 := take(t.Context(), t, &again, content)
 	if fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(d, again) {
 		t.Fatalf("%+v, %v, and once more %+v, %v", d, err, again, err2)
 	}
@@ -130,14 +130,11 @@ func FuzzPDF(f *testing.F) {
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]), []byte(seed[3]), []byte(seed[4]))
 	}
-	stream := func(header string, text []byte) string {
-		return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", header, len(text), text)
-	}
 	f.Fuzz(func(t *testing.T, content, font, table, form, page []byte) {
 		isSound(t, "a.pdf", assemble([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 2 /Kids [3 0 R 8 0 R] >>",
 			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 7 0 R >> >> /Contents 4 0 R >>",
-			stream("", content), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>", stream("", table), stream("/Subtype /Form", form),
+			stream("", string(content)), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>", stream("", string(table)), stream("/Subtype /Form", string(form)),
 			"<< /Type /Page /Parent 2 0 R " + string(page) + " >>",
 		}, ""))
 	})

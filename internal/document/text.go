@@ -37,10 +37,11 @@ func readText(d *Document, content []byte) error {
 }
 
 // add adds a page, if there is text on it.
-func (d *Document) add(number int, text string) {
+func (d *Document) add(number int, text string) bool {
 	if text = clean(text); text != "" {
 		d.Pages = append(d.Pages, Page{Number: number, Text: text})
 	}
+	return text != ""
 }
 
 const latin = "windows-1252"

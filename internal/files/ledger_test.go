@@ -2,7 +2,9 @@ package files
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 	"time"
 )
@@ -75,7 +77,7 @@ func crash(t *testing.T, l *Ledger[int], step string, c Change[int]) {
 }
 
 func TestCrashAtAnyStepIsSettled(t *testing.T) {
-	for _, step := range []string{"locked", "settled", "folder", "staged", "intent staged", "intent", "placed", "synced", "receipt"} {
+	for _, step := range []string{"locked", "settled", "folder", "staged", "intent", "placed", "synced", "receipt"} {
 		l := ledgerOf(t, map[string]string{"x": "a"})
 		crash(t, l, step, appends("k", "b"))
 		happened := l.text(t) == "ab"
@@ -85,10 +87,11 @@ func TestCrashAtAnyStepIsSettled(t *testing.T) {
 		if got, err := l.Perform(t.Context(), appends("k", "b")); got != 2 || err != nil || l.text(t) != "ab" {
 			t.Errorf("%s: %d, %v, %q", step, got, err, l.text(t))
 		}
-		for _, folder := range []string{l.intents(), l.staged()} {
-			if left, err := List(l.Root, folder); err != nil || len(left) > 0 {
-				t.Errorf("%s: %s holds %v (%v)", step, folder, left, err)
-			}
+		if left, err := List(l.Root, l.intents()); err != nil || len(left) > 0 {
+			t.Errorf("%s: intents are left: %v (%v)", step, left, err)
+		}
+		if _, err := l.Root.Lstat(l.content()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the staged content is left: %v", step, err)
 		}
 	}
 }

@@ -40,11 +40,8 @@ type Replaced struct {
 	Of     string    `json:"of,omitempty"` // of an undo: the write that it took back
 }
 
-// ActionUndo is what takes a write back; ActionRescue keeps a text that another program wrote into a file that had been replaced.
-const (
-	ActionUndo   = "undo"
-	ActionRescue = "rescue"
-)
+// ActionUndo is what takes a write back.
+const ActionUndo = "undo"
 
 // ErrNotKept says that there is no such write, or that what it replaced is kept no longer.
 var ErrNotKept = errors.New("it is not kept")

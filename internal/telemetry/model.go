@@ -55,20 +55,24 @@ func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.
 // request may name one that there is not.
 func (o *observed) count(took, first time.Duration, resp model.Response, err error) {
 	m := &o.telemetry.metrics
-	id := o.ID()
 	o.telemetry.lately.request(took, resp.Usage, err)
 	if err != nil {
-		m.modelErrors.Add(1, o.provider, string(model.KindOf(err)))
-	} else {
-		m.modelTime.Observe(took, id)
+		m.modelErrors.WithLabelValues(word(o.provider), string(model.KindOf(err))).Inc()
+	}
+	if err != nil && first == 0 && resp.Usage == (model.Usage{}) {
+		return
+	}
+	id := m.models.label(o.ID())
+	if err == nil {
+		m.modelTime.WithLabelValues(id).Observe(took.Seconds())
 	}
 	if first > 0 {
-		m.firstText.Observe(first, id)
+		m.firstText.WithLabelValues(id).Observe(first.Seconds())
 	}
 	if u := resp.Usage; u != (model.Usage{}) {
-		m.tokens.Add(uint64(max(u.InputTokens, 0)), id, "input")
-		m.tokens.Add(uint64(max(u.OutputTokens, 0)), id, "output")
-		m.cached.Add(uint64(max(u.CachedTokens, 0)), id)
+		m.tokens.WithLabelValues(id, "input").Add(float64(max(u.InputTokens, 0)))
+		m.tokens.WithLabelValues(id, "output").Add(float64(max(u.OutputTokens, 0)))
+		m.cached.WithLabelValues(id).Add(float64(max(u.CachedTokens, 0)))
 	}
 }
 

@@ -32,10 +32,9 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"query":"x*","regex":true}`, "matches every line"},
 		{"code_search", `{"terms":["x"],"regex":true}`, "query is the one expression"},
 		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query and terms have 5000 bytes"},
-		{"code_definition", `{"symbol":" "}`, "symbol is missing"},
-		{"code_definition", `{"symbol":"Server."}`, "there is no symbol"},
+		{"code_symbol", `{"symbol":" "}`, "symbol is missing"},
+		{"code_symbol", `{"symbol":"Server."}`, "there is no symbol"},
 		{"repo_map", `{"depth":9}`, "depth is 9 (give 1 to 8, or leave it out for 2)"},
-		{"repo_map", `{"path":"a.go"}`, "a.go is a file"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
 		if kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {
@@ -49,9 +48,9 @@ func TestSchemasSayWhatIsDecoded(t *testing.T) {
 	r, dir := tree(t, map[string]string{"a.go": "package a\n"})
 	commitAll(t, dir)
 	good := map[string]string{
-		"code_search": `{"query":"alpha","terms":["beta"],"path":".","lang":"go","regex":false,"limit":3}`, "code_definition": `{"symbol":"a","path":"."}`,
+		"code_search": `{"query":"alpha","terms":["beta"],"path":".","lang":"go","regex":false,"limit":3}`, "code_symbol": `{"symbol":"a","path":"."}`,
 		"code_read": `{"path":"a.go","start":1,"end":1}`, "repo_map": `{"path":".","depth":1}`,
-		"code_history": `{"what":"log","path":".","limit":1}`, "code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a","path":"."}`,
+		"code_history": `{"what":"log","path":".","limit":1}`,
 	}
 	for _, tl := range r.Tools() {
 		spec := tl.Spec()
@@ -95,8 +94,7 @@ func TestEndedContextStopsEveryTool(t *testing.T) {
 	defer cancelLate()
 	for _, tl := range r.Tools() {
 		args := map[string]string{
-			"code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
-			"code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a"}`,
+			"code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
 		}[tl.Spec().Name]
 		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Cancelled {
 			t.Errorf("%s, cancelled: %v", tl.Spec().Name, err)

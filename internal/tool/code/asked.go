@@ -9,8 +9,6 @@ import (
 var (
 	valueAsked = pattern(`(?i)\b(how (many|much|long|big|large|often|old|deep|far)|defaults?|maxim(um|al)|minimum|limit|size|(which|what) (value|number|constant)|wie (viele?|lange?|gro(ß|ss)|oft)|` +
 		`quant[oa]s?|qual (é )?o (valor|tamanho)|at (most|least))\b`)
-	singleTest   = pattern(`(?i)\b(which|what|an?|any|the|ein|welcher|der|qual|um|o) (unit |fuzz |integration )?teste?s?\b|^teste?s? `)
-	manualAsked  = pattern(`(?i)\b(how (do|can|should|would|could) (i|we|you|one)|(can|may|should|must) (i|we)|do (i|we) (need|have)|wie (kann|muss|soll) (ich|man)|como (eu )?(posso|faço|devo)|i want to|project)\b`)
 	callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
 		`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
 )
@@ -35,7 +33,7 @@ const boundWeight = 0.5
 func (q *queryWords) bounds(question string) {
 	for _, b := range bounds() {
 		if b.asked.MatchString(question) {
-			q.word(b.word, boundWeight, "")
+			q.word(b.word, boundWeight)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Open(dir string) (*Root, error) {
 	if err != nil {
 		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
 	}
-	return &Root{root: root, name: filepath.Base(abs)}, nil
+	return &Root{root: root, name: filepath.Base(abs), limits: usualLimits}, nil
 }
 
 // Close releases the folder. Calls made afterwards fail.
@@ -57,8 +57,7 @@ func (r *Root) Close() error { return r.root.Close() }
 
 // Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
-	walking := func(t tool.Tool) tool.Tool { return noted{t, r} }
-	return []tool.Tool{walking(r.searchTool()), walking(r.definitionTool()), r.readTool(), walking(r.mapTool()), r.outlineTool(), walking(r.referencesTool()), r.historyTool()}
+	return []tool.Tool{r.searchTool(), r.symbolTool(), r.readTool(), r.mapTool(), r.historyTool()}
 }
 
 // bare strips the path from a file error: paths of the machine are no business of a model.

@@ -94,9 +94,8 @@ func TestSearchAndMapFollowNoLink(t *testing.T) {
 	if d.Skipped.Links != 9 || d.Skipped.Secret != 1 {
 		t.Errorf("skipped %+v, want 9 links and 1 secret", d.Skipped)
 	}
-	m, _ := data[MapData](t, r, "repo_map", MapArgs{})
-	if m.Files != 1 {
-		t.Errorf("mapped %d files, want 1", m.Files)
+	if m := mapped(t, r, `{}`); !strings.Contains(m.Text, ": 1 file: Go 1\n") {
+		t.Errorf("mapped more than src/main.go:\n%s", m.Text)
 	}
 }
 
@@ -249,7 +248,7 @@ func TestCallsAfterCloseFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range map[string]string{
-		"code_read": `{"path":"a.go"}`, "code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "repo_map": `{}`,
+		"code_read": `{"path":"a.go"}`, "code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"a"}`, "repo_map": `{}`,
 	} {
 		if _, err := call(t, r, name, args); kind(err) != tool.Failed {
 			t.Errorf("%s: %v", name, err)

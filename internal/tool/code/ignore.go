@@ -22,21 +22,11 @@ type ignoreLayer struct {
 }
 
 type ignoreRule struct {
-	pattern  string // without "!", the leading and the trailing slash
+	pattern  string // as pathClasses gives it, without "!", the leading and the trailing slash
 	negated  bool
 	folders  bool // matches folders only
 	anchored bool // matched against the path below dir, not against the last name alone
-	shape    shape
 }
-
-// shape lets the common patterns do without the glob matcher.
-type shape int
-
-const (
-	glob   shape = iota
-	exact        // no wildcard at all
-	ending       // "*" and a literal
-)
 
 const (
 	ignoreFile    = ".gitignore"
@@ -88,20 +78,8 @@ func parseIgnore(line string) (ignoreRule, bool) {
 	line, rule.negated = strings.CutPrefix(line, "!")
 	line, rule.folders = strings.CutSuffix(line, "/")
 	rule.anchored = strings.Contains(line, "/")
-	rule.pattern = strings.TrimPrefix(line, "/")
-	if rule.pattern == "" {
-		return rule, false
-	}
-	const special = `*?[\`
-	switch rest, star := strings.CutPrefix(rule.pattern, "*"); {
-	case !strings.ContainsAny(rule.pattern, special):
-		rule.shape = exact
-	case star && !rule.anchored && rest != "" && !strings.ContainsAny(rest, special):
-		rule.shape, rule.pattern = ending, rest
-	default:
-		rule.pattern = pathClasses(rule.pattern)
-	}
-	return rule, true
+	rule.pattern = pathClasses(strings.TrimPrefix(line, "/"))
+	return rule, rule.pattern != ""
 }
 
 // trimIgnoreLine drops a carriage return, and the spaces at the end that no backslash keeps.
@@ -142,12 +120,6 @@ func (rule *ignoreRule) matches(below string) bool {
 	text := below
 	if !rule.anchored {
 		text = below[strings.LastIndexByte(below, '/')+1:]
-	}
-	switch rule.shape {
-	case exact:
-		return text == rule.pattern
-	case ending:
-		return strings.HasSuffix(text, rule.pattern)
 	}
 	return matchGlob(rule.pattern, text)
 }

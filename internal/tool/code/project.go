@@ -49,14 +49,4 @@ func isSource(name string) bool {
 	return l != nil && l.defines && l.name != "TOML"
 }
 
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
+func sameFolder(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) || sameFile(a, b) }

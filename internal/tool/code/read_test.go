@@ -1,17 +1,13 @@
 package code
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,58 +142,12 @@ func TestReadKeepsToMaxText(t *testing.T) {
 	}
 }
 
-func TestReadOfABigFileStreams(t *testing.T) {
-	r, dir := tree(t, nil)
-	f, err := os.Create(filepath.Join(dir, "big.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := numbered(1000, 1999) // 10 bytes a line
-	for range 50 << 20 / len(block) {
-		if _, err := f.WriteString(block); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "big.log", Start: 5_000_001, End: 5_000_003})
-	runtime.ReadMemStats(&after)
-	if diff := cmp.Diff([]string{"line 1000", "line 1001", "line 1002"}, d.Lines); diff != "" {
-		t.Error(diff)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-		t.Errorf("reading took %d bytes of memory", used)
-	}
-}
-
-func TestReadRefusesAFileTooBigToHash(t *testing.T) {
+func TestReadRefusesAFileThatIsTooLarge(t *testing.T) {
 	r, dir := tree(t, map[string]string{"huge": "x"})
 	if err := os.Truncate(filepath.Join(dir, "huge"), maxRead+1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := call(t, r, "code_read", `{"path":"huge"}`); kind(err) != tool.TooLarge {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestLinesDoNotDependOnHowTheFileArrives(t *testing.T) {
-	second := "second " + strings.Repeat("y", 2*readChunk)
-	last := strings.Repeat("z", readChunk)
-	text := "first\n" + second + "\n\n" + last
-	want := []string{"first", printable(second, maxLine), "", printable(last, maxLine)}
-	for name, src := range map[string]io.Reader{"whole": strings.NewReader(text), "pieces": iotest.OneByteReader(strings.NewReader(text))} {
-		w := &window{from: 1, to: 10}
-		if err := w.readFrom(context.Background(), src, "f"); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, w.lines); diff != "" || w.total != 4 {
-			t.Errorf("%s: %d lines, %s", name, w.total, diff)
-		}
-	}
-	if err := new(window).readFrom(context.Background(), iotest.ErrReader(os.ErrPermission), "f"); err == nil {
-		t.Error("a failing read went unnoticed")
 	}
 }

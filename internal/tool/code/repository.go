@@ -91,7 +91,7 @@ func (g *repository) locate(info fs.FileInfo) error {
 	return g.whole()
 }
 
-// whole refuses a repository that takes refs or objects from another: through commondir, through alternates, or through links.
+// whole refuses a repository that takes refs or objects from another, through commondir, alternates or links, and one with parts that have no end.
 func (g *repository) whole() error {
 	common := g.dir
 	if name := pointer(filepath.Join(g.dir, "commondir")); name != "" {
@@ -103,66 +103,37 @@ func (g *repository) whole() error {
 	if _, err := os.Lstat(filepath.Join(common, "objects", "info", "alternates")); err == nil {
 		return notRepository("it borrows its commits from another repository")
 	}
-	for _, name := range []string{"config", "refs", "refs/heads", "packed-refs", "objects", "objects/info", "objects/pack"} {
-		if info, err := os.Lstat(filepath.Join(common, filepath.FromSlash(name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return notRepository("a part of it is a link")
-		}
-	}
-	if entries, err := os.ReadDir(filepath.Join(common, "objects")); err == nil {
-		for _, e := range entries {
-			if e.Type()&fs.ModeSymlink != 0 {
-				return notRepository("a part of it is a link")
-			}
-		}
-	}
 	return errors.Join(plainParts(common), plainParts(g.dir))
 }
 
-// plainParts refuses a git dir in which git would read a file without an end: what it reads whole is a regular file of some size. Other
-// programs keep links to folders and sockets there.
+// plainParts refuses a git dir in which git would follow a link, or read a file without an end: what it reads whole is a regular file of some size. Other
+// programs keep links to folders, and sockets, beside its own parts.
 func plainParts(dir string) error {
 	looked := 0
-	var look func(folder string, within bool) error
-	look = func(folder string, within bool) error {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == dir {
 			return nil //nolint:nilerr // what can't be read here can't be read by git
 		}
-		for _, e := range entries {
-			name := filepath.Join(folder, e.Name())
-			if looked++; looked > gitParts {
-				return notRepository("it has more parts than are looked at")
-			}
-			if e.IsDir() {
-				if within || e.Name() == "refs" || e.Name() == "info" {
-					if err := look(name, true); err != nil {
-						return err
-					}
-				}
-				continue
-			}
-			if !within && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)) {
-				continue
-			}
-			if why := oddPart(e, within); why != "" {
-				return notRepository(why)
-			}
+		if looked++; looked > gitParts {
+			return notRepository("it has more parts than are looked at")
+		}
+		below, _ := filepath.Rel(dir, name) // it is below
+		top, rest, within := strings.Cut(filepath.ToSlash(below), "/")
+		own := top == "refs" || top == "info" || top == "objects"
+		switch {
+		case e.IsDir() && (!own || top == "objects" && within && rest != "info" && rest != "pack"):
+			return fs.SkipDir
+		case e.IsDir() || !own && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)):
+			return nil
+		case !e.Type().IsRegular():
+			return notRepository("a part of it is a link or no file")
+		}
+		mapped := top == "objects" || top == "index" || top == "packed-refs" || strings.HasPrefix(top, "sharedindex.")
+		if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
+			return notRepository("a part of it is larger than such parts are")
 		}
 		return nil
-	}
-	return look(dir, false)
-}
-
-// oddPart says why git should not read a file of its own; "" if it may.
-func oddPart(e fs.DirEntry, within bool) string {
-	mapped := !within && (e.Name() == "index" || e.Name() == "packed-refs" || strings.HasPrefix(e.Name(), "sharedindex."))
-	if !e.Type().IsRegular() {
-		return "a part of it is a link or no file"
-	}
-	if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
-		return "a part of it is larger than such parts are"
-	}
-	return ""
+	})
 }
 
 func isFolder(name string) bool {
@@ -254,8 +225,8 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 		err = cmd.Wait()
 	}
 	switch out = printed.Bytes(); {
-	case printed.cut:
-		return out, true, nil
+	case printed.cut: // half a line may hold half a secret
+		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits", "git took longer than %s", gitTime)
 	case ctx.Err() != nil:

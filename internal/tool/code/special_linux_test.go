@@ -72,7 +72,7 @@ func TestNoFileStaysOpenAfterACall(t *testing.T) {
 	before := openFiles(t)
 	data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	data[ReadData](t, r, "code_read", ReadArgs{Path: "d0/e0/f.go"})
-	data[MapData](t, r, "repo_map", MapArgs{})
+	mapped(t, r, `{}`)
 	_, _ = call(t, r, "code_read", `{"path":"d0/e0/missing"}`)
 	if after := openFiles(t); after > before {
 		t.Errorf("%d files open before, %d after", before, after)

@@ -28,8 +28,7 @@ type term struct {
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	head     int      // how many bytes of it surely stand together: its first word
 	weight   float64
-	foreign  bool   // a word of another language: what it merely begins with is no abbreviation of it
-	path     string // the path hint that it came from, "" if it is a word of its own
+	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
 }
 
 // queryWords is what a question asks for.
@@ -40,8 +39,6 @@ type queryWords struct {
 	tests   bool     // it asks about tests: they rank as other files do
 	value   bool     // it asks for a number or a setting
 	callers bool     // it asks who uses what it names
-	test    bool     // it asks for a test
-	manual  bool     // it asks what a person has to do
 	foreign bool     // it is not in English
 	more    bool     // terms beyond maxTerms were left out
 }
@@ -51,8 +48,7 @@ type named struct{ owner, name string }
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string, extra []string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question),
-		test: singleTest().MatchString(question), manual: manualAsked().MatchString(question)}
+	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question)}
 	for _, chunk := range append([]string{question}, extra...) {
 		for token := range strings.FieldsSeq(chunk) {
 			q.token(token, false)
@@ -119,7 +115,7 @@ func (q *queryWords) token(token string, stopToo bool) {
 		hint := strings.ToLower(strings.TrimSuffix(token, "/"))
 		q.hints = append(q.hints, hint)
 		for part := range strings.SplitSeq(hint, "/") {
-			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1, hint)
+			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1)
 		}
 	case isQualified(parts):
 		q.hints = append(q.hints, strings.ToLower(parts[0]))
@@ -134,12 +130,15 @@ func (q *queryWords) token(token string, stopToo bool) {
 			if i == len(parts)-1 {
 				weight = 1
 			}
-			q.identifier(part, weight, "")
+			q.identifier(part, weight)
 		}
 	default:
 		for word := range strings.FieldsFuncSeq(token, notInNames) {
 			if stopToo || !q.isStop(word) && !isStop(token) {
-				q.identifier(word, 1, "")
+				if search.CountParts(word) > 1 {
+					q.named = append(q.named, named{name: word})
+				}
+				q.identifier(word, 1)
 			}
 		}
 	}
@@ -159,25 +158,19 @@ func isStop(word string) bool {
 }
 
 // identifier adds a name; one of several words is added as a whole and, with less weight, in parts.
-func (q *queryWords) identifier(name string, weight float64, hint string) {
+func (q *queryWords) identifier(name string, weight float64) {
 	parts := search.Parts(name)
-	switch len(parts) {
-	case 0:
-	case 1:
-		q.word(parts[0], weight, hint)
-	default:
-		if hint == "" {
-			q.named = append(q.named, named{name: name})
-		}
+	if len(parts) > 1 {
 		whole := strings.Join(parts, "")
-		q.add(term{word: whole, stem: whole, compound: true, head: len(parts[0]), weight: weight, path: hint})
-		for _, part := range parts {
-			q.word(part, weight*partWeight, hint)
-		}
+		q.add(term{word: whole, stem: whole, compound: true, head: len(parts[0]), weight: weight})
+		weight *= partWeight
+	}
+	for _, part := range parts {
+		q.word(part, weight)
 	}
 }
 
-func (q *queryWords) word(word string, weight float64, hint string) {
+func (q *queryWords) word(word string, weight float64) {
 	if word == "test" || word == "tests" {
 		q.tests = true
 	}
@@ -187,8 +180,7 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if q.foreign {
 		if parts := search.InEnglish(folded(word)); parts != nil {
 			for _, ways := range parts {
-				stem := search.Stem(ways[0])
-				q.add(term{word: ways[0], stem: stem, aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), head: len(stem), weight: weight, path: hint})
+				q.add(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), weight: weight})
 			}
 			return
 		}
@@ -203,17 +195,18 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if q.foreign {
 		aliases = append(aliases, search.Cognates(folded(word))...)
 	}
-	stem := search.Stem(word)
-	q.add(term{word: word, stem: stem, aliases: aliases, head: len(stem), weight: weight, path: hint, foreign: q.foreign})
+	q.add(term{word: word, aliases: aliases, weight: weight, foreign: q.foreign})
 }
 
+// add adds a term, or its weight to what has the same stem.
 func (q *queryWords) add(t term) {
+	if !t.compound {
+		t.stem = search.Stem(t.word)
+		t.head = len(t.stem)
+	}
 	for i := range q.terms {
 		if have := &q.terms[i]; have.stem == t.stem {
 			have.weight = max(have.weight, t.weight)
-			if t.path == "" {
-				have.path = ""
-			}
 			return
 		}
 	}

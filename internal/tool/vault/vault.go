@@ -7,19 +7,18 @@
 //   - Confinement. Every file is reached through os.Root. Symbolic links are not followed, and a name that starts with
 //     a dot does not exist for any tool; Sibyl's own state lies in .sibyl/ and so cannot be listed, searched or read.
 //   - Atomic writes. A note holds its old content or its new one, never a part. Content is synced before it takes its
-//     place and the folder after; what a crash leaves behind lies in .sibyl/tmp, where no tool sees it.
+//     place and the folder after; what a crash leaves behind lies in .sibyl, where no tool sees it.
 //   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
 //     at any point, as long as its receipt is among the last 4096.
 //   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
-//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place, and where the
-//     system can exchange two files, in that moment and until the next write or Close: an append is made anew on the newer text.
+//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place: an append
+//     is then made anew on the newer text.
 //   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
 //     write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
-// The vault is read afresh at every call: what another program changed is seen at once. A Cache only spares the reading of notes that did not change
-// since: it changes no result.
+// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change are not read again.
 package vault
 
 import (
@@ -28,11 +27,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
@@ -46,8 +42,7 @@ const (
 	maxDepth    = 64
 	maxReceipts = 4096
 
-	lockWait  = 10 * time.Second // no single write takes long: past this, another program hangs
-	closeWait = time.Second
+	lockWait = 10 * time.Second // no single write takes long: past this, another program hangs
 )
 
 const missingHint = "set --vault, or `vault` in the configuration, to a folder of Markdown notes"
@@ -58,8 +53,7 @@ type Vault struct {
 	now      func() time.Time
 	writes   files.Ledger[tool.Result]
 	maxNotes int
-	index    index
-	wrote    atomic.Bool
+	seen     seen
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a write replaces is kept on the shelf,
@@ -77,24 +71,17 @@ func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault cannot be opened: %w", err)
 	}
 	return &Vault{
-		root:     root,
-		now:      time.Now,
-		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf, May: checkNotePath},
+		root: root,
+		now:  time.Now,
+		writes: files.Ledger[tool.Result]{
+			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
+		},
 		maxNotes: maxNotes,
-		index:    index{turn: semaphore.NewWeighted(1)},
 	}, nil
 }
 
-// Close frees the folder. Calls after it fail with kind Unavailable. Before, it looks once more at what was replaced: an editor may have
-// written into it since.
-func (v *Vault) Close() error {
-	if v.wrote.Load() {
-		ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-		defer cancel()
-		_ = v.writes.Settle(ctx) // else the next writer does it
-	}
-	return v.root.Close()
-}
+// Close frees the folder. Calls after it fail with kind Unavailable.
+func (v *Vault) Close() error { return v.root.Close() }
 
 // Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,
 // thread_seek and thread_list. The two that write, vault_write and thread_push, implement tool.Finder.
@@ -152,7 +139,6 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		if err != nil {
 			return tool.Result{}, err
 		}
-		v.wrote.Store(true)
 		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
 	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
@@ -217,7 +203,11 @@ func refusal(err *files.Error) error {
 	return tool.Errorf(kind, hint, "%w", err)
 }
 
-// answer makes a result of text and data.
-func answer(text string, data any, refs []tool.Ref, items int, truncated bool) (tool.Result, error) {
-	return tool.Result{Text: text, Refs: refs, Items: items, Truncated: truncated}.WithData(data)
+// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count as its items.
+func answer(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
+	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
+	if data == nil {
+		return res, nil
+	}
+	return res.WithData(data)
 }

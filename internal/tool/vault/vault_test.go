@@ -108,15 +108,36 @@ func doOnce(t testing.TB, v *Vault, name, key string, args any) tool.Result {
 	return res
 }
 
-func dataOf[D any](t testing.TB, res tool.Result) D {
+// cited are the places of a result, as an answer cites them.
+func cited(res tool.Result) []string {
+	list := []string{}
+	for _, ref := range res.Refs {
+		list = append(list, ref.String())
+	}
+	return list
+}
+
+// wantTexts wants a result to say all of this.
+func wantTexts(t testing.TB, res tool.Result, texts ...string) {
 	t.Helper()
-	var data D
-	decoder := json.NewDecoder(bytes.NewReader(res.Data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&data); err != nil {
+	for _, text := range texts {
+		if !strings.Contains(res.Text, text) {
+			t.Errorf("the text lacks %q:\n%s", text, res.Text)
+		}
+	}
+}
+
+// content is the part of a note that vault_read gave.
+func content(t testing.TB, res tool.Result) string {
+	t.Helper()
+	var data ReadData
+	if err := json.Unmarshal(res.Data, &data); err != nil {
 		t.Fatal(err)
 	}
-	return data
+	if got := (tool.Ref{Path: data.Path, Start: data.Start, End: data.End}); got.String() != res.Refs[0].String() || data.Title != res.Refs[0].Title {
+		t.Errorf("the data are of %s, the place is %s", got, res.Refs[0])
+	}
+	return data.Content
 }
 
 // wantError checks the kind of a failure, and that what it says holds every one of texts.
@@ -362,11 +383,7 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 	if res := do(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
 		t.Errorf("search found %s", res.Text)
 	}
-	listed := []string{}
-	for _, n := range dataOf[ListData](t, do(t, v, "vault_list", object{"recursive": true})).Notes {
-		listed = append(listed, n.Path)
-	}
-	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, listed); diff != "" {
+	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, cited(do(t, v, "vault_list", object{"recursive": true}))); diff != "" {
 		t.Error(diff)
 	}
 	denied := []string{

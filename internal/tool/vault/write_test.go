@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,16 +43,14 @@ func TestWriteModes(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{test.path: test.after}, contents(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			want := WriteData{Path: test.path, Mode: test.args["mode"].(string), Hash: files.Hash([]byte(test.after)), Start: test.start, End: test.lines, Lines: test.lines}
-			if diff := cmp.Diff(want, dataOf[WriteData](t, res)); diff != "" {
-				t.Error(diff)
+			hash := files.Hash([]byte(test.after))
+			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n", test.path, test.start, test.lines, test.lines, hash))
+			wrote := tool.Ref{Source: tool.Vault, Path: test.path, Start: test.start, End: test.lines, Hash: hash}
+			if diff := cmp.Diff([]tool.Ref{wrote}, res.Refs); diff != "" || res.Items != 1 {
+				t.Error(diff, res.Items)
 			}
-			read := dataOf[ReadData](t, do(t, v, "vault_read", object{"path": test.path}))
-			if read.Hash != want.Hash || read.Lines != want.Lines {
-				t.Errorf("read gives hash %s and %d lines", read.Hash, read.Lines)
-			}
-			if res.Items != 1 || !strings.Contains(res.Text, test.path) || !strings.Contains(res.Text, want.Hash) || res.Refs[0].Opened {
-				t.Errorf("%+v", res)
+			if read := do(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash || read.End != test.lines {
+				t.Errorf("what is read is %+v", read)
 			}
 		})
 	}
@@ -122,11 +121,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	for _, sub := range []string{receiptDir, intentDir, stageDir} {
-		if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
-			t.Errorf("%s holds %v (%v)", sub, left, err)
-		}
-	}
+	wantNothingLeft(t, dir, receiptDir, intentDir)
 }
 
 func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
@@ -134,9 +129,7 @@ func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
 	v := open(t, dir)
 	for _, name := range []string{"why?", "\u00c9"} {
 		doOnce(t, v, "thread_push", name, object{"thread": name, "text": "x"})
-		if data := dataOf[ThreadData](t, do(t, v, "thread_read", object{"thread": name})); data.Total != 1 {
-			t.Errorf("%+v", data)
-		}
+		wantTexts(t, do(t, v, "thread_read", object{"thread": name}), "1 entry")
 	}
 	if got := contents(t, dir); len(got) != 2 {
 		t.Errorf("%v", got)
