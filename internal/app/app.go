@@ -88,6 +88,7 @@ type App struct {
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
 	presence  *presence // among the processes on the data folder
+	expiry    expiry
 }
 
 // ErrJournal says that the journal could not be opened.

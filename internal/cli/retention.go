@@ -11,7 +11,6 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/service"
 	"sibyl/internal/text"
 )
 
@@ -26,18 +25,19 @@ const (
 func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	removed, err := a.Service.Retire(ctx, owner, sweepSessions)
+	at, err := a.Settled()
+	if err != nil {
+		fmt.Fprintf(c.Err, "· retention is paused: %v\n", err)
+		return nil
+	}
+	removed, err := a.Service.Retire(ctx, owner, at, sweepSessions)
 	for _, r := range removed {
 		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
-	}
-	if leap, is := errors.AsType[*service.LeapError](err); is {
-		fmt.Fprintln(c.Err, "· "+leap.Error())
-		return nil
 	}
 	if err != nil && ctx.Err() == nil && !retryable(err) {
 		return fmt.Errorf("removing old sessions: %w", err)
 	}
-	if err := a.ExpireWrites(ctx, owner); err != nil && ctx.Err() == nil && !retryable(err) {
+	if err := a.ExpireWrites(ctx, at); err != nil && ctx.Err() == nil && !retryable(err) {
 		fmt.Fprintf(c.Err, "· what was kept of old writes could not be removed: %v\n", err)
 	}
 	return nil

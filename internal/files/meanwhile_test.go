@@ -154,7 +154,7 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	if got := held(); got != "edc" {
 		t.Errorf("%s: a write removes nothing by the clock, which may have leapt", got)
 	}
-	if err := s.Expire(t.Context()); err != nil {
+	if err := s.Expire(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 	if got := held(); got != "e" {

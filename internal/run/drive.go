@@ -85,8 +85,12 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 	return d
 }
 
-// replayed takes in a record of the journal.
-func (d *driver) replayed(rec journal.Record, body any) error {
+// replay takes in a record of the journal.
+func (d *driver) replay(rec journal.Record) error {
+	body, err := d.f.read(rec)
+	if err != nil {
+		return err
+	}
 	d.publish(rec, body)
 	step, err := d.f.Take(rec.Seq, body)
 	if step {
@@ -313,7 +317,7 @@ func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 	if err := d.e.commit(ctx, d.key(), []journal.Record{rec}, nil); err != nil {
 		return nil, err
 	}
-	body, err := d.f.kept(rec, raw, v)
+	body, err := d.f.read(rec) // it may be other words than v
 	if err != nil {
 		return nil, err
 	}

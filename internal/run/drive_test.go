@@ -211,15 +211,6 @@ type explosive struct{}
 
 func (explosive) MarshalJSON() ([]byte, error) { panic("bang") }
 
-func TestTreesAndTextsAreKeptInAnyNumber(t *testing.T) {
-	w := newWorld(t)
-	e := w.engine(newStore(t), "one")
-	for i := range 80 {
-		_, r := wait(t, start(t, e, fmt.Sprintf(`<Add add="tree %d" got="{got}"/>`, i%40)))
-		same(t, "outcome", r.Got, fmt.Sprintf("tree %d", i%40))
-	}
-}
-
 func TestResultBesideAFaultIsKept(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)

@@ -271,39 +271,33 @@ func (e *Engine) startable(s Spec) (*Assistant, *bt.Tree, error) {
 	return a, tree, err
 }
 
-// beginning makes what a run begins with: in the hands of this process, or waiting for one. raw is the start as it was before secrets
-// were taken out.
-func (e *Engine) beginning(s Spec, waits bool) (b journal.Beginning, start *StartRecord, raw []byte, err error) {
+// beginning makes what a run begins with: in the hands of this process, or waiting for one.
+func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	now := e.Clock.Now()
-	b = journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
-		Run: journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant, Title: journal.Clean(string(e.Redact([]byte(s.Title)))),
-			Status: journal.Running, StartedAt: now}}
+	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
+	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
+		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}
-	if start, err = e.startOf(&b, s); err != nil {
-		return b, nil, nil, err
+	start, err := e.startOf(&b, s)
+	if err != nil {
+		return b, err
 	}
 	start.Waits = waits
-	if raw, err = encode(KindStart, start); err == nil {
-		b.Records = []journal.Record{e.record(0, now, KindStart, raw)}
-	}
-	return b, start, raw, err
+	data, err := encode(KindStart, start)
+	b.Records = []journal.Record{e.record(0, now, KindStart, data)}
+	return b, err
 }
 
 // begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no longer.
 func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (*Live, error) {
-	b, start, raw, err := e.beginning(s, false)
+	b, err := e.beginning(s, false)
 	if err != nil {
 		return nil, err
 	}
-	first := b.Records[0]
 	d := e.newDriver(a, tree, b.Run)
-	body, err := d.f.kept(first, raw, start)
-	if err == nil {
-		err = d.replayed(first, body)
-	}
-	if err != nil {
+	if err := d.replay(b.Records[0]); err != nil {
 		return nil, err
 	}
 	if err := e.hold(d.key()); err != nil {

@@ -14,35 +14,10 @@ import (
 type Update struct {
 	Record  *journal.Record
 	Step    *TraceStep
-	Shared  *Shared // of a record or a step
 	Piece   *Piece
 	Draft   []byte // of a piece: all that its operation says by then
 	Settled int64  // of a piece: the number of its operation's receipt, 0 while that is under way
 	Left    bool
-}
-
-// Shared holds what is made of an update, once for all who watch it, as long as somebody has the update.
-type Shared struct {
-	mu   sync.Mutex
-	made map[any]any
-}
-
-// Make gives what was made under a key, which is of the caller's own type as those of a context are. It is made now, and kept unless it is
-// nil, if nobody did so before.
-func (s *Shared) Make(key any, now func() any) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if made := s.made[key]; made != nil {
-		return made
-	}
-	made := now()
-	if made != nil {
-		if s.made == nil {
-			s.made = map[any]any{}
-		}
-		s.made[key] = made
-	}
-	return made
 }
 
 // feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has said: what an
@@ -88,12 +63,12 @@ func (f *feed) change(do func()) {
 }
 
 func (f *feed) record(r journal.Record) {
-	f.change(func() { f.log = append(f.log, entry{Update: Update{Record: &r, Shared: &Shared{}}, at: r.Seq}) })
+	f.change(func() { f.log = append(f.log, entry{Update: Update{Record: &r}, at: r.Seq}) })
 }
 
 // step posts the step that took in the last record.
 func (f *feed) step(s TraceStep) {
-	f.change(func() { f.log = append(f.log, entry{Update: Update{Step: &s, Shared: &Shared{}}, at: s.Record}) })
+	f.change(func() { f.log = append(f.log, entry{Update: Update{Step: &s}, at: s.Record}) })
 }
 
 // open lets the pieces of an operation in.

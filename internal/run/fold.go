@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,15 +66,6 @@ func (f *Fold) read(r journal.Record) (any, error) {
 		f.a.decode(body)
 	}
 	return body, err
-}
-
-// kept is what a record says that was made of v, encoded as raw: v itself where nothing was redacted in it.
-func (f *Fold) kept(r journal.Record, raw []byte, v any) (any, error) {
-	if !bytes.Equal(raw, r.Data) {
-		return f.read(r)
-	}
-	f.a.decode(v)
-	return v, nil
 }
 
 // decode fills in what receipts hold.

@@ -201,3 +201,29 @@ func TestResultIsReadFromItsRecord(t *testing.T) {
 		})
 	}
 }
+
+func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	a := w.assistant()
+	type out struct {
+		Tell []bt.Typed `port:",events"`
+	}
+	words := []string{strings.Repeat("word ", 300_000)}
+	var err error
+	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Tell", "tells much", func(_ struct{}, o *out) error {
+		o.Tell = []bt.Typed{pointed{&words}}
+		return nil
+	}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `<Sequence>` + strings.Repeat(`<Do what="r:a" got="{got}"/><Tell/>`, 12) + `</Sequence>`
+	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), body)
+	end, _ := wait(t, live)
+	same(t, "status", end.Status, journal.Done)
+	steps, err := run.Traced(records(t, store, live.ID))
+	if err != nil || len(steps) == 0 || len(steps) >= 13 {
+		t.Errorf("%d steps are kept, error %v", len(steps), err)
+	}
+}

@@ -77,11 +77,7 @@ func (e *Engine) refold(ctx context.Context, r journal.Run) (d *driver, err erro
 	}
 	d = e.newDriver(a, tree, r)
 	for _, rec := range recs {
-		body, err := d.f.read(rec)
-		if err == nil {
-			err = d.replayed(rec, body)
-		}
-		if err != nil {
+		if err := d.replay(rec); err != nil {
 			return nil, e.why(r.ID, recs, err)
 		}
 	}

@@ -33,7 +33,7 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 		return journal.Key{}, nil, err
 	}
 	if err := e.tryEnter(); errors.Is(err, ErrNoRoom) {
-		b, _, _, err := e.beginning(s, true)
+		b, err := e.beginning(s, true)
 		if err != nil {
 			return journal.Key{}, nil, err
 		}

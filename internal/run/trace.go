@@ -85,11 +85,14 @@ func (s *TraceStep) note(tree *bt.Tree, e bt.Event) {
 	s.Events = append(s.Events, told)
 }
 
+// mostTrace is how many bytes of a trace are kept, at most: redaction may make them more.
+const mostTrace = journal.MaxData / 2
+
 // traceRecord is the data of the trace record.
 func traceRecord(steps []TraceStep) ([]byte, error) {
 	for {
 		data, err := encode(KindTrace, TraceRecord{Decided: steps})
-		if err != nil || len(data) <= journal.MaxData {
+		if err != nil || len(data) <= mostTrace {
 			return data, err
 		}
 		steps = steps[:len(steps)/2]

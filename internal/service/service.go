@@ -43,7 +43,6 @@ type Service struct {
 
 	lookouts lookouts
 	used     usedSoFar
-	began    time.Time // with the reading of the monotonic clock
 }
 
 // New checks the configuration.
@@ -51,7 +50,7 @@ func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}, began: time.Now()}
+	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
 	for _, a := range c.Assistants {
 		if s.byName[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants have the name %s", a.Name)
