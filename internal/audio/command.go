@@ -27,9 +27,9 @@ func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *t
 
 var errSlow = errors.New("did not end in time")
 
-// run runs a program for at most so long, and gives what it prints to out, until that takes no more. An error says what it complained of, without
-// the folders of this machine.
-func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) error {
+// run runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it complained of, without the
+// folders of this machine; an error says the end of it too.
+func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) (said string, err error) {
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd, complaint := command(timed, program, args...)
@@ -37,25 +37,26 @@ func run(ctx context.Context, most time.Duration, out io.Writer, program string,
 	if out != nil {
 		cmd.Stdout = taker
 	}
-	err := cmd.Run()
-	name := filepath.Base(program)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case taker.err != nil:
-		return taker.err
-	case err == nil:
-		return nil
-	case timed.Err() != nil:
-		return fmt.Errorf("%s %w (%v)", name, errSlow, most)
-	}
-	said := complaint.String()
+	err = cmd.Run()
+	said = complaint.String()
 	for _, arg := range args {
 		if path, is := strings.CutPrefix(arg, "file:"); is {
 			said = strings.ReplaceAll(said, arg, filepath.Base(path))
 		}
 	}
-	return fmt.Errorf("%s: %w%s", name, err, why(said))
+	name := filepath.Base(program)
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case taker.err != nil:
+		err = taker.err
+	case err == nil:
+	case timed.Err() != nil:
+		err = fmt.Errorf("%s %w (%v)", name, errSlow, most)
+	default:
+		err = fmt.Errorf("%s: %w%s", name, err, why(said))
+	}
+	return said, err
 }
 
 // taker passes on what a program prints, and ends the program when that is taken no more.

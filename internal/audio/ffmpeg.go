@@ -40,7 +40,7 @@ func (t Tools) measure(ctx context.Context, file, format string) (codec string, 
 	in := input(file, format)
 	var out bytes.Buffer
 	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "format=duration:stream=codec_name", "-of", "json"}
-	err = run(ctx, longestProbe, &out, t.FFprobe, append(args, in...)...)
+	_, err = run(ctx, longestProbe, &out, t.FFprobe, append(args, in...)...)
 	if errors.Is(err, errSlow) {
 		return "", nil, nil
 	}
@@ -72,7 +72,7 @@ func (t Tools) measure(ctx context.Context, file, format string) (codec string, 
 func (t Tools) lastPacket(ctx context.Context, in []string) (string, error) {
 	var end text.Tail
 	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"}
-	if err := run(ctx, longestProbe, &end, t.FFprobe, append(args, in...)...); err != nil && ctx.Err() != nil {
+	if _, err := run(ctx, longestProbe, &end, t.FFprobe, append(args, in...)...); err != nil && ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	lines := strings.Fields(end.String())
@@ -112,27 +112,27 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hear has ffmpeg decode a file, and tells each how loud its windows are, until that is an error.
-func (t Tools) hear(ctx context.Context, most time.Duration, file, format string, each func(loudness float64) error) error {
-	args := append([]string{"-nostdin", "-v", "error"}, input(file, format)...)
+// hear has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is what ffmpeg complained of.
+func (t Tools) hear(ctx context.Context, most time.Duration, in []string, each func(loudness float64) error) (said string, err error) {
+	args := append([]string{"-nostdin", "-v", "error"}, in...)
 	args = append(args, "-map", "0:a:0", "-af", "apad=pad_dur=0.2", "-f", "s16le", "-ac", "2", "-ar", strconv.Itoa(heardRate), "-")
 	return run(ctx, most, &meter{each: each}, t.FFmpeg, args...)
 }
 
 var errHeard = errors.New("it is not silent")
 
-// silent says whether a file is, as far as ffmpeg can decode it in time; nil: it is not known.
+// silent says whether a file is; nil: ffmpeg complains of it, or takes too long.
 func (t Tools) silent(ctx context.Context, file, format string) *bool {
-	err := t.hear(ctx, longestHearing, file, format, func(loudness float64) error {
+	said, err := t.hear(ctx, longestHearing, input(file, format), func(loudness float64) error {
 		if loudness >= quiet {
 			return errHeard
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errHeard) {
+	silent := err == nil
+	if silent && said != "" || !silent && !errors.Is(err, errHeard) {
 		return nil
 	}
-	silent := err == nil
 	return &silent
 }
 
@@ -157,7 +157,7 @@ func (t Tools) Convert(ctx context.Context, file, out string) error {
 	args := append([]string{"-nostdin", "-v", "error", "-y"}, input(file, format)...)
 	args = append(args, "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1", "-t", strconv.Itoa(int(longestSound.Seconds())+1))
 	args = append(append(args, encoder...), "file:"+out)
-	if err = run(ctx, longestConversion, nil, t.FFmpeg, args...); err == nil {
+	if _, err = run(ctx, longestConversion, nil, t.FFmpeg, args...); err == nil {
 		err = sounds(out)
 	}
 	if err != nil {
@@ -220,7 +220,7 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 		return nil, err
 	}
 	var loudness []float64
-	err = t.hear(ctx, longestConversion, file, format, func(window float64) error {
+	_, err = t.hear(ctx, longestConversion, input(file, format), func(window float64) error {
 		loudness = append(loudness, window)
 		return nil
 	})
@@ -239,7 +239,7 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 		args := []string{"-nostdin", "-v", "error", "-ss", fmt.Sprintf("%.3f", p.Start), "-t", fmt.Sprintf("%.3f", p.Seconds)}
 		args = append(append(args, input(file, format)...), "-map", "0:a:0", "-map_metadata", "-1")
 		args = append(append(args, encoder...), "file:"+p.File)
-		if err := run(ctx, longestConversion, nil, t.FFmpeg, args...); err != nil {
+		if _, err := run(ctx, longestConversion, nil, t.FFmpeg, args...); err != nil {
 			return nil, err
 		}
 		parts = append(parts, p)

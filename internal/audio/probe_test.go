@@ -83,6 +83,19 @@ func TestOnlyWhatIsSilentThroughoutIsSilent(t *testing.T) {
 	}
 }
 
+func TestWhatCanNotAllBeHeardIsNotKnownToBeSilent(t *testing.T) {
+	for _, args := range []string{"-c:a libopus -f ogg", "-f mp3", "-f flac"} {
+		hurt := read(t, made(t, "file", "anullsrc=r=16000:cl=mono:d=20", strings.Fields(args)...))
+		for at := len(hurt) / 2; at < len(hurt)*3/4; at++ {
+			hurt[at] ^= 0x55
+		}
+		info, err := Find().Probe(t.Context(), write(t, hurt))
+		if err != nil || info.Silent != nil {
+			t.Errorf("%s: it is %+v, %v", args, info, err)
+		}
+	}
+}
+
 func TestWhatIsNoAudioIsRefused(t *testing.T) {
 	_, err := Find().Probe(t.Context(), write(t, []byte("%PDF-1.7 and so on")))
 	refused(t, err, "ogg, webm, wav, mp3, m4a and flac")
