@@ -148,13 +148,15 @@ var comparing = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--igno
 
 // telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as
 // its message is indented.
-var telling = append([]string{
-	"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
-	"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
-}, comparing...)
+func telling() []string {
+	return append([]string{
+		"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
+		"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
+	}, comparing...)
+}
 
 func (h *history) log(ctx context.Context) error {
-	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling...)
+	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling()...)
 	from := h.commit
 	if from == "" {
 		from = "HEAD"
@@ -240,7 +242,7 @@ func (h *history) diff(ctx context.Context) error {
 	show := list
 	from := "HEAD"
 	if h.commit != "" {
-		list = append([]string{"show"}, telling...)
+		list = append([]string{"show"}, telling()...)
 		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...)
 		from = h.commit
 	}
