@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -74,14 +75,8 @@ func (r *Root) history(ctx context.Context, _ tool.Call, args HistoryArgs) (tool
 	if _, err := g.commit(ctx, "HEAD"); h.commit == "" && err != nil {
 		return tool.Result{}, notRepository("nothing is committed yet")
 	}
-	show := h.log
-	switch args.What {
-	case "diff":
-		show = h.diff
-	case "blame":
-		show = h.blame
-	}
-	if err := show(ctx); err != nil {
+	show := map[string]func(context.Context) error{"": h.log, "log": h.log, "diff": h.diff, "blame": h.blame}
+	if err := show[args.What](ctx); err != nil {
 		return tool.Result{}, err
 	}
 	return h.result(), nil
@@ -296,10 +291,7 @@ func (h *history) patch(ctx context.Context, args []string) error {
 		}
 		if m := hunk().FindStringSubmatch(line); m != nil {
 			header = false
-			start, count := number(m[1]), number(m[2])
-			if m[2] == "" {
-				count = 1
-			}
+			start, count := number(m[1]), number(cmp.Or(m[2], "1"))
 			if count > 0 && name != "" && h.commit == "" {
 				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1, Opened: true})
 			}
