@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -74,14 +75,8 @@ func (r *Root) history(ctx context.Context, _ tool.Call, args HistoryArgs) (tool
 	if _, err := g.commit(ctx, "HEAD"); h.commit == "" && err != nil {
 		return tool.Result{}, notRepository("nothing is committed yet")
 	}
-	show := h.log
-	switch args.What {
-	case "diff":
-		show = h.diff
-	case "blame":
-		show = h.blame
-	}
-	if err := show(ctx); err != nil {
+	show := map[string]func(context.Context) error{"": h.log, "log": h.log, "diff": h.diff, "blame": h.blame}
+	if err := show[args.What](ctx); err != nil {
 		return tool.Result{}, err
 	}
 	return h.result(), nil
@@ -148,13 +143,15 @@ var comparing = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--igno
 
 // telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as
 // its message is indented.
-var telling = append([]string{
-	"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
-	"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
-}, comparing...)
+func telling() []string {
+	return append([]string{
+		"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
+		"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
+	}, comparing...)
+}
 
 func (h *history) log(ctx context.Context) error {
-	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling...)
+	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling()...)
 	from := h.commit
 	if from == "" {
 		from = "HEAD"
@@ -240,7 +237,7 @@ func (h *history) diff(ctx context.Context) error {
 	show := list
 	from := "HEAD"
 	if h.commit != "" {
-		list = append([]string{"show"}, telling...)
+		list = append([]string{"show"}, telling()...)
 		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...)
 		from = h.commit
 	}
@@ -294,10 +291,7 @@ func (h *history) patch(ctx context.Context, args []string) error {
 		}
 		if m := hunk().FindStringSubmatch(line); m != nil {
 			header = false
-			start, count := number(m[1]), number(m[2])
-			if m[2] == "" {
-				count = 1
-			}
+			start, count := number(m[1]), number(cmp.Or(m[2], "1"))
 			if count > 0 && name != "" && h.commit == "" {
 				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1, Opened: true})
 			}
