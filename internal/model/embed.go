@@ -6,7 +6,7 @@ import (
 )
 
 // Embedder turns texts into vectors whose distance says how near the texts are in meaning. What every one keeps (checked by
-// modeltest.EmbedderSuite):
+// the suite in modeltest):
 //   - There is one vector for each text, in their order, all of one length. No texts give none, without a request.
 //   - Nothing is cut off in silence: a text that the model can't take is ContextLength.
 //   - Errors, cancelling and retries are as with Model.Chat.
@@ -14,7 +14,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) (vectors [][]float32, usage Usage, err error)
 }
 
-// Transcriber writes down what is said. What every one keeps (checked by modeltest.TranscriberSuite):
+// Transcriber writes down what is said. What every one keeps (checked by the suite in modeltest):
 //   - The text is what was said and nothing more, without white space around it; empty for silence.
 //   - Audio that can't be read, or of more bytes than it takes, which is MaxAudio unless it says otherwise, is Invalid, and not sent.
 //   - Errors, cancelling and retries are as with Model.Chat.

@@ -15,17 +15,6 @@ type nativeTurn struct {
 	Content []json.RawMessage `json:"content"`
 }
 
-type thinkingBlock struct {
-	Signature string `json:"signature"`
-	Thinking  string `json:"thinking"`
-	Type      string `json:"type"`
-}
-
-type redactedBlock struct {
-	Data string `json:"data"`
-	Type string `json:"type"`
-}
-
 // native keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would be
 // rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
 func (t *turn) native() (json.RawMessage, error) {
@@ -40,9 +29,9 @@ func (t *turn) native() (json.RawMessage, error) {
 		case b.kind == kindText && !blank(b.text.String()):
 			block = text(b.text.String())
 		case b.kind == kindThinking && b.thought():
-			block = thinkingBlock{b.signature.String(), b.text.String(), kindThinking}
+			block = map[string]string{"type": kindThinking, "thinking": b.text.String(), "signature": b.signature.String()}
 		case b.kind == kindRedacted:
-			block = redactedBlock{b.data, kindRedacted}
+			block = map[string]string{"type": kindRedacted, "data": b.data}
 		case b.kind == kindToolUse:
 			block, calls = toolUse(calls[0]), calls[1:]
 		default:

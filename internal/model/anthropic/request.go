@@ -19,7 +19,7 @@ type request struct {
 	OutputConfig *output     `json:"output_config,omitempty"`
 	System       []textBlock `json:"system,omitempty"`
 	Thinking     *thinking   `json:"thinking,omitempty"`
-	ToolChoice   *toolChoice `json:"tool_choice,omitempty"`
+	ToolChoice   typed       `json:"tool_choice,omitempty"`
 	Tools        []tool      `json:"tools,omitempty"`
 	Stream       bool        `json:"stream"`
 }
@@ -39,13 +39,11 @@ const (
 type textBlock struct {
 	Type  string `json:"type"`
 	Text  string `json:"text"`
-	Cache *cache `json:"cache_control,omitempty"`
+	Cache typed  `json:"cache_control,omitempty"`
 }
 
-// cache marks the end of what the provider is to keep for the requests that begin alike.
-type cache struct {
-	Type string `json:"type"`
-}
+// typed is an object with its type alone.
+type typed map[string]string
 
 type callBlock struct {
 	Type  string          `json:"type"`
@@ -59,18 +57,14 @@ type resultBlock struct {
 	ToolUseID string      `json:"tool_use_id"`
 	Content   []textBlock `json:"content"`
 	IsError   bool        `json:"is_error"`
-	Cache     *cache      `json:"cache_control,omitempty"`
+	Cache     typed       `json:"cache_control,omitempty"`
 }
 
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
-	Cache       *cache          `json:"cache_control,omitempty"`
-}
-
-type toolChoice struct {
-	Type string `json:"type"`
+	Cache       typed           `json:"cache_control,omitempty"`
 }
 
 // thinking says whether and how the model thinks before it answers.
@@ -132,7 +126,7 @@ func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		tools = c.called // a conversation that holds calls is accepted only with tools
 	}
 	if len(tools) > 0 && (len(req.Tools) == 0 || req.NoCalls) {
-		body.ToolChoice = &toolChoice{"none"}
+		body.ToolChoice = typed{"type": "none"}
 	}
 	for _, t := range tools {
 		schema, err := inputSchema(t)
@@ -150,7 +144,7 @@ func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 // mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand before all
 // messages, and of the conversation so far.
 func (r *request) mark() {
-	ephemeral := &cache{"ephemeral"}
+	ephemeral := typed{"type": "ephemeral"} // ends what the provider is to keep for requests that begin alike
 	switch n := len(r.Tools); {
 	case len(r.System) > 0:
 		r.System[0].Cache = ephemeral

@@ -17,7 +17,7 @@ type request struct {
 	SystemInstruction *content    `json:"systemInstruction,omitempty"`
 	Contents          []content   `json:"contents"`
 	Tools             []toolGroup `json:"tools,omitempty"`
-	ToolConfig        *toolConfig `json:"toolConfig,omitempty"`
+	ToolConfig        any         `json:"toolConfig,omitempty"`
 	GenerationConfig  *generation `json:"generationConfig,omitempty"`
 }
 
@@ -33,9 +33,7 @@ const (
 	roleModel = "model"
 )
 
-type textPart struct {
-	Text string `json:"text"`
-}
+func textPart(text string) map[string]string { return map[string]string{"text": text} }
 
 type callPart struct {
 	FunctionCall functionCall `json:"functionCall"`
@@ -68,12 +66,6 @@ type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
-}
-
-type toolConfig struct {
-	FunctionCalling struct {
-		Mode string `json:"mode"`
-	} `json:"functionCallingConfig"`
 }
 
 type generation struct {
@@ -153,11 +145,10 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		return nil, err
 	}
 	if req.System != "" {
-		body.SystemInstruction = &content{Parts: []any{textPart{req.System}}}
+		body.SystemInstruction = &content{Parts: []any{textPart(req.System)}}
 	}
 	if req.NoCalls && len(body.Tools) > 0 {
-		body.ToolConfig = &toolConfig{}
-		body.ToolConfig.FunctionCalling.Mode = "NONE"
+		body.ToolConfig = map[string]any{"functionCallingConfig": map[string]string{"mode": "NONE"}}
 	}
 	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(without)}
 	if schema != nil {
@@ -178,7 +169,7 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 	for i, msg := range messages {
 		switch msg.Role {
 		case model.User:
-			out = append(out, content{roleUser, []any{textPart{said(msg.Text)}}})
+			out = append(out, content{roleUser, []any{textPart(said(msg.Text))}})
 		case model.Assistant:
 			parts, ok := p.ownTurn(msg)
 			if !ok {
@@ -255,7 +246,7 @@ func (f functionCall) became(call model.ToolCall) bool {
 func rebuiltTurn(msg model.Message) []any {
 	var parts []any
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		parts = append(parts, textPart{said(msg.Text)})
+		parts = append(parts, textPart(said(msg.Text)))
 	}
 	for i, call := range msg.ToolCalls {
 		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: wire.Object(call.Arguments)}}

@@ -18,7 +18,7 @@ type chatRequest struct {
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Tools               []chatTool      `json:"tools,omitempty"`
 	ToolChoice          string          `json:"tool_choice,omitempty"`
-	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
+	StreamOptions       map[string]bool `json:"stream_options,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 }
 
@@ -68,10 +68,6 @@ type namedForm struct {
 	Strict bool            `json:"strict"`
 }
 
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
 // bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the user says into
 // the tool's message would make it data.
 const bridge = "I have the results."
@@ -86,7 +82,7 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		body.MaxTokens = req.MaxOutputTokens
 	}
 	if q&noStreamOptions == 0 {
-		body.StreamOptions = &streamOptions{IncludeUsage: true}
+		body.StreamOptions = map[string]bool{"include_usage": true}
 	}
 	form, err := formOf(req, q)
 	if err != nil {
