@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
@@ -44,7 +46,7 @@ const keptForAnswer = 0.25
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
-		Decode: decode, Schema: assistant.SchemaOf[Options](), Begin: d.begin(func(o Options) beginner {
+		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
 			}
@@ -74,6 +76,16 @@ func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	m.Companion, m.Decode, m.Schema = true, nil, nil
 	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
 	return m
+}
+
+// schema is the form of Options.
+func schema() json.RawMessage {
+	form, err := jsonschema.For[Options](nil)
+	raw, encodeErr := json.Marshal(form)
+	if err = cmp.Or(err, encodeErr); err != nil {
+		panic(err) // Options is no type that JSON can't have
+	}
+	return raw
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
