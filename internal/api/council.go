@@ -145,7 +145,7 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[Coun
 	}
 	all = slices.DeleteFunc(all, func(m session.Session) bool { return in.After != "" && !olderThan(m.ID, in.After) })
 	f := CouncilSessions{Sessions: forms(all[:min(in.Limit, len(all))], councilSummaryForm),
-		Skipped: forms(skipped, func(one session.Skipped) CouncilSkipped { return CouncilSkipped{one.ID, tell(one.Reason)} })}
+		Skipped: forms(skipped, func(one session.Skipped) CouncilSkipped { return CouncilSkipped{ID: one.ID, Reason: tell(one.Reason)} })}
 	if len(all) > in.Limit {
 		f.Next = all[in.Limit-1].ID
 	}
@@ -273,9 +273,7 @@ func (s *Server) searchCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &of[CouncilHits]{CouncilHits{forms(hits, func(h session.Hit) CouncilHit {
-		return CouncilHit{Session: h.Session, Name: h.Name, ID: h.ID, At: h.At, Passage: h.Passage}
-	})}}, nil
+	return &of[CouncilHits]{CouncilHits{list(hits)}}, nil
 }
 
 // shelf lists the oracles.

@@ -13,6 +13,17 @@ import (
 	"sibyl/internal/council/session"
 )
 
+// These forms are those of the Council itself. schemaName has their names.
+type (
+	CouncilPreferences = session.Preferences
+	CouncilFlag        = session.Flag
+	CouncilSnapshot    = session.ContextSnapshot
+	CouncilSkipped     = session.Skipped
+	CouncilFinding     = session.Finding
+	CouncilHit         = session.Hit
+	CouncilSaid        = prompt.Entry
+)
+
 // CouncilSession is a session of the Council, as its metadata.json has it.
 type CouncilSession struct {
 	ID          string             `json:"session_id"`
@@ -25,12 +36,6 @@ type CouncilSession struct {
 	Language    string             `json:"language,omitempty" doc:"Left out: it is found out."`
 	CreatedAt   time.Time          `json:"created_at,omitzero"`
 	Mended      []string           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
-}
-
-// CouncilPreferences are what the person chose for a session.
-type CouncilPreferences struct {
-	SimplifiedButtons bool `json:"simplified_buttons"`
-	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."`
 }
 
 // CouncilEntry is something that was said: a recording, or words typed in.
@@ -52,14 +57,6 @@ type CouncilEntry struct {
 	Attempts   int            `json:"transcription_attempts,omitempty"`
 }
 
-// CouncilFlag marks a part of a transcript that is not to be trusted.
-type CouncilFlag struct {
-	Kind  string  `json:"kind"`
-	Text  string  `json:"text,omitempty"`
-	Start float64 `json:"start_seconds,omitempty"`
-	End   float64 `json:"end_seconds,omitempty"`
-}
-
 // CouncilAnswer is an answer that lies in a session's folder.
 type CouncilAnswer struct {
 	Sequence  int             `json:"sequence" doc:"From 1."`
@@ -70,18 +67,6 @@ type CouncilAnswer struct {
 	Context   CouncilSnapshot `json:"context_snapshot"`
 	Run       string          `json:"run,omitempty"`
 	Kind      string          `json:"kind,omitempty" doc:"chair for what a chair made of several answers; left out of an oracle's answer."`
-}
-
-// CouncilSnapshot says what an oracle was told.
-type CouncilSnapshot struct {
-	Transcripts    int      `json:"transcript_count"`
-	Responses      int      `json:"llm_response_count"`
-	IncludeHistory bool     `json:"include_llm_history"`
-	TokensEstimate *int     `json:"total_tokens_estimate,omitempty"`
-	Entries        []string `json:"entry_ids,omitempty" doc:"t1 is transcript 1, r2 answer 2."`
-	PromptHash     string   `json:"prompt_hash,omitempty"`
-	Model          string   `json:"model,omitempty"`
-	Cut            []string `json:"cut,omitempty" doc:"What was left out for want of room."`
 }
 
 // CouncilSummary is a session as lists have it.
@@ -103,28 +88,12 @@ type CouncilSessions struct {
 	Next     string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// CouncilSkipped is a session that is left out of a list, and why.
-type CouncilSkipped struct {
-	ID     string `json:"session_id"`
-	Reason string `json:"reason"`
-}
-
 // CouncilExport is a session with all its words.
 type CouncilExport struct {
 	Session  CouncilSession `json:"session"`
 	Said     []CouncilSaid  `json:"entries" doc:"In the order of time."`
 	Problems []string       `json:"problems" doc:"What breaks the rules of its form."`
 	Left     []string       `json:"left_out" doc:"What no context has, and why."`
-}
-
-// CouncilSaid is what was said or answered, with its words.
-type CouncilSaid struct {
-	ID       string    `json:"id" doc:"t1 is transcript 1, r2 answer 2."`
-	Sequence int       `json:"sequence"`
-	Oracle   string    `json:"oracle,omitempty" doc:"Whose answer it is; left out of a transcript."`
-	At       time.Time `json:"at"`
-	Text     string    `json:"text"`
-	Missing  bool      `json:"missing,omitempty" doc:"Its file could not be read."`
 }
 
 // CouncilTrashed is a session that was deleted.
@@ -141,25 +110,9 @@ type CouncilRepaired struct {
 	Mended   []string         `json:"mended,omitempty"`
 }
 
-// CouncilFinding is one thing of them.
-type CouncilFinding struct {
-	Mend string `json:"mend" doc:"What was done about it, in a word."`
-	File string `json:"file,omitempty"`
-	Text string `json:"text"`
-}
-
 // CouncilHits are the places that have the words that were looked for, the best first.
 type CouncilHits struct {
 	Hits []CouncilHit `json:"hits"`
-}
-
-// CouncilHit is one of them.
-type CouncilHit struct {
-	Session string    `json:"session_id"`
-	Name    string    `json:"name,omitempty"`
-	ID      string    `json:"id,omitempty" doc:"t1 is transcript 1, r2 answer 2; left out for the name of the session."`
-	At      time.Time `json:"at"`
-	Passage string    `json:"passage"`
 }
 
 // CouncilOracle is an oracle as lists have it.
@@ -193,26 +146,18 @@ type CouncilPersona struct {
 }
 
 func councilSessionForm(o council.Opened, tell func(string) string) CouncilSession {
-	return CouncilSession{ID: o.ID, State: o.State, Answers: forms(o.Answers, councilAnswerForm), Preferences: CouncilPreferences{o.Preferences.SimplifiedButtons,
-		o.Preferences.IncludeLLMHistory}, Name: o.Name, NamedBy: o.NamedBy, Language: o.Language, CreatedAt: o.CreatedAt, Mended: told(o.Mended, tell),
+	return CouncilSession{ID: o.ID, State: o.State, Answers: forms(o.Answers, councilAnswerForm), Preferences: o.Preferences,
+		Name: o.Name, NamedBy: o.NamedBy, Language: o.Language, CreatedAt: o.CreatedAt, Mended: told(o.Mended, tell),
 		Entries: forms(o.Audio, func(e session.AudioEntry) CouncilEntry { return councilEntryForm(e, tell) })}
 }
 
 func councilEntryForm(e session.AudioEntry, tell func(string) string) CouncilEntry {
-	f := CouncilEntry{Sequence: e.Sequence, ReceivedAt: e.ReceivedAt, File: e.File, Size: e.Size, Seconds: e.Seconds, Status: e.Status, Transcript: e.Transcript, Checksum: e.Checksum,
-		Original: e.Original, Silent: e.Silent, By: e.By, Heard: e.Heard, Error: tell(e.Error), Attempts: e.Attempts}
-	for _, one := range e.Flags {
-		f.Flags = append(f.Flags, CouncilFlag{Kind: one.Kind, Text: one.Text, Start: one.Start, End: one.End})
-	}
-	return f
+	return CouncilEntry{Sequence: e.Sequence, ReceivedAt: e.ReceivedAt, File: e.File, Size: e.Size, Seconds: e.Seconds, Status: e.Status, Transcript: e.Transcript, Checksum: e.Checksum,
+		Original: e.Original, Silent: e.Silent, By: e.By, Heard: e.Heard, Flags: e.Flags, Error: tell(e.Error), Attempts: e.Attempts}
 }
 
 func councilAnswerForm(e session.LlmEntry) CouncilAnswer {
-	return CouncilAnswer{Sequence: e.Sequence, CreatedAt: e.CreatedAt, Oracle: e.OracleName, OracleID: e.OracleID, File: e.File, Context: councilSnapshotForm(e.Context), Run: e.Run, Kind: e.Kind}
-}
-
-func councilSnapshotForm(c session.ContextSnapshot) CouncilSnapshot {
-	return CouncilSnapshot{Transcripts: c.Transcripts, Responses: c.Responses, IncludeHistory: c.IncludeHistory, TokensEstimate: c.TokensEstimate, Entries: c.Entries, PromptHash: c.PromptHash, Model: c.Model, Cut: c.Cut}
+	return CouncilAnswer{Sequence: e.Sequence, CreatedAt: e.CreatedAt, Oracle: e.OracleName, OracleID: e.OracleID, File: e.File, Context: e.Context, Run: e.Run, Kind: e.Kind}
 }
 
 func councilSummaryForm(m session.Session) CouncilSummary {
@@ -226,16 +171,13 @@ func councilSummaryForm(m session.Session) CouncilSummary {
 }
 
 func councilExportForm(x council.Export, tell func(string) string) CouncilExport {
-	return CouncilExport{Session: councilSessionForm(council.Opened{Session: x.Session}, tell), Said: forms(x.Entries, councilSaidForm), Problems: list(told(x.Problems, tell)), Left: list(told(x.Left, tell))}
-}
-
-func councilSaidForm(e prompt.Entry) CouncilSaid {
-	return CouncilSaid{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, At: e.At, Text: e.Text, Missing: e.Missing}
+	return CouncilExport{Session: councilSessionForm(council.Opened{Session: x.Session}, tell), Said: list(x.Entries), Problems: list(told(x.Problems, tell)), Left: list(told(x.Left, tell))}
 }
 
 func councilRepairedForm(r council.Repaired, tell func(string) string) CouncilRepaired {
 	return CouncilRepaired{ID: r.Session, Changed: r.Changed || len(r.Mended) > 0, Mended: told(r.Mended, tell), Findings: forms(r.Findings, func(one session.Finding) CouncilFinding {
-		return CouncilFinding{Mend: string(one.Mend), File: one.File, Text: tell(one.Text)}
+		one.Text = tell(one.Text)
+		return one
 	})}
 }
 

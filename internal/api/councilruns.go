@@ -187,6 +187,6 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return &of[CouncilPrompts]{CouncilPrompts{forms(all, func(p council.Preview) CouncilPrompt {
-		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, o.tell)), Doubted: list(told(p.Doubted, o.tell))}
+		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: p.Snapshot, Cut: p.Cut, Left: list(told(p.Left, o.tell)), Doubted: list(told(p.Doubted, o.tell))}
 	})}}, nil
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
@@ -66,11 +68,20 @@ func newAPI(s *Server) huma.API {
 	}, adapter{s})
 }
 
-// schemaName names a schema of the description. Some of what an audit is made of has the name of a form here.
+// schemaName names a schema of the description. Some of what an audit is made of has the name of a form here; what is shown as the Council has it is named for that.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[session.ContextSnapshot]():
+		return "CouncilSnapshot"
+	case reflect.TypeFor[prompt.Entry]():
+		return "CouncilSaid"
+	}
+	if t.PkgPath() == reflect.TypeFor[session.Hit]().PkgPath() && t.Kind() == reflect.Struct {
+		return "Council" + name
 	}
 	if t.PkgPath() == reflect.TypeFor[audit.Run]().PkgPath() {
 		return "Audited" + name

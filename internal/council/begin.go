@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
@@ -25,7 +27,7 @@ import (
 // Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
 type Options struct {
 	Session string   `json:"session" jsonschema:"The id of a session of the Council."`
-	Oracles []string `json:"oracles,omitempty" jsonschema:"Who is asked: ids, names, or beginnings of them; at most 12."`
+	Oracles []string `json:"oracles,omitempty" jsonschema:"Who is asked: ids, names, or beginnings of them."`
 	History *bool    `json:"history,omitempty" jsonschema:"Whether earlier answers are in the context. Left out: as the session is set."`
 	Chair   string   `json:"chair,omitempty" jsonschema:"The oracle who merges the answers of several."`
 	Model   string   `json:"model,omitempty" jsonschema:"provider:model; left out: as the server is set to."`
@@ -35,8 +37,12 @@ type Options struct {
 	member *membership // of an oracle of a sitting
 }
 
-// MostOracles is how many can be asked at once.
-const MostOracles = 12
+// The bounds of Options.
+const (
+	MostOracles = 12  // that can be asked at once
+	longestName = 200 // characters
+	longestID   = 64  // … of a session's id
+)
 
 // keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off by.
 const keptForAnswer = 0.25
@@ -44,7 +50,7 @@ const keptForAnswer = 0.25
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
-		Decode: decode, Schema: assistant.SchemaOf[Options](), Begin: d.begin(func(o Options) beginner {
+		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
 			}
@@ -74,6 +80,27 @@ func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	m.Companion, m.Decode, m.Schema = true, nil, nil
 	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
 	return m
+}
+
+// schema is the form of Options.
+func schema() json.RawMessage {
+	form, err := jsonschema.For[Options](nil)
+	if err != nil {
+		panic(err) // Options is no type that JSON can't have
+	}
+	for _, p := range form.Properties {
+		if len(p.Types) > 0 { // null is not taken for what is left out
+			p.Type, p.Types = p.Types[len(p.Types)-1], nil
+		}
+		if p.Type == "string" {
+			p.MaxLength = jsonschema.Ptr(longestName)
+		}
+	}
+	form.Properties["session"].MaxLength = jsonschema.Ptr(longestID)
+	oracles := form.Properties["oracles"]
+	oracles.MaxItems, oracles.Items.MaxLength = jsonschema.Ptr(MostOracles), jsonschema.Ptr(longestName)
+	raw, _ := json.Marshal(form) // it has no value that JSON can't have
+	return raw
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {

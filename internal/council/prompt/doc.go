@@ -12,12 +12,12 @@ import "time"
 
 // Entry is a transcript or an oracle's response.
 type Entry struct {
-	ID       string    `json:"id"`               // "t1", "r2"
-	Sequence int       `json:"sequence"`         // from 1, of its kind
-	Oracle   string    `json:"oracle,omitempty"` // whose response it is; "": a transcript
-	At       time.Time `json:"at"`               // when it was received or made
+	ID       string    `json:"id" doc:"t1 is transcript 1, r2 answer 2."`
+	Sequence int       `json:"sequence"` // from 1, of its kind
+	Oracle   string    `json:"oracle,omitempty" doc:"Whose answer it is; left out of a transcript."`
+	At       time.Time `json:"at"` // when it was received or made
 	Text     string    `json:"text"`
-	Missing  bool      `json:"missing,omitempty"` // its file could not be read
+	Missing  bool      `json:"missing,omitempty" doc:"Its file could not be read."`
 }
 
 // Options say what a context holds.

@@ -28,7 +28,7 @@ const (
 
 // Finding is something that Repair found.
 type Finding struct {
-	Mend Mend   `json:"mend"`
+	Mend Mend   `json:"mend" doc:"What was done about it, in a word."`
 	File string `json:"file,omitempty"` // in the session's folder
 	Text string `json:"text"`           // in words
 }

@@ -15,7 +15,7 @@ import (
 type Hit struct {
 	Session string    `json:"session_id"`
 	Name    string    `json:"name,omitempty"` // of the session
-	ID      string    `json:"id,omitempty"`   // "t1": transcript 1, "r2": answer 2; "": the name of the session
+	ID      string    `json:"id,omitempty" doc:"t1 is transcript 1, r2 answer 2; left out for the name of the session."`
 	At      time.Time `json:"at"`
 	Passage string    `json:"passage"` // the words, with some around them
 }

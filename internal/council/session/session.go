@@ -104,10 +104,10 @@ type ContextSnapshot struct {
 	Responses      int      `json:"llm_response_count"`
 	IncludeHistory bool     `json:"include_llm_history"`
 	TokensEstimate *int     `json:"total_tokens_estimate,omitempty"` // nil: not estimated
-	Entries        []string `json:"entry_ids,omitempty"`             // "t1": transcript 1, "r2": answer 2
+	Entries        []string `json:"entry_ids,omitempty" doc:"t1 is transcript 1, r2 answer 2."`
 	PromptHash     string   `json:"prompt_hash,omitempty"`
 	Model          string   `json:"model,omitempty"`
-	Cut            []string `json:"cut,omitempty"` // ids that were left out for want of room
+	Cut            []string `json:"cut,omitempty" doc:"What was left out for want of room."`
 
 	jsonobject.Kept
 }
@@ -115,7 +115,7 @@ type ContextSnapshot struct {
 // Preferences are what the person chose for the session.
 type Preferences struct {
 	SimplifiedButtons bool `json:"simplified_buttons"`
-	IncludeLLMHistory bool `json:"include_llm_history"` // true where the file does not say
+	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."` // true where the file does not say
 
 	jsonobject.Kept
 }
