@@ -47,14 +47,17 @@ func commandsIn(file, text string) (calls []string) {
 // help is what the program says of a command, and the commands below it.
 func help(t *testing.T, path []string) (text string, below []string) {
 	t.Helper()
-	var out bytes.Buffer
-	if code := cli.Main(t.Context(), cli.Program{}, append(slices.Clone(path), "--help"), nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
-		t.Fatalf("sibyl %s --help: %s", strings.Join(path, " "), out.String())
+	args := append(slices.Clone(path), "--help")
+	if len(path) == 0 {
+		args = []string{"help", "all"}
 	}
-	_, list, _ := strings.Cut(out.String(), "Available Commands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	for line := range strings.Lines(list) {
-		below = append(below, strings.Fields(line)[0])
+	var out bytes.Buffer
+	if code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
+		t.Fatalf("sibyl %s: %s", strings.Join(args, " "), out.String())
+	}
+	_, list, _ := strings.Cut(out.String(), map[bool]string{true: "Examples:\n", false: "Available Commands:\n"}[len(path) == 0])
+	for _, line := range regexp.MustCompile(`(?m)^  ([a-z-]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
+		below = append(below, line[1])
 	}
 	return out.String(), below
 }
