@@ -66,7 +66,12 @@ func (h *heavy) begin() {
 }
 
 func (h *heavy) append(end *journal.End) {
-	h.add(func(r journal.Record) error { return h.store.Append(h.Context(), "ada", "r", []journal.Record{r}, end) })
+	h.add(func(r journal.Record) error {
+		if end != nil {
+			r.Kind = run.KindEnd
+		}
+		return h.store.Append(h.Context(), "ada", "r", []journal.Record{r}, end)
+	})
 }
 
 func (h *heavy) add(do func(journal.Record) error) {
