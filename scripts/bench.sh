@@ -17,12 +17,9 @@ bench . ./internal/oracle/classify
 echo "search of several words in the Go source tree, warm, without an index (aim: 300 ms)"
 bench SearchGoTree ./internal/tool/code
 echo "one append to the journal, synchronous=FULL"
-bench Append ./internal/store/sqlite
-echo "appends to the journal in PostgreSQL, on a server whose commits wait for the disk"
-bench Append ./internal/store/postgres
-echo "whole runs in the journal alone, so many at once: SQLite, PostgreSQL"
-bench Runs ./internal/store/sqlite
-bench Runs ./internal/store/postgres
+bench AppendToFile ./internal/store
+echo "whole runs in the journal alone, so many at once: SQLite, and PostgreSQL on a server whose commits wait for the disk"
+bench Runs ./internal/store
 echo "start beside Go's smallest program: --version (aim: 10 ms), an offline answer on a small folder (aim: 30 ms)"
 bench '^BenchmarkStart$' ./cmd/sibyl 30x
 echo "redaction of a text without secrets (aim: 1.5 GB/s)"

@@ -34,9 +34,9 @@ together() {
 	[ -z "$failed" ]
 }
 together 'sh scripts/client.sh' 'sh scripts/web.sh' 'sh scripts/mcp.sh'
-# What eval/find asks about: a search in other modules would give other figures.
+# What eval/find and eval/oracle ask about: a search in other modules would give other figures.
 # shellcheck disable=SC2046 # each is a word of its own
-go mod download $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
+go mod download github.com/pressly/goose/v3@v3.28.0 $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
 
 # Tests wait as well as compute, so one package more than there are cores is tested at once.
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))

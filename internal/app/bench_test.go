@@ -23,7 +23,7 @@ import (
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 	"sibyl/internal/tool"
 )
 

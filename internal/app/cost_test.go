@@ -19,7 +19,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/store"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // perRun is what a run of the bench adds to each database, in a session of its own, once its tree and prompts are known.

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/app/teststore"
 	"sibyl/internal/config"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // onOneStore skips a story of how the page looks, or of how long it takes, where SIBYL_TEST_STORE asks for PostgreSQL: both are the page's alone.

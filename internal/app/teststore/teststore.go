@@ -16,9 +16,8 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
-	"sibyl/internal/store/postgres"
-	"sibyl/internal/store/postgres/pgtest"
-	"sibyl/internal/store/sqlite"
+	storage "sibyl/internal/store"
+	"sibyl/internal/store/pgtest"
 )
 
 // Env names the store.
@@ -55,9 +54,9 @@ func Empty(tb testing.TB) journal.Store {
 	case "":
 		return memory.New()
 	case "sqlite":
-		store, err = sqlite.Open(tb.Context(), filepath.Join(tb.TempDir(), "sibyl.db"))
+		store, err = storage.OpenFile(tb.Context(), filepath.Join(tb.TempDir(), "sibyl.db"))
 	case "postgres":
-		store, err = postgres.Open(tb.Context(), place(tb))
+		store, err = storage.OpenServer(tb.Context(), place(tb))
 	default:
 		err = fmt.Errorf("%s is %q, which is neither sqlite nor postgres", Env, name)
 	}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// fileWrite is a write that waits for its transaction.
+type fileWrite struct {
+	ctx   context.Context
+	do    func(*tx) error
+	since time.Time
+	err   error         // known when done is closed
+	done  chan struct{} // closed when the write is on the disk, or nothing of it is
+}
+
+// writing implements dialect.
+func (f *file) writing(ctx context.Context, do func(*tx) error) error {
+	if f.readOnly != nil {
+		return f.readOnly
+	}
+	w := &fileWrite{ctx: ctx, do: do, since: time.Now(), done: make(chan struct{})}
+	select {
+	case f.writes <- w:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-w.done // a transaction that has begun runs to its end
+	return f.explain(w.err)
+}
+
+// serve carries out writes until the file is closed. Those that wait when a transaction has begun share it: each fails or succeeds by
+// itself, and only the commit is one for all.
+func (f *file) serve() {
+	defer close(f.stopped)
+	for {
+		select {
+		case first := <-f.writes:
+			group := []*fileWrite{first}
+			if first.err = f.begin(first.ctx, first.since); first.err == nil {
+				group = append(group, f.waiting()...)
+				f.commit(group)
+			}
+			for _, w := range group {
+				close(w.done)
+			}
+		case <-f.closing:
+			return
+		}
+	}
+}
+
+// begin begins a transaction of a write that has waited since a time.
+func (f *file) begin(ctx context.Context, since time.Time) error {
+	if err := f.stands(); err != nil {
+		return err
+	}
+	return f.patiently(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
+}
+
+// end commits the transaction. Its error says that nothing of it is left.
+func (f *file) end() error {
+	err := f.execute("COMMIT")
+	if err != nil {
+		_ = f.execute("ROLLBACK") // which says only that SQLite has rolled back by itself
+	}
+	return err
+}
+
+// execute executes a statement on the connection that writes, which no context interrupts.
+func (f *file) execute(text string) error {
+	return f.deliver(context.Background(), f.writer, statement{text: text})
+}
+
+// waiting are the writes that wait.
+func (f *file) waiting() (all []*fileWrite) {
+	for {
+		select {
+		case w := <-f.writes:
+			all = append(all, w)
+		default:
+			return all
+		}
+	}
+}
+
+// commit carries out the writes of a group and ends the transaction.
+func (f *file) commit(group []*fileWrite) {
+	var lost error // the whole transaction, as SQLite gives it up when the disk is full
+	for _, w := range group {
+		if lost == nil {
+			w.err, lost = f.part(w.do)
+		}
+	}
+	if endErr := f.end(); lost == nil {
+		lost = endErr
+	}
+	for _, w := range group {
+		if w.err == nil {
+			w.err = lost
+		}
+	}
+}
+
+// part carries out a write that may fail by itself. lost says that nothing of the transaction is left.
+func (f *file) part(do func(*tx) error) (failed, lost error) {
+	if err := f.execute("SAVEPOINT part"); err != nil {
+		return err, err
+	}
+	t := f.tx(context.Background(), f.writer)
+	if failed = do(t); failed == nil {
+		failed = t.send()
+	}
+	if failed != nil && f.execute("ROLLBACK TO part") != nil {
+		return failed, failed
+	}
+	return failed, f.execute("RELEASE part")
+}
+
+// reading implements dialect.
+func (f *file) reading(ctx context.Context, do func(*tx) error) error {
+	return f.explain(f.lend(ctx, do))
+}
+
+func (f *file) lend(ctx context.Context, do func(*tx) error) error {
+	return f.patiently(ctx, time.Now(), func() error {
+		conn, err := f.readers.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(do(f.tx(ctx, conn)), conn.Close())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	})
+}
+
+// tx is a connection of whoever has it.
+func (f *file) tx(ctx context.Context, conn *sql.Conn) *tx {
+	deliver := func(t *tx, all []statement) error {
+		for _, s := range all {
+			if err := f.deliver(t.ctx, conn, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return &tx{ctx: ctx, deliver: deliver}
+}
+
+func (f *file) deliver(ctx context.Context, conn *sql.Conn, s statement) error {
+	prepared, err := f.prepare(ctx, conn, s.text)
+	if err != nil {
+		return err
+	}
+	if conn != f.writer {
+		defer prepared.Close() //nolint:errcheck // nothing was written with it
+	}
+	if s.take == nil {
+		_, err := prepared.ExecContext(ctx, s.args...)
+		return err
+	}
+	found, err := prepared.QueryContext(ctx, s.args...)
+	if err != nil {
+		return err
+	}
+	err = s.take(found)
+	if closeErr := found.Close(); err == nil { // else it says the same again
+		err = closeErr
+	}
+	return err
+}
+
+// prepare prepares a statement in SQLite's words. The connection that writes keeps them, since to prepare one takes longer than to execute it.
+func (f *file) prepare(ctx context.Context, conn *sql.Conn, text string) (*sql.Stmt, error) {
+	if known := f.prepared[text]; known != nil && conn == f.writer {
+		return known, nil
+	}
+	prepared, err := conn.PrepareContext(ctx, f.words.Replace(text))
+	if err == nil && conn == f.writer {
+		f.prepared[text] = prepared
+	}
+	return prepared, err
+}
+
+// patiently repeats do while another process keeps it from the database, up to the busy timeout after a start.
+func (f *file) patiently(ctx context.Context, start time.Time, do func() error) error {
+	deadline := start.Add(f.busyTimeout)
+	for {
+		err := do()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(busyPause):
+		}
+	}
+}
