@@ -45,10 +45,9 @@ type file struct {
 
 	words    *strings.Replacer
 	info     os.FileInfo // of the file when it was opened
-	readers  *sql.DB
-	pool     *sql.DB // of the one connection that writes
-	writer   *sql.Conn
-	prepared map[string]*sql.Stmt // on writer
+	pools    []*sql.DB
+	readers  chan *link // those that nobody has
+	writer   *link
 	writes   chan *fileWrite
 	closing  chan struct{}
 	stopped  chan struct{} // closed when the writer is done
@@ -92,7 +91,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		f.closeAll()
 		return nil, f.lost()
 	}
-	if f.readers, err = open(f.dsn("query_only(1)"), mostReaders); err != nil {
+	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
 		return nil, err
 	}
 	go f.serve()
@@ -117,7 +116,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: fileWords(), prepared: make(map[string]*sql.Stmt),
+	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: fileWords(),
 		writes: make(chan *fileWrite), closing: make(chan struct{}), stopped: make(chan struct{})}
 	for _, opt := range opts {
 		opt(f)
@@ -127,15 +126,18 @@ func newFile(path string, opts []FileOption) (*file, error) {
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 
-// open opens a pool of so many connections, which are kept.
-func open(dsn string, most int) (*sql.DB, error) {
+// open gives so many connections, each of which is opened when it is first used.
+func (f *file) open(dsn string, n int) (chan *link, error) {
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(most)
-	pool.SetMaxIdleConns(most)
-	return pool, nil
+	f.pools = append(f.pools, pool)
+	links := make(chan *link, n)
+	for range n {
+		links <- &link{pool: pool, prepared: make(map[string]*sql.Stmt)}
+	}
+	return links, nil
 }
 
 // createFile makes an empty file that only its owner can read, unless there is one: SQLite would give it the mode of
@@ -184,16 +186,11 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.pool, err = open(f.dsn(), 1); err != nil {
-		return err
-	}
-	err = f.patiently(ctx, time.Now(), func() (err error) {
-		f.writer, err = f.pool.Conn(ctx)
-		return err
-	})
+	writers, err := f.open(f.dsn(), 1)
 	if err != nil {
 		return err
 	}
+	f.writer = <-writers
 	version, err := f.version(ctx, f.tx(ctx, f.writer))
 	if err != nil {
 		return err
@@ -270,7 +267,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if f.readers, err = open(dsn, mostReaders); err != nil {
+	if f.readers, err = f.open(dsn, mostReaders); err != nil {
 		return err
 	}
 	err = f.lend(ctx, func(t *tx) error {
@@ -293,7 +290,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 
 // close implements dialect.
 func (f *file) close() error {
-	if f.writer != nil {
+	if f.readOnly == nil {
 		close(f.closing)
 		<-f.stopped
 	}
@@ -303,19 +300,16 @@ func (f *file) close() error {
 // closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may not write.
 func (f *file) closeAll() error {
 	var errs []error
-	if f.readers != nil {
-		errs = append(errs, f.readers.Close())
-	}
-	for _, prepared := range f.prepared {
-		errs = append(errs, prepared.Close())
+	for len(f.readers) > 0 {
+		errs = append(errs, (<-f.readers).close())
 	}
 	if f.writer != nil {
-		errs = append(errs, f.writer.Close())
+		errs = append(errs, f.writer.close())
 	}
-	if f.pool != nil {
-		errs = append(errs, f.pool.Close())
+	for _, pool := range f.pools {
+		errs = append(errs, pool.Close())
 	}
-	f.readers, f.writer, f.pool = nil, nil, nil
+	f.pools, f.writer = nil, nil
 	return errors.Join(errs...)
 }
 

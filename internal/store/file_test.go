@@ -49,7 +49,7 @@ func beside(t *testing.T, path string, statements ...string) {
 // pragma sets something of the connection that writes, beside any transaction.
 func pragma(t *testing.T, db *DB, statement string) {
 	t.Helper()
-	if _, err := inFile(t, db).writer.ExecContext(t.Context(), statement); err != nil {
+	if _, err := inFile(t, db).writer.conn.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,20 +76,17 @@ func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
 
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	f := inFile(t, openAt(t, newPath(t)))
-	conns := map[*sql.Conn]string{f.writer: "0"}
+	links := map[*link]string{f.writer: "0"}
 	for range mostReaders {
-		conn, err := f.readers.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close() //nolint:errcheck // it is given back
-		conns[conn] = "1"
+		l := <-f.readers
+		defer func() { f.readers <- l }()
+		links[l] = "1"
 	}
-	for conn, queryOnly := range conns {
+	for l, queryOnly := range links {
 		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1", "query_only": queryOnly}
 		for pragma, want := range want {
-			var got string
-			if err := conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			got, err := rows(f.tx(t.Context(), l), value[string], "PRAGMA "+pragma)
+			if err != nil || got[0] != want {
 				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
 			}
 		}

@@ -125,24 +125,61 @@ func (f *file) reading(ctx context.Context, do func(*tx) error) error {
 }
 
 func (f *file) lend(ctx context.Context, do func(*tx) error) error {
-	return f.patiently(ctx, time.Now(), func() error {
-		conn, err := f.readers.Conn(ctx)
-		if err != nil {
-			return err
+	var l *link
+	select {
+	case l = <-f.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { f.readers <- l }()
+	err := f.patiently(ctx, time.Now(), func() error { return do(f.tx(ctx, l)) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// link is a connection, which one goroutine has at a time. It keeps its statements, since to prepare one takes longer than to execute it.
+type link struct {
+	pool     *sql.DB
+	conn     *sql.Conn // nil until it is first used
+	prepared map[string]*sql.Stmt
+}
+
+func (l *link) close() error {
+	var errs []error
+	for _, prepared := range l.prepared {
+		errs = append(errs, prepared.Close())
+	}
+	if l.conn != nil {
+		errs = append(errs, l.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// prepare prepares a statement in SQLite's words.
+func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, err error) {
+	if known := l.prepared[text]; known != nil {
+		return known, nil
+	}
+	if l.conn == nil {
+		if l.conn, err = l.pool.Conn(ctx); err != nil {
+			l.conn = nil
+			return nil, err
 		}
-		err = errors.Join(do(f.tx(ctx, conn)), conn.Close())
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return err
-	})
+	}
+	prepared, err := l.conn.PrepareContext(ctx, f.words.Replace(text))
+	if err == nil {
+		l.prepared[text] = prepared
+	}
+	return prepared, err
 }
 
 // tx is a connection of whoever has it.
-func (f *file) tx(ctx context.Context, conn *sql.Conn) *tx {
+func (f *file) tx(ctx context.Context, l *link) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {
-			if err := f.deliver(t.ctx, conn, s); err != nil {
+			if err := f.deliver(t.ctx, l, s); err != nil {
 				return err
 			}
 		}
@@ -151,13 +188,10 @@ func (f *file) tx(ctx context.Context, conn *sql.Conn) *tx {
 	return &tx{ctx: ctx, deliver: deliver}
 }
 
-func (f *file) deliver(ctx context.Context, conn *sql.Conn, s statement) error {
-	prepared, err := f.prepare(ctx, conn, s.text)
+func (f *file) deliver(ctx context.Context, l *link, s statement) error {
+	prepared, err := f.prepare(ctx, l, s.text)
 	if err != nil {
 		return err
-	}
-	if conn != f.writer {
-		defer prepared.Close() //nolint:errcheck // nothing was written with it
 	}
 	if s.take == nil {
 		_, err := prepared.ExecContext(ctx, s.args...)
@@ -172,18 +206,6 @@ func (f *file) deliver(ctx context.Context, conn *sql.Conn, s statement) error {
 		err = closeErr
 	}
 	return err
-}
-
-// prepare prepares a statement in SQLite's words. The connection that writes keeps them, since to prepare one takes longer than to execute it.
-func (f *file) prepare(ctx context.Context, conn *sql.Conn, text string) (*sql.Stmt, error) {
-	if known := f.prepared[text]; known != nil && conn == f.writer {
-		return known, nil
-	}
-	prepared, err := conn.PrepareContext(ctx, f.words.Replace(text))
-	if err == nil && conn == f.writer {
-		f.prepared[text] = prepared
-	}
-	return prepared, err
 }
 
 // patiently repeats do while another process keeps it from the database, up to the busy timeout after a start.
