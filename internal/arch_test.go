@@ -238,7 +238,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
 			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config", "internal/keys"):
 				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)
-			case isWay && under(name, "internal/store", "internal/journal/memory"):
+			case isWay && under(name, "internal/store"):
 				broken("%s imports %s: a way in parses and renders; service reads the journal", pkg, name)
 			}
 		})

@@ -51,12 +51,11 @@ longest=$(go list ./cmd/sibyl ./web/stories)
 others=$(go list ./... | grep -vxF -e "$longest" -e "$(echo "$raced" | tr ' ' '\n')" -e "$(go list ./internal/mcp/conformance)")
 # shellcheck disable=SC2086 # each is a word of its own
 go test -p "$atonce" $longest $others
-# What is left waits more than it computes, so all of it is done together: the tests for data races; what must hold on every store, which is the suites
-# of the run room and of the task assistant, and every effect killed at every write; and on PostgreSQL what people do on the page.
+# What is left waits more than it computes, so all of it is done together: the tests for data races; and on PostgreSQL what must hold on every store,
+# which is the suites of the run room and of the task assistant, every effect killed at every write, and what people do on the page.
 holds='go test ./internal/run ./internal/taskchat; go test -run Crash ./internal/oracle'
 together \
 	"export SIBYL_TEST_STORE=postgres; $holds" \
 	'SIBYL_TEST_STORE=postgres go test ./web/stories' \
-	"export SIBYL_TEST_STORE=sqlite; $holds" \
 	${raced:+"CGO_ENABLED=1 go test -race $raced"} \
 	${raced:+'CGO_ENABLED=1 go test -race -short ./internal/oracle'}

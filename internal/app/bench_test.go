@@ -20,7 +20,6 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/store/pgtest"
@@ -55,23 +54,17 @@ type bench struct {
 	question oracle.Question
 }
 
-func newBench(tb testing.TB) *bench { return newBenchOn(tb, "", nil) }
-
-// inMemory puts a store in memory in place of the database.
-func inMemory(db journal.Store) journal.Store {
-	_ = db.Close()
-	return memory.New()
-}
+func newBench(tb testing.TB) *bench { return newBenchOn(tb, "") }
 
 // newBenchOn is the program on a PostgreSQL database or, if it is "", an SQLite file.
-func newBenchOn(tb testing.TB, database string, store func(journal.Store) journal.Store) *bench {
+func newBenchOn(tb testing.TB, database string) *bench {
 	tb.Helper()
 	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data"), "SIBYL_DATABASE=" + database}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := Open(tb.Context(), cfg, Options{Build: "bench", Store: store})
+	a, err := Open(tb.Context(), cfg, Options{Build: "bench"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -270,9 +263,6 @@ func BenchmarkRun(b *testing.B) {
 		if atOnce == 16 {
 			b.Run("postgres-16-and-10-nodes-listen", func(b *testing.B) { onPostgres(b, server, atOnce, 10) })
 		}
-		b.Run(fmt.Sprintf("memory-%d", atOnce), func(b *testing.B) {
-			measure(b, atOnce, newBenchOn(b, "", inMemory).once)
-		})
 		b.Run(fmt.Sprintf("bare-%d", atOnce), func(b *testing.B) {
 			transport := http.DefaultTransport.(*http.Transport).Clone()
 			transport.MaxIdleConnsPerHost = 256
@@ -287,7 +277,7 @@ func BenchmarkRun(b *testing.B) {
 func onPostgres(b *testing.B, server *pgtest.Server, atOnce, listeners int) {
 	b.Helper()
 	dsn := server.New(b)
-	p := newBenchOn(b, dsn, nil)
+	p := newBenchOn(b, dsn)
 	ctx, cancel := context.WithCancel(b.Context())
 	var heard atomic.Int64
 	var all sync.WaitGroup

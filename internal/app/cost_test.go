@@ -45,7 +45,7 @@ func TestRunAddsTheSameRowsToEveryDatabaseInFewRoundTrips(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		dsn := pgtest.New(t)
 		wire := tap(t, dsn)
-		b := newBenchOn(t, wire.dsn, nil)
+		b := newBenchOn(t, wire.dsn)
 		plays(t, b)
 		before, turns := content(t, b), wire.turns()
 		plays(t, b)
@@ -300,7 +300,7 @@ func BenchmarkUpkeep(b *testing.B) {
 			if database == "postgres" {
 				dsn = server.New(b)
 			}
-			db := newBenchOn(b, dsn, nil).Store
+			db := newBenchOn(b, dsn).Store
 			keys := begun(b, db, running)
 			now := time.Now()
 			for _, ask := range []struct {

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sibyl/internal/app"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 )
 
 // sweep calls retire on a journal with so many sessions that were used 40 days ago, one that was used the day before yesterday, and one that
@@ -25,10 +26,16 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 	return sweepUsed(t, retention, broken, ago...)
 }
 
-// sweepUsed is sweep on sessions that were used so long ago.
+// sweepUsed is sweep on sessions that were used so long ago, in a time that stands still while the database works.
 func sweepUsed(t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration) (said string, left int, err error) {
 	t.Helper()
-	var store journal.Store = memory.New()
+	synctest.Test(t, func(t *testing.T) { said, left, err = sweepNow(t, retention, broken, ago...) })
+	return said, left, err
+}
+
+func sweepNow(t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration) (said string, left int, err error) {
+	t.Helper()
+	var store journal.Store = teststore.Empty(t)
 	for i, d := range ago {
 		used := time.Now().Add(-d)
 		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, Assistant: "some", CreatedAt: used, UpdatedAt: used}

@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 )
 
 // threeTurns is a run of three turns and two calls: seven writes to the journal.
@@ -27,7 +27,7 @@ const threeTurns = `<Sequence>
 // bench is a world of reads that answer at once: a turn with half a kilobyte, a call with what it read.
 func bench(b *testing.B, read int) (*run.Engine, journal.Store) {
 	b.Helper()
-	store := journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada})
+	store := journaltest.Await(teststore.Empty(b), journal.Session{ID: session, Owner: ada})
 	type in struct {
 		What string `port:"what"`
 	}

@@ -2,8 +2,7 @@
 //
 //   - A server listens on a Unix socket alone, in a folder of its own, so that servers never meet. Everybody who may open the folder
 //     is let in as postgres.
-//   - It runs the machine's own programs. Where there are none it fetches Debian's packages, once, into a cache folder, and unpacks
-//     them without an install.
+//   - It runs the machine's own programs.
 //   - It dies with the process that started it, however that ends. What it leaves behind then is removed by the next start.
 //   - PostgreSQL refuses to run as root, so there it runs as postgres or nobody.
 package pgtest

@@ -10,28 +10,19 @@ import (
 	"strings"
 )
 
-// programs are those of one version of PostgreSQL.
-type programs struct {
-	bin       string // their folder
-	libraries string // folders of libraries that the system does not know, joined by colons
-}
-
-// find returns the machine's programs, or Debian's.
-func find(ctx context.Context) (programs, error) {
+// find returns the folder of the machine's programs.
+func find(ctx context.Context) (bin string, err error) {
 	for _, bin := range installed(ctx) {
-		if (programs{bin: bin}).complete() {
-			return programs{bin: bin}, nil
+		if complete(bin) {
+			return bin, nil
 		}
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return programs{}, errors.New("there is no PostgreSQL here (install it, so that initdb and postgres are in the PATH)")
-	}
-	return fetched(ctx)
+	return "", errors.New("there is no PostgreSQL here: install it (apt-get install postgresql), so that initdb and postgres are in the PATH or below /usr/lib/postgresql")
 }
 
-func (p programs) complete() bool {
+func complete(bin string) bool {
 	for _, name := range []string{"initdb", "postgres"} {
-		if info, err := os.Stat(filepath.Join(p.bin, name)); err != nil || info.IsDir() {
+		if info, err := os.Stat(filepath.Join(bin, name)); err != nil || info.IsDir() {
 			return false
 		}
 	}

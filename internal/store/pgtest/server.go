@@ -25,10 +25,10 @@ const (
 
 // Server is a PostgreSQL server with a folder of its own. One goroutine uses it at a time, but for New and DSN.
 type Server struct {
-	programs programs
-	options  Options
-	folder   string   // holds the data and the socket
-	lock     *os.File // is locked as long as the folder is in use
+	bin     string // the folder of the programs
+	options Options
+	folder  string   // holds the data and the socket
+	lock    *os.File // is locked as long as the folder is in use
 
 	mu     sync.Mutex
 	exited chan struct{} // closed when the server that was started last has exited
@@ -47,7 +47,7 @@ func open(ctx context.Context, o Options) (s *Server, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*patience)
 	defer cancel()
 	s = &Server{options: o}
-	if s.programs, err = find(ctx); err != nil {
+	if s.bin, err = find(ctx); err != nil {
 		return nil, err
 	}
 	root := "/tmp"
@@ -109,10 +109,10 @@ func sweep(ctx context.Context, root string) {
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
 func (s *Server) initialize(ctx context.Context) error {
-	cmd := s.programs.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	cmd := s.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	cmd.Dir = s.folder
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb of %s: %w: %s", s.programs.bin, err, out)
+		return fmt.Errorf("initdb of %s: %w: %s", s.bin, err, out)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (s *Server) start(ctx context.Context) error {
 		args = append(args, "-c", setting)
 	}
 	// Of a command that ends with ctx, the server would too.
-	cmd := s.programs.command(context.WithoutCancel(ctx), "postgres", args...)
+	cmd := s.command(context.WithoutCancel(ctx), "postgres", args...)
 	cmd.Dir, cmd.WaitDelay = s.folder, patience
 	log := &tail{ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -234,12 +234,9 @@ func (t *tail) String() string {
 }
 
 // command is a call of a program of PostgreSQL's, under the user it may run as.
-func (p programs) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, name), args...)
+func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
-	if p.libraries != "" {
-		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+p.libraries)
-	}
 	cmd.SysProcAttr = attributes()
 	return cmd
 }

@@ -1,5 +1,5 @@
-// Package teststore is the journal that tests of other rooms run on. They run on one in memory, and with SIBYL_TEST_STORE=sqlite or =postgres
-// on one in a database: all that they show must hold on each.
+// Package teststore is the database that tests of other rooms run on: an SQLite file that does not wait for the disk, and with
+// SIBYL_TEST_STORE=postgres a database on a PostgreSQL server. All that they show must hold on each.
 //
 // It works in a bubble of synctest: a clock that is not real stands still while a database is asked something.
 package teststore
@@ -15,13 +15,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
-	storage "sibyl/internal/store"
+	"sibyl/internal/node"
+	"sibyl/internal/store"
 	"sibyl/internal/store/pgtest"
+	"sibyl/internal/task"
+	"sibyl/internal/user"
 )
 
 // Env names the store.
 const Env = "SIBYL_TEST_STORE"
+
+// Store is all that a database keeps.
+type Store interface {
+	journal.Store
+	user.Store
+	task.Store
+	node.Registry
+}
 
 // Suite is all tests of a process.
 type Suite struct{ tests interface{ Run() int } }
@@ -46,17 +56,15 @@ func (s Suite) Run() int {
 }
 
 // Empty is a store with nothing in it, which is closed after the test.
-func Empty(tb testing.TB) journal.Store {
+func Empty(tb testing.TB) Store {
 	tb.Helper()
-	var store journal.Store
+	var db Store
 	var err error
 	switch name := os.Getenv(Env); name {
-	case "":
-		return memory.New()
-	case "sqlite":
-		store, err = storage.OpenFile(tb.Context(), filepath.Join(tb.TempDir(), "sibyl.db"))
+	case "", "sqlite":
+		db, err = store.OpenFile(tb.Context(), file(tb), store.Unsynced())
 	case "postgres":
-		store, err = storage.OpenServer(tb.Context(), place(tb))
+		db, err = store.OpenServer(tb.Context(), place(tb))
 	default:
 		err = fmt.Errorf("%s is %q, which is neither sqlite nor postgres", Env, name)
 	}
@@ -64,11 +72,43 @@ func Empty(tb testing.TB) journal.Store {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		if err := db.Close(); err != nil {
 			tb.Errorf("close the store: %v", err)
 		}
 	})
-	return store
+	return db
+}
+
+// blank is a file with the tables and no row. To copy it costs less than to make one.
+var blank = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "sibyl-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // it is in nobody's way
+	path := filepath.Join(folder, "sibyl.db")
+	db, err := store.OpenFile(context.Background(), path, store.Unsynced())
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// file is the path of an empty database of the test's own.
+func file(tb testing.TB) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "sibyl.db")
+	content, err := blank()
+	if err == nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
 
 // places are databases of the process that no test uses. To empty one costs less than to make one.
