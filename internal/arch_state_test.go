@@ -12,9 +12,7 @@ var makers = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.On
 	"reflect.TypeFor", "time.Date", "base64.StdEncoding.EncodeToString", "json.RawMessage"}
 
 // pools are package-level variables that change, and that nobody can tell from ones that do not.
-var pools = map[string]string{
-	"internal/run/engine.go encoders": "a sync.Pool of buffers: a run is recorded alike whatever is in it",
-}
+var pools = map[string]string{}
 
 // variables reports the package-level variables that hold state: those of a kind that is changed in place, and those that a function writes.
 // What is left are errors, functions, patterns, embedded files and tables.

@@ -76,7 +76,7 @@ func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.mu.Unlock()
 		answer = req.answer()
 	}
-	s := modeltest.NewOpenAIServer(nil, answer)
+	s := modeltest.NewServer(nil, answer)
 	s.Models = []string{"council"}
 	defer s.Close()
 	c.mu.Lock()

@@ -25,8 +25,8 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 		"from another process": func(t *testing.T, s *story, _ *exec.Cmd) { s.sibyl(t, "", "inquiry", "stop") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			witness := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
-			witness.Models = []modeltest.OllamaModel{{Name: "silent"}}
+			witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
+			witness.Models = []string{"silent"}
 			s := newStory(t)
 			settings := filepath.Join(s.data, "settings.yaml")
 			if err := os.WriteFile(settings, []byte("ollama: {host: '"+witness.BaseURL+"'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n"), 0o600); err != nil {

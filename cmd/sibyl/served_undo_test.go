@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sibyl/internal/app"
 )
 
 // As the played model leaves the note.
@@ -144,6 +147,10 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 	lost := s.notes("ada")
 	shelf := filepath.Join(s.data, "replaced")
 	age(t, filepath.Join(shelf, "writes", write+".json"), 31*24*time.Hour)
+	marks := fmt.Appendf(nil, `{"settled":%[1]q,"marked":%[1]q,"looked":%[1]q}`, time.Now().Format(time.RFC3339))
+	if err := os.WriteFile(app.MarksFile(s.data), marks, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.sibyl(t, "", "ask", "--config", s.config, "Add a note to caching.md that we use no cache", "--vault", s.vault)
 	if ids := s.writes("ada"); len(ids) != 1 || ids[0] != lost {
 		t.Errorf("after 31 days there are %v, and %s was made before", ids, write)

@@ -83,6 +83,10 @@ func (a *actor) requests() int {
 
 func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var answer modeltest.Answer
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages") != (a.protocol == "anthropic") {
+		http.NotFound(w, r) // the one below speaks every protocol
+		return
+	}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -110,23 +114,9 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	speak.ServeHTTP(w, r)
 }
 
-// speaker knows the protocol, and gives one answer.
+// speaker gives one answer.
 func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
-	switch a.protocol {
-	case "anthropic":
-		s := modeltest.NewAnthropicServer(nil, answer)
-		s.Models = []string{a.name}
-		return s, s.Close
-	case "gemini":
-		s := modeltest.NewGeminiServer(nil, answer)
-		s.Models = []modeltest.GeminiModel{{Name: "models/" + a.name, Methods: []string{"generateContent"}}}
-		return s, s.Close
-	case "ollama":
-		s := modeltest.NewOllamaServer(nil, answer)
-		s.Models = []modeltest.OllamaModel{{Name: a.name}}
-		return s, s.Close
-	}
-	s := modeltest.NewOpenAIServer(nil, answer)
+	s := modeltest.NewServer(nil, answer)
 	s.Models = []string{a.name}
 	return s, s.Close
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -69,11 +68,6 @@ type CallReceipt struct {
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
 	Held      string       `json:"held,omitempty"`   // why it was not called, where what it would have sent wants a yes of the person
-}
-
-// Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
-func (r CallReceipt) Faithful(raw json.RawMessage) bool {
-	return r.Error == nil && (r.Result == nil || bytes.Contains(raw, r.Result.Data) && (r.Result.Refs == nil || len(r.Result.Refs) > 0))
 }
 
 // held is why the call of a completion was not made, if it wants a yes of the person.

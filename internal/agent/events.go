@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/text"
 )
 
 // The events that leaves tell people. Their fields are what programs read; String is what people do.
@@ -116,7 +117,7 @@ func (e LoopFound) String() string {
 func (e ToolTakenAway) String() string { return e.Tool + " is not offered any more" }
 
 func (e NotesTaken) String() string {
-	return fmt.Sprintf("notes of %d tokens stand for %s", e.Tokens, Counted(e.Turns, "turn"))
+	return fmt.Sprintf("notes of %d tokens stand for %s", e.Tokens, text.Count(e.Turns, "turn"))
 }
 
 // Size is a number of bytes for people.

@@ -7,6 +7,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 )
 
@@ -40,17 +41,17 @@ func (s Sources) Unsaid(query string) string {
 	for _, field := range strings.Split(query, " ") {
 		word := strings.Trim(field, asides)
 		if word == "" || utf8.RuneCountInString(field)-utf8.RuneCountInString(word) > 2 {
-			return whyCoded.With(Brief(field, 60))
+			return whyCoded.With(text.Brief(field, 60))
 		}
 		if isFree(word) {
 			continue
 		}
 		said := spoken.has(word)
 		if !said && (utf8.RuneCountInString(word) == 1 || !web.has(word)) {
-			return whyUnsaid.With(Brief(word, 60))
+			return whyUnsaid.With(text.Brief(word, 60))
 		}
 		if seen[strings.ToLower(word)] || !isCased(word) && !spoken.fields[word] && !web.fields[word] {
-			return whyCoded.With(Brief(word, 60))
+			return whyCoded.With(text.Brief(word, 60))
 		}
 		seen[strings.ToLower(word)] = true
 		if said {
@@ -62,7 +63,7 @@ func (s Sources) Unsaid(query string) string {
 		}
 	}
 	if found > mostFound || numbers > mostFoundNumbers {
-		return whyCoded.With(Brief(query, 60))
+		return whyCoded.With(text.Brief(query, 60))
 	}
 	return ""
 }

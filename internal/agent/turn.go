@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,11 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -79,11 +78,6 @@ type TurnReceipt[R any] struct {
 	Tries      []model.Try      `json:"tries,omitempty"`      // models that were asked before the one that answered
 }
 
-// Faithful says that the turn in its provider's own form, if it has one, stands in raw as it is. Lists that are empty are left out.
-func (r TurnReceipt[R]) Faithful(raw json.RawMessage) bool {
-	return r.Native == nil || bytes.Contains(raw, r.Native.Turn)
-}
-
 // Reply is what a tree knows of one turn of the model. Ref is the record that holds it.
 type Reply struct {
 	Ref     int64      `json:"ref"`
@@ -134,7 +128,7 @@ func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply
 }
 
 func proposed(call model.ToolCall, tools []ToolFact) CallFact {
-	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: Brief(call.Arguments, 80)}
+	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: text.Brief(call.Arguments, 80)}
 	t := factOf(tools, call.Name)
 	if t.Once || t.Out.To != "" {
 		f.Digest, f.Twice, f.Size = digestOf(call.Name, call.Arguments), twice(call.Arguments), len(call.Arguments)
@@ -206,26 +200,6 @@ func callTokens(calls []model.ToolCall) (n int) {
 		n += Tokens(c.Name) + Tokens(c.Arguments)
 	}
 	return n
-}
-
-// Brief shortens a text to one line for people.
-func Brief(s string, most int) string {
-	oddSpace := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
-	if strings.ContainsFunc(s, oddSpace) || strings.Contains(s, "  ") || strings.Trim(s, " ") != s {
-		s = strings.Join(strings.Fields(s), " ")
-	}
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most-1]) + "…"
-	}
-	return s
-}
-
-// Counted is a number with its noun.
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Digest names a text, which may be given in parts.

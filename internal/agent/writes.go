@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -81,7 +82,7 @@ func (w *Writes) add(a asked, fate WriteFate, why string) {
 		a.text = ""
 	}
 	if len(w.Missing) < mostMissing {
-		u := Unwritten{Tool: a.tool, Target: Brief(a.target, 120), Fate: fate, Why: Brief(why, 200), Turn: a.turn, Key: a.key, Text: a.text}
+		u := Unwritten{Tool: a.tool, Target: text.Brief(a.target, 120), Fate: fate, Why: text.Brief(why, 200), Turn: a.turn, Key: a.key, Text: a.text}
 		w.Missing = append(w.Missing[:len(w.Missing):len(w.Missing)], u)
 	}
 }

@@ -62,11 +62,11 @@ type Config struct {
 	Users   Users
 	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
 	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
-	Council *council.Desk                       // nil: no routes of the Council
+	Council *council.Deps                       // nil: no routes of the Council
 	Notes   *Notes                              // nil: no routes of what was written into notes
 	Tasks   *task.Service                       // the task list, as people see it; nil: no routes of it
-	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
-	AddAudio  func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
+	// AddAudio takes a file into a session of the Council; nil: as its desk does.
+	AddAudio  func(ctx context.Context, session, label string, content io.Reader) (session.Added, error)
 	Inquiry   *inquiry.Desk // nil: no routes of the Inquiry
 	Operation *Operation    // nil: no routes of how the server works
 	Prices    *Prices       // nil: nobody has said what models cost

@@ -15,7 +15,6 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
-	"sibyl/internal/journal"
 )
 
 // The addresses of the Council.
@@ -83,49 +82,57 @@ func (s *Server) councilRoutes() {
 	register(s, route{id: "listCouncilOracles", method: http.MethodGet, path: councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
 	register(s, route{id: "getCouncilOracle", method: http.MethodGet, path: councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
-	s.councilUploadRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
 }
 
-// opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything. tell takes out of a remark what is
-// this machine's alone.
-func (s *Server) opened(ctx context.Context, id string) (o council.Opened, tell func(string) string, err error) {
-	x := exchangeOf(ctx)
-	if id, err = known(id); err != nil {
-		return o, nil, err
-	}
-	if tell, err = s.telling(x.owner()); err != nil {
-		return o, nil, err
-	}
-	if x.token.Scope.Allows(neededToMend) {
-		o, err = s.config.Council.OpenID(ctx, x.owner(), id)
-	} else {
-		o.Session, err = s.config.Council.Get(ctx, x.owner(), id)
-	}
-	return o, tell, err
+// opened is a session of who asks, with the desk that it lies on.
+type opened struct {
+	council.Opened
+	desk *council.Desk
+	tell func(string) string // a remark without what is this machine's alone
 }
 
-func (s *Server) telling(owner journal.Owner) (tell func(string) string, err error) {
-	folder, err := s.config.Council.Folder(owner)
-	return withoutFolder(folder), err
+// opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything.
+func (s *Server) opened(ctx context.Context, id string) (o opened, err error) {
+	if o.desk, o.tell, err = s.desk(ctx, id); err != nil {
+		return o, err
+	}
+	if exchangeOf(ctx).token.Scope.Allows(neededToMend) {
+		o.Opened, err = o.desk.OpenID(ctx, id)
+	} else {
+		o.Session, err = o.desk.Get(ctx, id)
+	}
+	return o, err
+}
+
+// desk opens the sessions of who asks, for a request about all of them or about those of these ids.
+func (s *Server) desk(ctx context.Context, ids ...string) (d *council.Desk, tell func(string) string, err error) {
+	for _, id := range ids {
+		if _, err := known(id); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d, err = s.config.Council.Desk(exchangeOf(ctx).owner()); err != nil {
+		return nil, nil, err
+	}
+	return d, withoutFolder(d.Path("")), nil
 }
 
 func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[CouncilSessions], error) {
 	if in.After != "" && (len(in.After) < sessionStamp || !isID(in.After)) {
 		return nil, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
 	}
-	owner := exchangeOf(ctx).owner()
-	tell, err := s.telling(owner)
+	desk, tell, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, skipped, err := s.config.Council.List(ctx, owner)
+	all, skipped, err := desk.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if in.Find != "" {
-		found, err := s.config.Council.Find(ctx, owner, in.Find)
+		found, err := desk.Find(ctx, in.Find)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +141,7 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[Coun
 		})
 	}
 	if in.Runs != "" {
-		all = slices.DeleteFunc(all, func(m session.Session) bool { return !s.config.Council.IsAbout(owner, in.Runs, m.ID) })
+		all = slices.DeleteFunc(all, func(m session.Session) bool { return !desk.IsAbout(in.Runs, m.ID) })
 	}
 	all = slices.DeleteFunc(all, func(m session.Session) bool { return in.After != "" && !olderThan(m.ID, in.After) })
 	f := CouncilSessions{Sessions: forms(all[:min(in.Limit, len(all))], councilSummaryForm),
@@ -162,21 +169,23 @@ type councilAt struct {
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*councilAt, error) {
-	made, err := s.config.Council.New(ctx, exchangeOf(ctx).owner(), in.Body.Name, in.Body.Language)
+	desk, tell, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &councilAt{Location: councilSessions + "/" + made.ID, Body: councilSessionForm(council.Opened{Session: made}, asItIs)}, nil
+	made, err := desk.New(ctx, in.Body.Name, in.Body.Language)
+	if err != nil {
+		return nil, err
+	}
+	return &councilAt{Location: councilSessions + "/" + made.ID, Body: councilSessionForm(council.Opened{Session: made}, tell)}, nil
 }
 
-func asItIs(text string) string { return text }
-
 func (s *Server) getCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilSession], error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	return &of[CouncilSession]{councilSessionForm(o, tell)}, nil
+	return &of[CouncilSession]{councilSessionForm(o.Opened, o.tell)}, nil
 }
 
 // changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
@@ -184,50 +193,51 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Body CouncilChange
 }) (*of[CouncilSession], error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	owner, b := exchangeOf(ctx).owner(), in.Body
+	b := in.Body
 	if b.Language != nil {
 		if err := session.CheckLanguage(*b.Language); err != nil {
 			return nil, err
 		}
 	}
 	if b.Name != nil {
-		if _, err = s.config.Council.Rename(ctx, owner, o.ID, *b.Name); err != nil {
+		if _, err = o.desk.Rename(ctx, o.ID, *b.Name, session.ByPerson); err != nil {
 			return nil, err
 		}
 	}
-	o.Session, err = s.config.Council.Set(ctx, owner, o.ID, council.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory, SimplifiedButtons: b.Preferences.SimplifiedButtons})
-	return &of[CouncilSession]{councilSessionForm(o, tell)}, err
+	set := session.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory, SimplifiedButtons: b.Preferences.SimplifiedButtons}
+	o.Session, err = o.desk.Set(ctx, o.ID, set)
+	return &of[CouncilSession]{councilSessionForm(o.Opened, o.tell)}, err
 }
 
 // deleteCouncil also deletes a session that can't be read any more.
 func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilTrashed], error) {
-	id, err := known(in.Session)
+	desk, _, err := s.desk(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	where, err := s.config.Council.Delete(ctx, exchangeOf(ctx).owner(), id)
-	return &of[CouncilTrashed]{CouncilTrashed{ID: id, Trash: filepath.Base(where)}}, err
+	where, err := desk.Delete(ctx, in.Session)
+	return &of[CouncilTrashed]{CouncilTrashed{ID: in.Session, Trash: filepath.Base(where)}}, err
 }
 
 func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Format string `query:"format" enum:"md,json" default:"md"`
 }) (*export, error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.config.Council.Export(ctx, exchangeOf(ctx).owner(), o.ID)
+	x, err := o.desk.Export(ctx, o.ID)
 	if err != nil {
 		return nil, err
 	}
-	text := tell(x.Markdown())
+	text := o.tell(x.Markdown())
 	if in.Format == "json" {
-		if text, err = encode(councilExportForm(x, tell), true); err != nil {
+		if text, err = encode(councilExportForm(x, o.tell), true); err != nil {
 			return nil, err
 		}
 	}
@@ -236,20 +246,15 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 
 // repairCouncil also repairs a session that can't be read any more.
 func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilRepaired], error) {
-	id, err := known(in.Session)
+	desk, tell, err := s.desk(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	owner := exchangeOf(ctx).owner()
-	tell, err := s.telling(owner)
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.config.Council.Get(ctx, owner, id)
+	_, err = desk.Get(ctx, in.Session)
 	if _, damaged := errors.AsType[*session.Damaged](err); err != nil && !damaged {
 		return nil, err
 	}
-	all, err := s.config.Council.Repair(ctx, owner, []string{id})
+	all, err := desk.Repair(ctx, []string{in.Session})
 	if err != nil || len(all) != 1 {
 		return nil, cmp.Or(err, session.ErrNotFound)
 	}
@@ -260,7 +265,11 @@ func (s *Server) searchCouncil(ctx context.Context, in *struct {
 	Words string `query:"q" required:"true" minLength:"1" maxLength:"1000" doc:"The words; all must be there."`
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"10" doc:"How many at most."`
 }) (*of[CouncilHits], error) {
-	hits, err := s.config.Council.Search(ctx, exchangeOf(ctx).owner(), in.Words, in.Limit)
+	desk, _, err := s.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := desk.Search(ctx, in.Words, in.Limit)
 	if err != nil {
 		return nil, err
 	}

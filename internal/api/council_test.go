@@ -283,7 +283,6 @@ func theirs(id string) []question {
 		{method: "POST", path: at + "/repair"}, {method: "POST", path: at + "/entries", body: map[string]any{"text": "mine"}},
 		{method: "POST", path: at + "/entries?name=a.ogg", body: "OggS", header: map[string]string{"Content-Type": "audio/ogg"}}, {path: at + "/entries/1/audio"},
 		{path: at + "/entries/1/transcript"}, {path: at + "/responses/1"}, {method: "POST", path: at + "/answers", body: asked}, {method: "POST", path: at + "/preview", body: asked},
-		{path: at + "/uploads"}, {path: at + "/uploads/" + recorded}, sends(id, 1, "OggS"), finishes(id, 1), {method: "DELETE", path: at + "/uploads/" + recorded},
 		{method: "POST", path: at + "/transcription", body: map[string]any{}}, {method: "POST", path: at + "/name", body: map[string]any{}}}
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/render"
 	"sibyl/internal/user"
@@ -101,7 +100,7 @@ type councilUpload struct {
 
 // addEntry takes something into a session as it arrives.
 func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamResponse, error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, s.problem(ctx, err).closing()
 	}
@@ -112,12 +111,12 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer closed()
 		r, w := humago.Unwrap(c)
-		added, err := s.addTo(w, r, o.ID, in.label())
+		added, err := s.addTo(w, r, o, in.label())
 		if err != nil {
 			refuse(w, s.problem(r.Context(), wordless{err}).closing())
 			return
 		}
-		s.tellAdded(w, r, o, added, tell)
+		s.tellAdded(w, r, o, added)
 	}}, nil
 }
 
@@ -131,7 +130,7 @@ func (in *councilUpload) label() string {
 }
 
 // addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
-func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string) (added session.Added, err error) {
+func (s *Server) addTo(w http.ResponseWriter, r *http.Request, o opened, label string) (added session.Added, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	ending, isFile := fileEnding(kind)
 	switch {
@@ -139,7 +138,7 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string)
 		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio", "This is nothing that can be added to a session.",
 			"Send words as JSON, or a recording or a text as it is, with its content type, not compressed.")
 	case kind == jsonType:
-		return s.addWords(w, r, id)
+		return s.addWords(w, r, o)
 	}
 	in := s.newIntake(w, r)
 	if p := in.announced(r.ContentLength); p != nil {
@@ -154,11 +153,11 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string)
 	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" { // by its ending it is known for what it is
 		label = cmp.Or(label, "recording") + "." + ending
 	}
-	add := s.config.AddAudio
-	if add == nil {
-		add = s.config.Council.Add
+	add := o.desk.AddAudio
+	if s.config.AddAudio != nil {
+		add = s.config.AddAudio
 	}
-	added, err = add(r.Context(), exchangeOf(r.Context()).owner(), id, label, from)
+	added, err = add(r.Context(), o.ID, label, from)
 	if failed := in.failure(); err != nil && failed != nil {
 		return added, failed
 	}
@@ -168,7 +167,7 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string)
 	return added, err
 }
 
-func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (added session.Added, err error) {
+func (s *Server) addWords(w http.ResponseWriter, r *http.Request, o opened) (added session.Added, err error) {
 	if p := s.take(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
 		return added, p
 	}
@@ -180,33 +179,25 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (ad
 	if err := strict(raw, &words); err != nil {
 		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".", "It is an object with the property text.")
 	}
-	added.Entry, err = s.config.Council.Say(r.Context(), exchangeOf(r.Context()).owner(), id, words.Text)
+	added.Entry, err = o.desk.AddText(r.Context(), o.ID, words.Text)
 	return added, err
 }
 
-// writeDown has a recording that was added written down, and says what came of it.
-func (s *Server) writeDown(ctx context.Context, o council.Opened, added session.Added, tell func(string) string) CouncilAdded {
-	ctx = context.WithoutCancel(ctx) // it is written down also for who does not wait for that
-	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, tell), Same: added.Same, Mended: told(o.Mended, tell)}
+// tellAdded has a recording that was added written down, and says what came of adding it.
+func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o opened, added session.Added) {
+	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
+	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, o.tell), Same: added.Same, Mended: told(o.Mended, o.tell)}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {
 			f.Transcription = &begun
+			w.Header().Set("Location", runPath(begun.Run))
 		} else { // it is added all the same
 			f.Waits = s.problem(ctx, err).Detail
 		}
 	}
-	if now, err := s.config.Council.Get(ctx, exchangeOf(ctx).owner(), o.ID); err == nil { // it may be deleted by now
+	if now, err := o.desk.Get(ctx, o.ID); err == nil { // it may be deleted by now
 		f.Name, f.State = now.Name, now.State
-	}
-	return f
-}
-
-// tellAdded says what came of adding to a session.
-func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
-	f := s.writeDown(r.Context(), o, added, tell)
-	if f.Transcription != nil {
-		w.Header().Set("Location", runPath(f.Transcription.Run))
 	}
 	status := http.StatusCreated
 	if added.Same != 0 {
@@ -231,7 +222,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form an
 }
 
 func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
-	id, err := known(in.Session)
+	desk, _, err := s.desk(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +230,7 @@ func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.Strea
 	if p != nil {
 		return nil, p
 	}
-	f, e, err := s.config.Council.Recording(ctx, exchangeOf(ctx).owner(), id, in.Sequence)
+	f, e, err := desk.OpenAudio(ctx, in.Session, in.Sequence)
 	if err != nil {
 		closed()
 		return nil, fileProblem(err)
@@ -282,30 +273,28 @@ func audioType(head []byte) string {
 }
 
 func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[CouncilTranscript], error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
-	for _, e := range o.Audio {
-		if err == nil && e.Sequence == in.Sequence {
-			spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
-			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text, spoken}}, nil
-		}
+	text, err := o.desk.Transcript(ctx, o.ID, in.Sequence)
+	e := o.Entry(in.Sequence)
+	if err != nil || e == nil {
+		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+	spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
+	return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(*e, o.tell), text, spoken}}, nil
 }
 
 func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[CouncilResponse], error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.config.Council.Response(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
-	for _, a := range o.Answers {
-		if err == nil && a.Sequence == in.Sequence {
-			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text, render.HTML(text)}}, nil
-		}
+	text, err := o.desk.ResponseText(ctx, o.ID, in.Sequence)
+	a := o.Response(in.Sequence)
+	if err != nil || a == nil {
+		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+	return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(*a), text, render.HTML(text)}}, nil
 }

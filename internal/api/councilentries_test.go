@@ -16,7 +16,6 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/council/session"
-	"sibyl/internal/journal"
 )
 
 // upload is a file for a session of ada's.
@@ -157,9 +156,9 @@ func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 	h := newHouse(t)
 	const size = 300 << 20
 	var taken int64
-	h.config.AddAudio = func(_ context.Context, owner journal.Owner, _, label string, content io.Reader) (added session.Added, err error) {
-		if owner != "ada" || label != "day.wav" {
-			t.Errorf("%s of %s", label, owner)
+	h.config.AddAudio = func(_ context.Context, _, label string, content io.Reader) (added session.Added, err error) {
+		if label != "day.wav" {
+			t.Errorf("it is called %s", label)
 		}
 		taken, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, content, make([]byte, 64<<10))
 		return session.Added{Entry: session.AudioEntry{Sequence: 1, Size: taken, Status: session.Success}}, err
@@ -220,8 +219,12 @@ func (w *watched) Read(p []byte) (int, error) {
 func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 	h := newHouse(t)
 	written := make(chan struct{}, 1)
-	h.config.AddAudio = func(ctx context.Context, owner journal.Owner, id, label string, content io.Reader) (session.Added, error) {
-		return h.config.Council.Add(ctx, owner, id, label, &watched{content, 0x8000, written})
+	h.config.AddAudio = func(ctx context.Context, id, label string, content io.Reader) (session.Added, error) {
+		desk, err := h.config.Council.Desk("ada")
+		if err != nil {
+			return session.Added{}, err
+		}
+		return desk.AddAudio(ctx, id, label, &watched{content, 0x8000, written})
 	}
 	h.open()
 	s := h.sitting("")
@@ -377,7 +380,7 @@ func TestRecordingIsReadInParts(t *testing.T) {
 func TestDiskThatTakesNoMoreIsToldWithoutNames(t *testing.T) {
 	h := newHouse(t)
 	var refusal error
-	h.config.AddAudio = func(_ context.Context, _ journal.Owner, _, label string, content io.Reader) (session.Added, error) {
+	h.config.AddAudio = func(_ context.Context, _, label string, content io.Reader) (session.Added, error) {
 		_, err := io.Copy(io.Discard, content)
 		return session.Added{}, fmt.Errorf("adding “%s”: %w", label, cmpOr(err, &os.PathError{Op: "write", Path: "/srv/x", Err: refusal}))
 	}

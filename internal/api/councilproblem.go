@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -22,8 +21,6 @@ func councilProblem(err error) *Problem {
 			status, kind = http.StatusRequestEntityTooLarge, "too_large"
 		case session.NotAudio:
 			status, kind = http.StatusUnsupportedMediaType, "not_audio"
-		case session.Broken:
-			kind = "broken_body"
 		}
 		return newProblem(status, kind, "What was sent "+e.Problem+".", "") // what it is called stays with who sent it
 	}
@@ -33,19 +30,14 @@ func councilProblem(err error) *Problem {
 	if _, ok := errors.AsType[*session.Illegal](err); ok {
 		return newProblem(http.StatusConflict, "state", "The state of the session does not allow this.", "Wait until it is transcribed, or repair it.")
 	}
-	if e, ok := errors.AsType[*session.PieceError](err); ok {
-		return newProblem(http.StatusConflict, "pieces", "The first "+strconv.Itoa(e.Have)+" pieces of this recording are here.", "Send the next one; those that are here are as they were first sent.")
-	}
 	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
 		return newProblem(http.StatusServiceUnavailable, "session_locked", "Somebody else is changing the session.", "Try again.").after(time.Second)
 	}
 	switch {
-	case errors.Is(err, persona.ErrNotFound), errors.Is(err, persona.ErrDeleted):
+	case errors.Is(err, persona.ErrNotFound):
 		return newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle here.", "The list of oracles has their names and ids.")
 	case errors.Is(err, persona.ErrAmbiguous):
 		return newProblem(http.StatusBadRequest, "no_oracle", "Several oracles are called so.", "Name it by its id, which the list of oracles has.")
-	case errors.Is(err, session.ErrTooMany):
-		return newProblem(http.StatusConflict, "too_many_uploads", "Too many recordings are not finished.", "Add or discard those that were interrupted.")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return newProblem(http.StatusInsufficientStorage, "disk_full", "The disk of the sessions is full. The session is as it was.", "Whoever runs the server has to free some space.")
 	case errors.Is(err, syscall.EROFS):

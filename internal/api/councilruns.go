@@ -93,7 +93,7 @@ func (s *Server) question(ctx context.Context, session string, q CouncilQuestion
 }
 
 func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestion]) (*huma.StreamResponse, error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestio
 }
 
 func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming]) (*huma.StreamResponse, error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ func (s *Server) beginTranscription(ctx context.Context, session string, again b
 }
 
 func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[CouncilTranscribe]) (*begunAt, error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Entry != 0 {
 		err := s.transcribes()
 		if err == nil {
-			err = s.config.Council.Anew(ctx, exchangeOf(ctx).owner(), o.ID, in.Body.Entry, in.Body.Attempts)
+			_, err = o.desk.Anew(ctx, o.ID, in.Body.Entry, in.Body.Attempts)
 		}
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Body CouncilQuestion
 }) (*of[CouncilPrompts], error) {
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +187,6 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return &of[CouncilPrompts]{CouncilPrompts{forms(all, func(p council.Preview) CouncilPrompt {
-		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell)), Doubted: list(told(p.Doubted, tell))}
+		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, o.tell)), Doubted: list(told(p.Doubted, o.tell))}
 	})}}, nil
 }

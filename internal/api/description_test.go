@@ -51,12 +51,12 @@ func theTasks(h *house) *assistant.Assistant {
 
 // theCouncil is the assistants of the Council, with the house behind them.
 func theCouncil(h *house) []*assistant.Assistant {
-	a, err := council.New(h.config.Council.Deps)
+	a, err := council.New(*h.config.Council)
 	if err != nil {
 		h.Fatal(err)
 	}
-	main := council.Describe(a, h.config.Council.Deps)
-	return []*assistant.Assistant{main, council.DescribeTranscription(main, h.config.Council.Deps), council.DescribeMember(main, h.config.Council.Deps)}
+	main := council.Describe(a, *h.config.Council)
+	return []*assistant.Assistant{main, council.DescribeTranscription(main, *h.config.Council), council.DescribeMember(main, *h.config.Council)}
 }
 
 // theInquiry is the assistant of the Inquiry, with the house behind it.
@@ -195,11 +195,7 @@ func TestDescriptionIsValid(t *testing.T) {
 			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2, "askCouncil": 2, "nameCouncilSession": 2, "addCouncilEntry": 2, "getCouncilAudio": 2}[op.OperationID]); successes != want {
 				t.Errorf("%s has %d successes; want %d", op.OperationID, successes, want)
 			}
-			form := "application/json"
-			if op.OperationID == "addCouncilPiece" {
-				form = "application/octet-stream"
-			}
-			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content[form].Schema == nil) {
+			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema == nil) {
 				t.Errorf("%s has the body %+v", op.OperationID, op.RequestBody)
 			}
 		}

@@ -94,7 +94,8 @@ func newHouse(t testing.TB) *house {
 		}}
 	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
 	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
-	h.config.Council = &council.Desk{Deps: h.council()}
+	deps := h.council()
+	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
 		Trees: func() ([]api.CheckedTree, error) { return nil, nil }, Prompts: func() ([]api.CheckedPrompt, string, error) { return nil, "", nil }}

@@ -29,7 +29,7 @@ type InquiryReport struct {
 
 // InquiryCheck is a check and what came of it.
 type InquiryCheck struct {
-	Name     string         `json:"name" enum:"read,rules,score,shown,passages,documents"`
+	Name     string         `json:"name" enum:"read,rules,shown,documents"`
 	Outcome  record.Outcome `json:"outcome" enum:"holds,fails,not checked"`
 	Problems []string       `json:"problems" doc:"What fails, or why something is not checked."`
 }

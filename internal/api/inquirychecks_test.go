@@ -37,7 +37,7 @@ func TestEvidenceIsVerified(t *testing.T) {
 	file := string(h.get(question{path: at}, nil).body)
 	var r api.InquiryReport
 	h.get(verifies("", "text/html; charset=utf-8", page), &r)
-	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 6 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
+	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 4 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
 		t.Errorf("of the page: %+v", r)
 	}
 	h.get(verifies("?documents=reports", "text/html", page), &r)

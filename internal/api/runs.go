@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
@@ -248,11 +249,11 @@ func (s *Server) resume(ctx context.Context, in *resumption) (*of[Begun], error)
 	if err != nil {
 		return nil, err
 	}
-	how := s.config.Service.ResumeNow
+	how := []run.ResumeOption{run.AtOnce}
 	if in.Force {
-		how = s.config.Service.ForceNow
+		how = append(how, run.Forced)
 	}
-	if _, err := how(context.WithoutCancel(ctx), r.Owner, r.ID); err != nil {
+	if _, err := s.config.Service.Resume(context.WithoutCancel(ctx), r.Owner, r.ID, how...); err != nil {
 		return nil, err
 	}
 	answer, err := s.standing(ctx, r.ID)

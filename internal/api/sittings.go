@@ -85,7 +85,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	o, tell, err := s.opened(ctx, in.Session)
+	o, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,16 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 			if err != nil {
 				return nil, err
 			}
-			sat, asked, err := s.config.Council.Sat(res.Outcome)
+			sat, asked, err := council.ReadSat(res.Outcome)
 			if err != nil {
 				return nil, err
 			}
 			if !asked {
 				continue
 			}
-			one.take(sat, tell)
+			one.take(sat, o.tell)
 			if res.Failure != nil {
-				one.Failure = &Failure{Kind: res.Failure.Kind, Message: tell(res.Failure.Message)}
+				one.Failure = &Failure{Kind: res.Failure.Kind, Message: o.tell(res.Failure.Message)}
 			}
 		}
 		f.Sittings = append(f.Sittings, one)
@@ -129,7 +129,7 @@ func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 	for _, one := range sat.Oracles {
 		f.Oracles = append(f.Oracles, seat(one))
 	}
-	for _, a := range sat.Answers {
+	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{Oracle: seat(a.Oracle), Run: a.Run, Sequence: a.Sequence, HTML: render.HTML(a.Text), Model: a.Model, CutOff: a.CutOff, Unsaved: a.Unsaved != ""})
 	}
 	for _, one := range sat.Silent {
@@ -139,7 +139,9 @@ func (f *CouncilSitting) take(sat council.Sat, tell func(string) string) {
 		f.Chair = &CouncilChair{Oracle: seat(sat.Chair.Oracle), Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
 			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
 	}
-	f.Skipped = append(f.Skipped, told(sat.Skipped, tell)...)
+	for _, one := range sat.Skipped {
+		f.Skipped = append(f.Skipped, tell(one.String()))
+	}
 }
 
 func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {

@@ -17,7 +17,7 @@ func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 			Sentences:  []council.Sentence{{Text: "It is **high**.", By: []string{"Bob"}, Unproven: []string{"Nobody"}}},
 			Agree:      []council.Sentence{{Text: "The rent <i>is</i> high.", By: []string{"Bob", "Ada"}}},
 			Overlooked: []council.Sentence{{Text: "The date."}}},
-		Skipped: []string{"in /srv/x"},
+		Skipped: []council.Skipped{{What: "a part", Why: "in /srv/x"}},
 	}
 	f := CouncilSitting{Skipped: []string{}}
 	f.take(sat, func(string) string { return "told" })

@@ -17,7 +17,6 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
-	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -91,7 +90,6 @@ type stream struct {
 	buf    bytes.Buffer
 	lag    []time.Time // when the records in buf were made, of those that were made since the stream began
 	drafts drafts
-	ends   map[string]*run.Shared // of the last records of runs whose end is not told yet
 }
 
 // source gives what happens, until ctx is done.
@@ -108,7 +106,7 @@ type arrival struct {
 func (t *stream) run(first any, from source) {
 	in, stop := receive(t.r.Context(), from)
 	defer stop()
-	t.began, t.ends = t.s.config.Now(), map[string]*run.Shared{}
+	t.began = t.s.config.Now()
 	beginning, more := <-in
 	if !more { // the client is gone
 		return
@@ -243,10 +241,7 @@ func (t *stream) take(a arrival) (over bool) {
 		t.end(who, *h.Ended)
 	default:
 		t.id(t.mark(h))
-		t.buf.Write(h.Shared.Make(eventKey{}, func() any { return rendered(decided(who, h.Update)) }).([]byte))
-		if h.Record != nil && h.Record.Kind == run.KindEnd {
-			t.ends[h.Run] = h.Shared
-		}
+		t.buf.Write(rendered(decided(who, h.Update)))
 	}
 	if h.Record != nil && h.Record.At.After(t.began) {
 		t.lag = append(t.lag, h.Record.At)
@@ -254,33 +249,15 @@ func (t *stream) take(a arrival) (over bool) {
 	return t.one && h.Ended != nil
 }
 
-// What is made of an update once for all streams: its event and, of the last record, how its run ended.
-type (
-	eventKey struct{}
-	endKey   struct{}
-)
-
 // end writes the last event of a run.
 func (t *stream) end(who About, r service.Row) {
 	name := cmp.Or(t.final, "end")
-	shared := t.ends[r.ID]
-	delete(t.ends, r.ID)
-	if shared == nil { // what comes before was not told on this stream
-		shared = &run.Shared{}
+	f, err := t.s.withResult(t.r.Context(), r)
+	if err != nil { // it may be removed by then
+		t.event(name, "", RunEnded{About: who, Row: t.s.form(r)})
+		return
 	}
-	data, told := shared.Make(endKey{}, func() any {
-		f, err := t.s.withResult(t.r.Context(), r)
-		if err != nil { // it may be removed by then
-			return nil
-		}
-		return encoded(RunEnded{who, f.Run, f.Result})
-	}).([]byte)
-	if !told {
-		data = encoded(RunEnded{About: who, Row: t.s.form(r)})
-	}
-	t.buf.WriteString("event: " + name + "\ndata: ")
-	t.buf.Write(data)
-	t.buf.WriteByte('\n')
+	t.event(name, "", RunEnded{who, f.Run, f.Result})
 }
 
 // draft writes what an operation says by now.

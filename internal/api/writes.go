@@ -81,7 +81,7 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 		}
 	}
 	for _, w := range kept {
-		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo && w.Action != files.ActionRescue {
+		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo {
 			all = append(all, Write{ID: w.ID, At: w.At, Folder: name, Path: w.Path, Action: w.Action, Made: w.Before == "", Undone: w.Undone != ""})
 		}
 	}

@@ -34,12 +34,12 @@ const shownLlama = `{"template":"{{ if .Tools }}{{ .Tools }}{{ end }}{{ if .Tool
 	"model_info":{"general.architecture":"llama","llama.context_length":131072}}`
 
 func TestModelIsDescribedByItsProviderOnceOrBySettingOrName(t *testing.T) {
-	ollama := modeltest.NewOllamaServer(t)
-	ollama.Show = map[string]string{"llama3.1:8b": shownLlama}
-	anthropic := modeltest.NewAnthropicServer(t)
-	anthropic.Described = map[string]string{"claude-x": `{"max_input_tokens":300000,"max_tokens":9000}`}
-	gemini := modeltest.NewGeminiServer(t)
-	gemini.Described = map[string]string{"models/gemini-x": `{"inputTokenLimit":5000,"outputTokenLimit":600,"supportedGenerationMethods":["generateContent"]}`}
+	ollama := modeltest.NewServer(t)
+	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
+	anthropic := modeltest.NewServer(t)
+	anthropic.Told = map[string]string{"claude-x": `{"max_input_tokens":300000,"max_tokens":9000}`}
+	gemini := modeltest.NewServer(t)
+	gemini.Told = map[string]string{"gemini-x": `{"inputTokenLimit":5000,"outputTokenLimit":600,"supportedGenerationMethods":["generateContent"]}`}
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %s, context: 16384}
 providers:
@@ -74,9 +74,9 @@ providers:
 }
 
 func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
-	server := modeltest.NewOllamaServer(t)
-	server.Models = []modeltest.OllamaModel{{Name: "all-minilm:latest"}, {Name: "llama3.1:8b"}}
-	server.Show = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
+	server := modeltest.NewServer(t)
+	server.Models = []string{"all-minilm:latest", "llama3.1:8b"}
+	server.Told = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
 	a := prepared(t, "ollama: {host: "+server.BaseURL+"}")
 	if got, err := a.Models.Choose(t.Context(), ""); err != nil || got != "ollama:llama3.1:8b" {
 		t.Errorf("chose %q, %v", got, err)
@@ -98,9 +98,9 @@ func asked(t *testing.T, a *App, id string) {
 
 func TestSettingsOfAProviderReachItsRequests(t *testing.T) {
 	ok := modeltest.Stream("ok")
-	ollama := modeltest.NewOllamaServer(t, ok, ok)
-	ollama.Show = map[string]string{"llama3.1:8b": shownLlama}
-	anthropic, gemini, openai := modeltest.NewAnthropicServer(t, ok), modeltest.NewGeminiServer(t, ok), modeltest.NewOpenAIServer(t, ok)
+	ollama := modeltest.NewServer(t, ok, ok)
+	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
+	anthropic, gemini, openai := modeltest.NewServer(t, ok), modeltest.NewServer(t, ok), modeltest.NewServer(t, ok)
 	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: $GATEWAY}, query: {tenant: a}, body: {extra: [1]}"
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %[1]s, think: low, keep_alive: 10m, %[5]s}
@@ -117,11 +117,11 @@ providers:
 		sent  modeltest.Request
 		holds []string
 	}{
-		"ollama": {ollama.Requests()[0].Request, []string{`"num_ctx":32768`, `"num_predict":777`, `"think":"low"`, `"keep_alive":"10m0s"`}},
-		"box":    {ollama.Requests()[1].Request, []string{`"num_ctx":20000`, `"num_predict":777`, `"think":true`, `"keep_alive":"-1s"`}},
-		"house":  {anthropic.Requests()[0].Request, []string{`"max_tokens":777`, `"adaptive"`, `"effort":"high"`}},
-		"google": {gemini.Requests()[0].Request, []string{`"maxOutputTokens":777`, `"thinkingBudget":0`}},
-		"work":   {openai.Requests()[0].Request, []string{`777`}},
+		"ollama": {ollama.Requests()[0], []string{`"num_ctx":32768`, `"num_predict":777`, `"think":"low"`, `"keep_alive":"10m0s"`}},
+		"box":    {ollama.Requests()[1], []string{`"num_ctx":20000`, `"num_predict":777`, `"think":true`, `"keep_alive":"-1s"`}},
+		"house":  {anthropic.Requests()[0], []string{`"max_tokens":777`, `"adaptive"`, `"effort":"high"`}},
+		"google": {gemini.Requests()[0], []string{`"maxOutputTokens":777`, `"thinkingBudget":0`}},
+		"work":   {openai.Requests()[0], []string{`777`}},
 	} {
 		for _, want := range append(c.holds, `"extra":[1]`) {
 			if !strings.Contains(c.sent.Body, want) {

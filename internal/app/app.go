@@ -68,7 +68,7 @@ type App struct {
 	Users   *user.Service
 	Tasks   *task.Service
 	Oracle  *run.Assistant
-	Council *council.Desk
+	Council *council.Deps
 	Inquiry *inquiry.Desk
 
 	Registry node.Registry
@@ -88,6 +88,7 @@ type App struct {
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
 	presence  *presence // among the processes on the data folder
+	expiry    expiry
 }
 
 // ErrJournal says that the journal could not be opened.

@@ -52,7 +52,7 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Council = &council.Desk{Deps: d}
+	a.Council = &d
 	main := council.Describe(made, d)
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
 }

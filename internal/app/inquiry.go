@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -41,11 +42,14 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	return inquiry.Describe(made, d), nil
 }
 
-// DocumentCommand is the hidden command that reads a document for its parent.
-const DocumentCommand = "document-worker"
-
-// reader reads documents: what may end a process by its contents, in one of its own.
-func reader() document.Reader { return document.Reader{Command: []string{self(), DocumentCommand}} }
+// reader reads documents. What makes PDFs fast lies beside the other caches of the person.
+func reader() document.Reader {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return document.Reader{}
+	}
+	return document.Reader{Cache: filepath.Join(caches, "sibyl", "pdfium")}
+}
 
 // Sources reads the documents of a folder, or a file, for whoever checks what was cited of them.
 func Sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {

@@ -124,7 +124,7 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 	set(tracker("search", "purge"))
 	next := &App{Config: a.Config, secrets: a.secrets} // another process
 	state := next.MCPServers(t.Context())
-	if len(state) != 1 || state[0].State != ServerChanged || !strings.Contains(state[0].Changes, "+ purge (only reads, reaches outside)") || state[0].Pinned == state[0].Hash {
+	if len(state) != 1 || state[0].State != ServerChanged || !strings.Contains(state[0].Changes, "+purge (only reads, reaches outside)") || state[0].Pinned == state[0].Hash {
 		t.Fatalf("%+v", state)
 	}
 	again := newServers([]string{"tracker"}, nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {

@@ -12,14 +12,13 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
-	"sibyl/internal/model/whisper"
 	"sibyl/internal/scribe"
 )
 
 // newScribe stands what the settings say behind what writes down recordings.
 func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	set := cfg.Transcription
-	c := scribe.Config{Language: set.Language, Audio: listening{audio.Find()}}
+	c := scribe.Config{Language: set.Language, Audio: audio.Find()}
 	switch {
 	case set.Model != "":
 		c.By, c.Limits = set.Model, scribe.Hosted().Taking(set.Formats)
@@ -31,15 +30,13 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		}
 	case set.Server != "":
 		limit := set.Limit(set.Local)
-		server := whisper.New(whisper.Config{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
+		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
 		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
 		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.Whisper().Taking(set.Formats)
 	default:
-		for _, o := range speech.Offers(exec.LookPath) {
-			c.Offers = append(c.Offers, o.String())
-		}
+		c.Offers = speech.Offers(exec.LookPath)
 	}
 	return scribe.New(c)
 }
@@ -81,54 +78,10 @@ func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem stri
 	return t, ""
 }
 
-// listening is how audio files are looked into and changed on this machine.
-type listening struct{ audio.Tools }
-
-// Probe implements scribe.Audio. Of a recording that broke off, or is damaged in part, there is what can be heard.
-func (l listening) Probe(ctx context.Context, file string) (scribe.Info, error) {
-	i, err := l.Tools.Probe(ctx, file)
-	if broken(i, err) {
-		err = nil
-	}
-	return scribe.Info(i), err
-}
-
-// Convert implements scribe.Audio.
-func (l listening) Convert(ctx context.Context, file, out string) error {
-	err := l.Tools.Convert(ctx, file, out)
-	if refused, is := errors.AsType[*audio.Error](err); is && (refused.Reason == audio.Failed || refused.Reason == audio.CutOff || refused.Reason == audio.Damaged) {
-		salvaging := l.Tools
-		if salvaging.Salvage = true; salvaging.Convert(ctx, file, out) == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// broken says that a file is audio with something in it, though not all of it can be read.
-func broken(i audio.Info, err error) bool {
-	refused, is := errors.AsType[*audio.Error](err)
-	return is && i.Format != "" && refused.Reason != audio.NoSound && refused.Reason != audio.Empty
-}
-
-// Split implements scribe.Audio.
-func (l listening) Split(ctx context.Context, file, folder string, seconds int) (parts []scribe.Part, err error) {
-	made, err := l.Tools.Split(ctx, file, folder, seconds)
-	for _, p := range made {
-		parts = append(parts, scribe.Part(p))
-	}
-	return parts, err
-}
-
-// probe tells a session what an upload is. A recording that is cut off or damaged in part is kept: what was said in it can't be said again.
+// probe tells a session what an upload is.
 func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
 	return func(ctx context.Context, file string) (session.Facts, error) {
 		i, err := tools.Probe(ctx, file)
-		if refused, is := errors.AsType[*audio.Error](err); broken(i, err) {
-			err = nil
-		} else if is {
-			err = refused.Unnamed()
-		}
 		return session.Facts{Seconds: i.Seconds, Silent: i.Silent != nil && *i.Silent, Ending: i.Format}, err
 	}
 }

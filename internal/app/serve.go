@@ -19,7 +19,6 @@ import (
 	"sibyl/internal/mcp"
 	"sibyl/internal/node"
 	"sibyl/internal/server"
-	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
 	"sibyl/trees"
@@ -247,6 +246,10 @@ const retireAtOnce = 200
 func (a *App) duties() []node.Duty {
 	return []node.Duty{
 		{Name: "retention", Every: time.Hour, Do: func(ctx context.Context) error {
+			at, err := a.Settled()
+			if err != nil || at.IsZero() {
+				return err
+			}
 			users, err := a.Users.List(ctx)
 			if err != nil {
 				return err
@@ -255,20 +258,12 @@ func (a *App) duties() []node.Duty {
 			for _, u := range users {
 				owners = append(owners, journal.Owner(u.Name))
 			}
-			var leapt error
 			for _, owner := range owners {
-				_, err := a.Service.Retire(ctx, owner, retireAtOnce)
-				if _, is := errors.AsType[*service.LeapError](err); is {
-					leapt = err
-				} else if err != nil {
+				if _, err := a.Service.Retire(ctx, owner, at, retireAtOnce); err != nil {
 					return err
 				}
 			}
-			if leapt != nil {
-				return leapt
-			}
-			return a.ExpireWrites(ctx, owners...)
+			return errors.Join(a.ExpireWrites(ctx, at), a.Users.Forget(ctx, at))
 		}},
-		{Name: "forget tokens", Every: 24 * time.Hour, Do: a.Users.Forget},
 	}
 }

@@ -24,15 +24,8 @@ func (a *App) shelf() *files.Shelf {
 	return &files.Shelf{Folder: filepath.Join(a.Config.DataDir, "replaced"), MaxAge: replacedAge, MaxBytes: replacedBytes, Now: time.Now}
 }
 
-// ExpireWrites removes what is kept of writes for longer than it has to be, unless the clock may have leapt by what one of these owners used.
-func (a *App) ExpireWrites(ctx context.Context, owners ...journal.Owner) error {
-	for _, owner := range owners {
-		if may, err := a.Service.MayHaveLeapt(ctx, owner); err != nil || may {
-			return err
-		}
-	}
-	return a.shelf().Expire(ctx)
-}
+// ExpireWrites removes what is kept of writes and was kept for longer than it has to be at that time, as Settled gives it.
+func (a *App) ExpireWrites(ctx context.Context, at time.Time) error { return a.shelf().Expire(ctx, at) }
 
 // ErrNoWrite says that there is no such write to take back.
 var ErrNoWrite = errors.New("there is no such write")
@@ -74,7 +67,7 @@ func writeOf(all []files.Replaced, id string) (w files.Replaced, err error) {
 	found := 0
 	for _, one := range all {
 		switch {
-		case one.Action == files.ActionUndo || one.Action == files.ActionRescue:
+		case one.Action == files.ActionUndo:
 		case id == "" && one.Undone == "":
 			return one, nil
 		case id != "" && strings.HasPrefix(one.ID, id):

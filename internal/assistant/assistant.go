@@ -14,6 +14,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -183,6 +185,19 @@ func (e *RequestError) Error() string {
 
 // Unwrap gives the error in full.
 func (e *RequestError) Unwrap() error { return e.Err }
+
+// SchemaOf is the JSON schema of options: their fields, with the descriptions of their jsonschema tags. What may be left out has omitempty.
+func SchemaOf[O any]() json.RawMessage {
+	s, err := jsonschema.For[O](nil)
+	if err != nil {
+		panic(err) // a type of ours that JSON can't have
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
 
 // ReadOptions reads options from JSON that somebody elsewhere sent; empty JSON says nothing. A member that O does not have, or more than one
 // value, is a *RequestError with the hint.

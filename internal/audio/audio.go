@@ -1,96 +1,148 @@
-// Package audio says what an audio file is, whatever its name, and has the machine's programs convert, split and record.
+// Package audio says what an audio file is, has ffmpeg convert and split it, and programs of this machine record.
 //
 // Guarantees:
-//   - By content. Ogg, WebM and Matroska, WAV, MP3, MP4 and FLAC are told by their bytes. A name is never trusted, and never taken for an option.
-//   - Without programs. Duration and silence of Opus in Ogg and WebM and of WAV are found here, and so are the durations of Vorbis, FLAC and MP4.
-//     The rest is asked of ffprobe and ffmpeg where they are; else it is not known, which is nil.
-//   - Silent means silent from the beginning to the end: no fifth of a second is louder than a quiet room. What could not be heard out is not
-//     known: Opus is decoded here as long as it is silent, for ten minutes at most, and what is longer is heard out by ffmpeg.
-//   - Bounded. Files are read as streams, in memory that does not grow with them, and no length is believed that the bytes do not bear out. Time
-//     grows with the bytes of a file, not with what they claim.
-//   - Hostile bytes give an *Error with its Reason; never a panic, and never a wait without end.
-//   - A program that is started has a process group of its own, and ends with its context; the end of what it complained of is in the error. It
-//     is told which format it reads and may open files alone, so that a file can't make it fetch others.
-//   - What is converted or split takes its name when it is whole. After an error nothing is left. A recording alone is written in its place as it
-//     comes, so that a crash loses seconds at most.
+//   - By content. The format is told by the first bytes. A name is never trusted, and never taken for an option.
+//   - Without programs. The length of WAV and of Opus in Ogg is found here. Other lengths are asked of ffprobe, and silence of ffmpeg; without
+//     them they are not known, which is nil. What can't be done without them says with which command they are installed.
+//   - Silent means silent from the beginning to the end: no fifth of a second is louder than a quiet room.
+//   - A program is told which format it reads, and may open files alone, so that a file can't make it fetch others. It has a process group of its
+//     own and a time, and ends with its context. The end of what it complained of is in the error.
+//   - What could not be converted leaves no file. A recording is written in its place as it comes, so that a crash loses seconds at most.
 package audio
 
 import (
+	"bytes"
+	"context"
 	"errors"
-	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 )
 
 // Info is what is known of an audio file.
 type Info struct {
 	Format  string   // "ogg", "webm", "mkv", "wav", "mp3", "m4a" or "flac": also the right ending of its name
-	Codec   string   // "opus", "vorbis", "pcm_s16", "mp3", "aac", …; "" not known
 	Seconds *float64 // nil: not known
 	Silent  *bool    // nil: not known
 }
 
-// Reason says why a file or a request was refused.
-type Reason string
-
-// The reasons. What the file system itself refuses keeps its own error.
-const (
-	NotAudio    Reason = "not_audio"   // it is none of the formats
-	NoSound     Reason = "no_sound"    // it is one of the formats, without a sound track
-	Empty       Reason = "empty"       // there is nothing in it, or no sound yet
-	CutOff      Reason = "cut_off"     // it ends before its end
-	Damaged     Reason = "damaged"     // it contradicts itself
-	Unsupported Reason = "unsupported" // that can't be made of it
-	NoProgram   Reason = "no_program"  // no program on this machine can do that
-	Failed      Reason = "failed"      // a program could not do it, and says why
-	TimedOut    Reason = "timed_out"   // a program took too long
-	BrokeOff    Reason = "broke_off"   // a recording ended early; what was recorded is kept
-)
-
-// Error is a refusal. Its text names the file, without its folder, and what would help.
-type Error struct {
-	Reason Reason
-	File   string // the base of its name
-	text   string
-	err    error
+// Tools are the programs of this machine that help. The zero Tools are none.
+type Tools struct {
+	FFmpeg, FFprobe string // paths; "" not there
+	recorders       []Recorder
 }
 
-func (e *Error) Error() string {
-	if e.File == "" {
-		return e.text
+// Find looks for ffmpeg, ffprobe, arecord and sox on the PATH.
+func Find() Tools {
+	t := Tools{FFmpeg: located("ffmpeg"), FFprobe: located("ffprobe")}
+	t.recorders = recordersOf(runtime.GOOS, t.FFmpeg, located)
+	return t
+}
+
+// Recorders are the programs that can record here, the one to try first at the front.
+func (t Tools) Recorders() []Recorder { return t.recorders }
+
+// located is the whole path of a program, or "".
+func located(name string) string {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	return e.File + ": " + e.text
-}
-
-func (e *Error) Unwrap() error { return e.err }
-
-// Unnamed is the refusal without the name of the file, for who knows it by another.
-func (e *Error) Unnamed() *Error {
-	other := *e
-	other.File = ""
-	return &other
-}
-
-func refuse(reason Reason, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}
-}
-
-// of makes a refusal name its file. Other errors are as they were.
-func of(file string, err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.File == "" {
-		named := *e
-		named.File = filepath.Base(file)
-		return &named
+	if err != nil {
+		return ""
 	}
-	return err
+	return path
 }
 
-// reasonOf is the reason of a refusal, or "".
-func reasonOf(err error) Reason {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Reason
+// Install is the command that installs ffmpeg, and ffprobe with it, on this system.
+func Install() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "brew install ffmpeg"
+	case "windows":
+		return "winget install ffmpeg"
 	}
-	return ""
+	return "sudo apt install ffmpeg"
+}
+
+// Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that nothing can be heard in it.
+func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
+	f, err := open(file)
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	format, err := formatOf(f)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Format: format}
+	switch {
+	case format == "wav":
+		info.Seconds, err = wavSeconds(f)
+	case t.FFprobe != "":
+		_, info.Seconds, err = t.measure(ctx, file, format)
+	case format == "ogg":
+		info.Seconds, err = opusSeconds(f)
+	}
+	if err == nil && t.FFmpeg != "" {
+		info.Silent = t.silent(ctx, file, format)
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return info, nil
+}
+
+// open opens a file, and nothing else: a pipe would keep its reader waiting.
+func open(file string) (*os.File, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
+	return os.Open(file)
+}
+
+// formatOf tells the format by the beginning of a file.
+func formatOf(f *os.File) (string, error) {
+	var head [64]byte
+	n, err := f.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	b := head[:n]
+	begins := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
+	switch {
+	case n == 0:
+		return "", errors.New("it is empty")
+	case begins(0, oggMagic):
+		return "ogg", nil
+	case begins(0, "\x1a\x45\xdf\xa3"):
+		if bytes.Contains(b, []byte("webm")) {
+			return "webm", nil
+		}
+		return "mkv", nil
+	case begins(8, "WAVE") && (begins(0, "RIFF") || begins(0, "RF64") || begins(0, "BW64")):
+		return "wav", nil
+	case begins(0, "fLaC"):
+		return "flac", nil
+	case begins(4, "ftyp"):
+		return "m4a", nil
+	case begins(0, "ID3"), isMP3(b):
+		return "mp3", nil
+	}
+	return "", errors.New("it is no audio file of a kind that is known, which are ogg, webm, wav, mp3, m4a and flac")
+}
+
+// isMP3 says whether a frame of MPEG audio, layer 3, begins here.
+func isMP3(b []byte) bool {
+	return len(b) >= 3 && b[0] == 0xff && b[1]&0xe6 == 0xe2 && b[1]&0x18 != 0x08 && b[2]>>4 > 0 && b[2]>>4 < 15 && b[2]>>2&3 != 3
 }

@@ -1,9 +1,9 @@
 package audio
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -25,8 +25,11 @@ func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *t
 	return cmd, complaint
 }
 
-// run runs a program for at most so long, and gives what it prints to out, until that takes no more.
-func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) error {
+var errSlow = errors.New("did not end in time")
+
+// run runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it complained of, without the
+// folders of this machine; an error says the end of it too.
+func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) (said string, err error) {
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd, complaint := command(timed, program, args...)
@@ -34,19 +37,26 @@ func run(ctx context.Context, most time.Duration, out io.Writer, program string,
 	if out != nil {
 		cmd.Stdout = taker
 	}
-	err := cmd.Run()
+	err = cmd.Run()
+	said = complaint.String()
+	for _, arg := range args {
+		if path, is := strings.CutPrefix(arg, "file:"); is {
+			said = strings.ReplaceAll(said, arg, filepath.Base(path))
+		}
+	}
 	name := filepath.Base(program)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		err = ctx.Err()
 	case taker.err != nil:
-		return taker.err
+		err = taker.err
 	case err == nil:
-		return nil
 	case timed.Err() != nil:
-		return refuse(TimedOut, "%s did not end within %v", name, most)
+		err = fmt.Errorf("%s %w (%v)", name, errSlow, most)
+	default:
+		err = fmt.Errorf("%s: %w%s", name, err, why(said))
 	}
-	return refuse(Failed, "%s: %w%s", name, err, why(complaint))
+	return said, err
 }
 
 // taker passes on what a program prints, and ends the program when that is taken no more.
@@ -67,37 +77,12 @@ func (t *taker) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errEnough is what a writer says that wants no more of what a program prints.
-var errEnough = errors.New("enough")
-
-// why is the last line or two of a complaint, behind a colon, without control characters; "" if there is nothing.
-func why(complaint *text.Tail) string {
-	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(complaint.String()), "?"), "\n")
-	words := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.Join(lines[max(len(lines)-2, 0):], "; "))
-	if words = strings.Join(strings.Fields(words), " "); words == "" {
+// why is the last line or two of a complaint, behind a colon; "" if there is nothing.
+func why(complaint string) string {
+	lines := strings.Split(strings.TrimSpace(complaint), "\n")
+	words := text.Brief(strings.Join(lines[max(len(lines)-2, 0):], "; "), 300)
+	if words == "" {
 		return ""
 	}
-	const most = 300
-	if letters := []rune(words); len(letters) > most {
-		words = "…" + string(letters[len(letters)-most:])
-	}
 	return ": " + words
-}
-
-// bounded keeps the beginning of what is written to it, and then wants no more.
-type bounded struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, errEnough
-	}
-	return b.Buffer.Write(p)
 }

@@ -1,54 +1,51 @@
 package audio
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"sibyl/internal/text"
 )
 
 const (
-	longestProbe = 30 * time.Second // of ffprobe
-	longestHear  = 2 * time.Minute  // of ffmpeg, that decodes to hear whether something is silent
+	longestProbe      = 30 * time.Second // of ffprobe
+	longestHearing    = 2 * time.Minute  // of ffmpeg, that decodes to hear whether something is silent
+	longestConversion = 30 * time.Minute
+	longestSound      = 12 * time.Hour // that is written as samples: a few bytes of Opus can stand for hours of silence
 )
 
 // input are the arguments by which ffmpeg and ffprobe open a file: as what it is, by a whole path, and without following what it may name.
-func input(file, format string) ([]string, error) {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return nil, err
+func input(file, format string) []string {
+	if path, err := filepath.Abs(file); err == nil {
+		file = path
 	}
-	demuxer := map[string]string{"webm": "matroska", "mkv": "matroska", "m4a": "mov"}[format]
-	if demuxer == "" {
-		demuxer = format
+	if demuxer := map[string]string{"webm": "matroska", "mkv": "matroska", "m4a": "mov"}[format]; demuxer != "" {
+		format = demuxer
 	}
-	return []string{"-protocol_whitelist", "file,pipe", "-f", demuxer, "-i", "file:" + path}, nil
+	return []string{"-protocol_whitelist", "file,pipe", "-f", format, "-i", "file:" + file}
 }
 
-// complete asks the programs for what is not known yet. What they don't know, or take too long for, stays unknown.
-func (t Tools) complete(ctx context.Context, file string, info *Info) {
-	in, err := input(file, info.Format)
+// measure asks ffprobe for the codec and the length of the first sound track. What that takes too long for stays unknown.
+func (t Tools) measure(ctx context.Context, file, format string) (codec string, seconds *float64, err error) {
+	in := input(file, format)
+	var out bytes.Buffer
+	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "format=duration:stream=codec_name", "-of", "json"}
+	_, err = run(ctx, longestProbe, &out, t.FFprobe, append(args, in...)...)
+	if errors.Is(err, errSlow) {
+		return "", nil, nil
+	}
 	if err != nil {
-		return
-	}
-	if info.Seconds == nil && t.FFprobe != "" {
-		t.measure(ctx, in, info)
-	}
-	if info.Silent == nil && t.FFmpeg != "" {
-		info.Silent = t.hear(ctx, in)
-	}
-}
-
-// measure asks ffprobe for the duration.
-func (t Tools) measure(ctx context.Context, in []string, info *Info) {
-	args := append([]string{"-v", "error", "-select_streams", "a:0", "-show_entries", "format=duration:stream=codec_name", "-of", "json"}, in...)
-	out := &bounded{most: 64 << 10}
-	if err := run(ctx, longestProbe, out, t.FFprobe, args...); err != nil {
-		return
+		return "", nil, fmt.Errorf("it can't be read: %w", err)
 	}
 	var said struct {
 		Streams []struct {
@@ -56,48 +53,235 @@ func (t Tools) measure(ctx context.Context, in []string, info *Info) {
 		}
 		Format struct{ Duration string }
 	}
-	if json.Unmarshal(out.Bytes(), &said) != nil {
-		return
+	if err := json.Unmarshal(out.Bytes(), &said); err != nil {
+		return "", nil, fmt.Errorf("ffprobe does not say what is in it: %w", err)
 	}
-	if info.Codec == "" && len(said.Streams) > 0 {
-		info.Codec = said.Streams[0].Codec
+	if len(said.Streams) == 0 {
+		return "", nil, errors.New("it has no sound track")
 	}
-	if seconds, err := strconv.ParseFloat(said.Format.Duration, 64); err == nil && seconds > 0 && !math.IsInf(seconds, 0) {
-		info.Seconds = &seconds
+	if said.Format.Duration == "" { // of a browser, which does not know it while it records
+		said.Format.Duration, err = t.lastPacket(ctx, in)
 	}
+	if length, bad := strconv.ParseFloat(said.Format.Duration, 64); bad == nil && length > 0 && !math.IsInf(length, 0) {
+		seconds = &length
+	}
+	return said.Streams[0].Codec, seconds, err
 }
 
-// decoding are the arguments that have ffmpeg print the first sound track as samples of 16 bits in two channels.
-func decoding(in []string) []string {
-	args := append([]string{"-nostdin", "-v", "error", "-xerror"}, in...)
-	return append(args, "-map", "0:a:0", "-f", "s16le", "-ac", "2", "-ar", strconv.Itoa(decodedRate), "-")
-}
-
-// hear has ffmpeg decode a file until something is not silent.
-func (t Tools) hear(ctx context.Context, in []string) *bool {
-	listener := &ear{meter: newMeter(decodedRate, 2)}
-	err := run(ctx, longestHear, listener, t.FFmpeg, decoding(in)...)
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil
+// lastPacket is when the last packet begins, which is a fraction of a second before the end.
+func (t Tools) lastPacket(ctx context.Context, in []string) (string, error) {
+	var end text.Tail
+	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"}
+	if _, err := run(ctx, longestProbe, &end, t.FFprobe, append(args, in...)...); err != nil && ctx.Err() != nil {
+		return "", ctx.Err()
 	}
-	return listener.meter.silent()
-}
-
-// ear is written samples of 16 bits. It wants no more when it has heard something.
-type ear struct {
-	meter *meter
-	odd   []byte
-	whole bool // it wants all of them
-}
-
-func (e *ear) Write(p []byte) (int, error) {
-	b := append(e.odd, p...)
-	for ; len(b) >= 2; b = b[2:] {
-		e.meter.add(float64(int16(binary.LittleEndian.Uint16(b))) / fullest)
+	lines := strings.Fields(end.String())
+	if len(lines) == 0 {
+		return "", errors.New("there is no sound in it")
 	}
-	e.odd = append(e.odd[:0], b...)
-	if e.meter.heard() && !e.whole {
-		return 0, errEnough
+	return strings.Trim(lines[len(lines)-1], ","), nil
+}
+
+// Loudness is taken over windows.
+const (
+	heardRate  = 16000 // in which ffmpeg decodes, in two channels of 16 bits
+	windows    = 5     // in a second: a short word
+	windowSize = 2 * 2 * heardRate / windows
+	quiet      = 50.0 // root mean square below which a window is silent: -56 dB; noise of a converter has 14, speech thousands
+)
+
+// meter is written samples, and takes the root mean square of each window.
+type meter struct {
+	part []byte
+	each func(loudness float64) error
+}
+
+func (m *meter) Write(p []byte) (int, error) {
+	m.part = append(m.part, p...)
+	for len(m.part) >= windowSize {
+		sum := 0.0
+		for b := m.part[:windowSize]; len(b) > 0; b = b[2:] {
+			sample := float64(int16(binary.LittleEndian.Uint16(b)))
+			sum += sample * sample
+		}
+		m.part = append(m.part[:0], m.part[windowSize:]...)
+		if err := m.each(math.Sqrt(sum / (windowSize / 2))); err != nil {
+			return 0, err
+		}
 	}
 	return len(p), nil
+}
+
+// hear has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is what ffmpeg complained of.
+func (t Tools) hear(ctx context.Context, most time.Duration, in []string, each func(loudness float64) error) (said string, err error) {
+	args := append([]string{"-nostdin", "-v", "error"}, in...)
+	args = append(args, "-map", "0:a:0", "-af", "apad=pad_dur=0.2", "-f", "s16le", "-ac", "2", "-ar", strconv.Itoa(heardRate), "-")
+	return run(ctx, most, &meter{each: each}, t.FFmpeg, args...)
+}
+
+var errHeard = errors.New("it is not silent")
+
+// silent says whether a file is; nil: ffmpeg complains of it, or takes too long.
+func (t Tools) silent(ctx context.Context, file, format string) *bool {
+	said, err := t.hear(ctx, longestHearing, input(file, format), func(loudness float64) error {
+		if loudness >= quiet {
+			return errHeard
+		}
+		return nil
+	})
+	silent := err == nil
+	if silent && said != "" || !silent && !errors.Is(err, errHeard) {
+		return nil
+	}
+	return &silent
+}
+
+// encoders are what Convert makes, by the ending of a name: for speech, in one channel.
+var encoders = map[string][]string{
+	".wav":  {"-c:a", "pcm_s16le", "-ar", "16000", "-f", "wav"},
+	".ogg":  {"-c:a", "libopus", "-b:a", "24k", "-application", "voip", "-f", "ogg"},
+	".flac": {"-c:a", "flac", "-ar", "16000", "-sample_fmt", "s16", "-f", "flac"},
+}
+
+// Convert makes out of the sound of file, in one channel, by the ending of out: .wav has samples of 16 bits at 16 kHz, .ogg has Opus at 24 kbit/s,
+// .flac is as .wav without loss. Of a damaged file, it makes what can be heard.
+func (t Tools) Convert(ctx context.Context, file, out string) error {
+	encoder, ok := encoders[filepath.Ext(out)]
+	if !ok {
+		return errors.New("what is made has to end in .wav, .ogg or .flac")
+	}
+	format, err := t.decoded(file)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-nostdin", "-v", "error", "-y"}, input(file, format)...)
+	args = append(args, "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1", "-t", strconv.Itoa(int(longestSound.Seconds())+1))
+	args = append(append(args, encoder...), "file:"+out)
+	if _, err = run(ctx, longestConversion, nil, t.FFmpeg, args...); err == nil {
+		err = sounds(out)
+	}
+	if err != nil {
+		_ = os.Remove(out) // it may not be there
+	}
+	return err
+}
+
+// sounds refuses a WAV file in which there is nothing, or too much.
+func sounds(file string) error {
+	if filepath.Ext(file) != ".wav" {
+		return nil
+	}
+	f, err := open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	seconds, err := wavSeconds(f)
+	if err == nil && *seconds > longestSound.Seconds() {
+		err = fmt.Errorf("it is longer than %d hours, which would be too large a file", int(longestSound.Hours()))
+	}
+	return err
+}
+
+// decoded is the format of a file that ffmpeg is to decode.
+func (t Tools) decoded(file string) (string, error) {
+	f, err := open(file)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	format, err := formatOf(f)
+	if err == nil && (t.FFmpeg == "" || t.FFprobe == "") {
+		err = fmt.Errorf("this takes ffmpeg, which is not installed: %s", Install())
+	}
+	return format, err
+}
+
+// Part is a piece of a file. Start and Seconds say where in that it lies.
+type Part struct {
+	File           string
+	Start, Seconds float64
+}
+
+const shortest = 5 // seconds that Split takes at least for the length of a part
+
+// Split makes parts of a file of at most so many seconds, in an empty folder; what is not longer is its own only part. It cuts in the quietest place of the last quarter of a part, and of its
+// last half minute. WAV stays WAV; Opus, MP3 and AAC are cut without being coded again. After an error parts may be left.
+func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]Part, error) {
+	if seconds < shortest {
+		return nil, fmt.Errorf("parts of %d seconds are too short; %d is the least", seconds, shortest)
+	}
+	format, err := t.decoded(file)
+	if err != nil {
+		return nil, err
+	}
+	codec, _, err := t.measure(ctx, file, format)
+	if err != nil {
+		return nil, err
+	}
+	var loudness []float64
+	_, err = t.hear(ctx, longestConversion, input(file, format), func(window float64) error {
+		loudness = append(loudness, window)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ends := append(cuts(loudness, seconds), len(loudness))
+	if len(ends) == 1 {
+		return []Part{{File: file, Seconds: float64(len(loudness)) / windows}}, nil
+	}
+	encoder, ending := kept(format, codec)
+	var parts []Part
+	start := 0.0
+	for i, end := range ends {
+		p := Part{File: filepath.Join(folder, fmt.Sprintf("part-%03d%s", i+1, ending)), Start: start, Seconds: float64(end)/windows - start}
+		args := []string{"-nostdin", "-v", "error", "-ss", fmt.Sprintf("%.3f", p.Start), "-t", fmt.Sprintf("%.3f", p.Seconds)}
+		args = append(append(args, input(file, format)...), "-map", "0:a:0", "-map_metadata", "-1")
+		args = append(append(args, encoder...), "file:"+p.File)
+		if _, err := run(ctx, longestConversion, nil, t.FFmpeg, args...); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+		start += p.Seconds
+	}
+	return parts, nil
+}
+
+// kept is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else without loss, else well.
+func kept(format, codec string) (encoder []string, ending string) {
+	if format == "wav" {
+		return []string{"-c:a", "pcm_s16le"}, ".wav"
+	}
+	switch codec {
+	case "opus":
+		return []string{"-c", "copy", "-copypriorss", "0"}, ".ogg"
+	case "mp3":
+		return []string{"-c", "copy", "-copypriorss", "0"}, ".mp3"
+	case "aac":
+		return []string{"-c", "copy", "-copypriorss", "0", "-f", "ipod"}, ".m4a"
+	case "flac", "alac":
+		return []string{"-c:a", "flac"}, ".flac"
+	}
+	return []string{"-c:a", "libopus", "-b:a", "48k"}, ".ogg"
+}
+
+// cuts are the windows before which a sound is cut, so that no part is longer than so many seconds.
+func cuts(loudness []float64, seconds int) (list []int) {
+	const quarter, halfMinute = 4, 30 * windows
+	// What is silent is equally good.
+	around := func(at int) float64 { return max(loudness[at-1], loudness[at], quiet) }
+	most := seconds * windows
+	for start := 0; len(loudness)-start > most; {
+		limit := start + most
+		best := limit
+		for at := limit - 1; at >= limit-min(most/quarter, halfMinute); at-- {
+			if around(at) < around(best) {
+				best = at
+			}
+		}
+		list = append(list, best)
+		start = best
+	}
+	return list
 }

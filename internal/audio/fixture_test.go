@@ -2,8 +2,6 @@ package audio
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -107,43 +105,31 @@ func made(t testing.TB, name, source string, args ...string) string {
 	return ffmpeg(t, name, append([]string{"-f", "lavfi", "-i", source}, args...)...)
 }
 
-// figures are what ffmpeg says of a file when it has decoded all of it: its length in seconds, and the root mean square of samples of 16 bits.
-func figures(t testing.TB, file string, filters string) (seconds, level float64) {
+// lengthOf is what ffmpeg says of a file when it has decoded all of it, in seconds.
+func lengthOf(t testing.TB, file string) float64 {
 	t.Helper()
 	need(t, "ffmpeg")
-	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-af", filters+"astats", "-f", "null", "-")
+	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-ar", "48000", "-af", "astats", "-f", "null", "-")
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("ffmpeg: %v: %s", err, out.Bytes())
 	}
 	overall := out.Bytes()[bytes.Index(out.Bytes(), []byte("Overall")):]
-	number := func(name string) float64 {
-		found := regexp.MustCompile(name + `: (-?[0-9.]+|-inf)`).FindSubmatch(overall)
-		if found == nil {
-			t.Fatalf("ffmpeg does not say %s: %s", name, out.Bytes())
-		}
-		n, err := strconv.ParseFloat(string(found[1]), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+	samples := regexp.MustCompile(`Number of samples: ([0-9]+)`).FindSubmatch(overall)
+	rate := regexp.MustCompile(`Audio: .*?, ([0-9]+) Hz`).FindSubmatch(out.Bytes())
+	if samples == nil || rate == nil {
+		t.Fatalf("ffmpeg does not say how many samples there are: %s", out.Bytes())
 	}
-	rate, err := strconv.ParseFloat(string(regexp.MustCompile(`Audio: .*?, ([0-9]+) Hz`).FindSubmatch(out.Bytes())[1]), 64)
+	n, err := strconv.ParseFloat(string(samples[1]), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return number("Number of samples") / rate, math.Pow(10, number("RMS level dB")/20) * fullest
-}
-
-// probed is what is found in bytes without programs.
-func probed(t testing.TB, b []byte) (Info, error) {
-	t.Helper()
-	s, err := newSource(context.Background(), bytes.NewReader(b))
+	perSecond, err := strconv.ParseFloat(string(rate[1]), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return probe(s)
+	return n / perSecond
 }
 
 func read(t testing.TB, file string) []byte {
@@ -164,12 +150,11 @@ func write(t testing.TB, b []byte) string {
 	return file
 }
 
-// refused fails if an error is not one for this reason, with these words.
-func refused(t testing.TB, err error, reason Reason, words ...string) {
+// refused fails if an error does not have these words.
+func refused(t testing.TB, err error, words ...string) {
 	t.Helper()
-	var e *Error
-	if !errors.As(err, &e) || e.Reason != reason {
-		t.Fatalf("the error is %v, and not one of %q", err, reason)
+	if err == nil {
+		t.Fatal("there is no error")
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {

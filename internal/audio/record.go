@@ -3,6 +3,7 @@ package audio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,18 +11,18 @@ import (
 	"time"
 )
 
-// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has passed: samples of 16 bits at 16 kHz in
-// one channel. The file is written as the sound comes, and put on the disk every few seconds; when Record returns nil it is whole. A recorder that ends
-// by itself before gives an *Error: BrokeOff if something was recorded, which is kept and whole, or Failed, which leaves no file.
+// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has passed. The file is written as the
+// sound comes, and put on the disk every few seconds; when Record returns nil it is whole. A recorder that ends by itself before gives an error: what
+// was recorded by then is kept and whole, and if nothing was, no file is left.
 func (r Recorder) Record(ctx context.Context, file string, most time.Duration) error {
 	file, err := filepath.Abs(file)
 	switch {
 	case err != nil:
 		return err
 	case strings.ToLower(filepath.Ext(file)) != ".wav":
-		return of(file, refuse(Unsupported, "a recording has to end in .wav"))
+		return errors.New("a recording has to end in .wav")
 	case most <= 0 || most > longestSound:
-		return of(file, refuse(Unsupported, "a recording takes more than nothing and at most %d hours", int(longestSound.Hours())))
+		return fmt.Errorf("a recording takes more than nothing and at most %d hours", int(longestSound.Hours()))
 	}
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -30,25 +31,24 @@ func (r Recorder) Record(ctx context.Context, file string, most time.Duration) e
 		return err
 	}
 	// A second more than is wanted: it is stopped in time, but not if this process dies.
-	args, err := r.args(ctx, r.program, file, int(most.Seconds())+2)
+	args, err := r.arguments(ctx, file, int(most.Seconds())+2)
 	if err != nil {
-		return of(file, err)
+		return err
 	}
-	early, err := r.run(ctx, file, args, most)
-	return of(file, r.conclude(context.WithoutCancel(ctx), file, early, err))
+	return r.conclude(file, r.run(ctx, file, args, most))
 }
 
-// run records until it is time to stop. early says that the program ended before, with err.
-func (r Recorder) run(ctx context.Context, file string, args []string, most time.Duration) (early bool, err error) {
+// run records until it is time to stop. An error says that the program ended before.
+func (r Recorder) run(ctx context.Context, file string, args []string, most time.Duration) error {
 	life, kill := context.WithCancel(context.WithoutCancel(ctx)) // it is asked to end before it is killed
 	defer kill()
 	cmd, complaint := command(life, r.program, args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return true, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return true, refuse(Failed, "%s can't be started: %w", r.Name, err)
+		return fmt.Errorf("%s can't be started: %w", r.Name, err)
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
@@ -59,18 +59,17 @@ func (r Recorder) run(ctx context.Context, file string, args []string, most time
 		select {
 		case err := <-exited:
 			if err == nil {
-				return true, refuse(Failed, "%s ended by itself%s", r.Name, why(complaint))
+				return fmt.Errorf("%s ended by itself%s", r.Name, why(complaint.String()))
 			}
-			return true, refuse(Failed, "%s: %w%s", r.Name, err, why(complaint))
+			return fmt.Errorf("%s: %w%s", r.Name, err, why(complaint.String()))
 		case <-sync.C:
 			_ = synced(file) // it may not be there yet; at the end it counts
+			continue
 		case <-stop.C:
-			end(finish(cmd, in), r.grace, exited, kill)
-			return false, nil
 		case <-ctx.Done():
-			end(finish(cmd, in), r.grace, exited, kill)
-			return false, nil
 		}
+		end(finish(cmd, in), r.grace, exited, kill)
+		return nil
 	}
 }
 
@@ -89,21 +88,28 @@ func end(asked error, grace time.Duration, exited <-chan error, kill func()) {
 	<-exited
 }
 
-// conclude makes the file whole, and says what is wrong with it.
-func (r Recorder) conclude(ctx context.Context, file string, early bool, failed error) error {
-	seconds, err := mend(ctx, file)
+// conclude makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was stopped.
+func (r Recorder) conclude(file string, early error) error {
+	seconds, err := mend(file)
 	switch {
-	case err == nil && seconds > 0 && !early:
+	case err == nil && seconds > 0 && early == nil:
 		return nil
 	case err == nil && seconds > 0:
-		return refuse(BrokeOff, "the recording broke off after %.1f seconds, which are kept: %w", seconds, failed)
-	case failed == nil && (err == nil || errors.Is(err, fs.ErrNotExist) || reasonOf(err) == CutOff):
-		failed = refuse(Empty, "%s recorded nothing", r.Name)
-	case failed == nil:
-		failed = err
+		return fmt.Errorf("the recording broke off after %.1f seconds, which are kept: %w", seconds, early)
+	case early == nil:
+		early = fmt.Errorf("%s recorded nothing", r.Name)
 	}
 	if gone := os.Remove(file); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		failed = errors.Join(failed, gone)
+		early = errors.Join(early, gone)
 	}
-	return failed
+	return early
+}
+
+// synced waits until a file is on the disk.
+func synced(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -70,10 +70,10 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{parts: map[string]part{}, shows: map[string][]scene{},
 		code: folder(t, "auth/middleware.go", middlewareGo, "auth/token.go", tokenGo, "limits.txt", strings.Repeat("a limit\n", 40))}
-	openai, anthropic, ollama := modeltest.NewOpenAIServer(t), modeltest.NewAnthropicServer(t), modeltest.NewOllamaServer(t)
-	openai.Play(s.overOpenAI)
+	openai, anthropic, ollama := modeltest.NewServer(t), modeltest.NewServer(t), modeltest.NewServer(t)
+	openai.Play(s.overTexts)
 	anthropic.Play(s.overAnthropic)
-	ollama.Play(s.overOllama)
+	ollama.Play(s.overTexts)
 	cfg, err := config.Load(config.Options{Home: t.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + openai.BaseURL, "ANTHROPIC_BASE_URL=" + anthropic.BaseURL,
 		"ANTHROPIC_API_KEY=key-0123456789", "OLLAMA_HOST=" + ollama.BaseURL, "SIBYL_DATA=" + filepath.Join(t.TempDir(), "data")}})
 	if err != nil {

@@ -49,15 +49,8 @@ func listen(lines []line, tools []json.RawMessage, body string) (h heard) {
 // line is something said: by the user, the assistant, or a tool.
 type line struct{ role, text string }
 
-func (s *stage) overOpenAI(r modeltest.OpenAIRequest) modeltest.Answer {
-	var lines []line
-	for _, m := range r.Messages {
-		lines = append(lines, line{m.Role, m.Content})
-	}
-	return s.perform(r.Model, listen(lines, r.Tools, r.Body))
-}
-
-func (s *stage) overOllama(r modeltest.OllamaRequest) modeltest.Answer {
+// overTexts plays over the wires whose messages are texts.
+func (s *stage) overTexts(r modeltest.Request) modeltest.Answer {
 	var lines []line
 	for _, m := range r.Messages {
 		lines = append(lines, line{m.Role, m.Content})
@@ -66,18 +59,16 @@ func (s *stage) overOllama(r modeltest.OllamaRequest) modeltest.Answer {
 }
 
 // overAnthropic takes the blocks of a message apart: results of tools and words may stand in one.
-func (s *stage) overAnthropic(r modeltest.AnthropicRequest) modeltest.Answer {
+func (s *stage) overAnthropic(r modeltest.Request) modeltest.Answer {
 	var lines []line
 	for _, m := range r.Messages {
 		said := line{role: m.Role}
-		for _, raw := range m.Content {
-			var block struct {
-				Type, Text string
-				Content    json.RawMessage
-			}
-			if json.Unmarshal(raw, &block) != nil {
-				continue
-			}
+		var blocks []struct {
+			Type, Text string
+			Content    json.RawMessage
+		}
+		_ = json.Unmarshal([]byte(m.Content), &blocks) // none in another form
+		for _, block := range blocks {
 			if block.Type == "tool_result" {
 				lines = append(lines, line{"tool", string(block.Content)})
 			}

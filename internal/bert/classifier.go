@@ -1,26 +1,99 @@
+// Package bert sorts a text into one of a few labels with a classifier of the BERT family: an ONNX model in a local
+// folder, computed in pure Go in a child process (FR-019 to FR-022 in docs/requirements.md).
+//
+// A child, because the libraries that compute the model panic, print and end the process where they meet what they
+// don't know, and hold several times the model's size in memory. The folder and the child's command are the person's
+// settings; nothing a model or a tool says may reach them.
+//
+// Guarantees:
+//   - New starts nothing. The first question starts the child, which loads the model; it is kept for further questions. It ends
+//     when nobody has asked anything for ten minutes, and the next question starts another.
+//   - The child ends with its parent, however that ends: its standard input is then at its end. Close ends it and waits.
+//   - A question has a time-out, with 30 s more where the child is new. A child that exceeds it, is left in the middle of an answer
+//     or says what is no answer is killed.
+//   - A child that dies after it had answered is replaced, once a question. A model that fails is left alone for a minute, in
+//     which its error comes back at once: the caller's own rules must not wait for it again and again.
+//   - Text is cleaned of control characters and invalid UTF-8 and bounded to MaxText characters, head and tail. A text can't
+//     write a model's control tokens, so it can't forge a hypothesis, nor push one out of what the model reads.
+//   - Every error names the model's folder. Questions may be asked concurrently; they are answered one at a time.
 package bert
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
+
+	"sibyl/internal/text"
 )
 
-// rest is how long a model that failed is left alone.
-const rest = time.Minute
+// MaxText bounds the text of a question, in characters.
+const MaxText = 2000
+
+// Label is one of the answers to choose from. Hypothesis is a sentence that is true of a text of this label ("The
+// assistant repeats itself."); a zero-shot model reads it, a model that was trained on the labels goes by Name, in
+// which case does not matter, and dash, space and underscore are alike.
+type Label struct {
+	Name       string `json:"name"`
+	Hypothesis string `json:"hypothesis,omitempty"`
+}
+
+// Score says how much a label fits, from 0 to 1. The scores of one answer sum to 1.
+type Score struct {
+	Label string  `json:"label"`
+	Score float64 `json:"score"`
+}
+
+// Config says where the model is and how the child is started.
+type Config struct {
+	Dir     string        // holds config.json, tokenizer.json, and model.onnx or onnx/model.onnx
+	Timeout time.Duration // of one answer; 0: 15 s
+	Command []string      // starts the child (see package network); the folder is appended as its last argument
+	Missing string        // what to do where there is no such program
+	Env     []string      // the child's whole environment: it needs none, and the keys of the parent's are no business of its
+}
+
+// Info is what a model says of itself, and how long it took.
+type Info struct {
+	Kind       string        `json:"kind"`   // “zero-shot” or “classification”
+	Labels     []string      `json:"labels"` // as config.json names them, in its order
+	LoadTime   time.Duration `json:"load_time"`
+	AnswerTime time.Duration `json:"answer_time"`
+}
+
+// Question is a line of JSON that the child reads.
+type Question struct {
+	Text   string  `json:"text"`
+	Labels []Label `json:"labels"`
+}
+
+// Answer is the line of JSON that answers a question: a score for each label, best first, or an error.
+type Answer struct {
+	Scores []Score `json:"scores,omitempty"`
+	Error  string  `json:"error,omitempty"`
+	Info   Info    `json:"info"`
+}
 
 // Classifier asks the model in a folder. Close it when it is no longer needed.
 type Classifier struct {
-	cfg    Config
-	turn   chan struct{} // holds one: whoever took it out may use what is below
-	child  *child
-	fault  *Error    // the last lasting one
-	faulty time.Time // when it came
+	cfg     Config
+	loading time.Duration   // what a new child may take beside the time-out
+	rest    time.Duration   // how long a model that failed is left alone
+	life    context.Context // until it is closed
+	end     context.CancelFunc
+	turn    chan struct{} // holds one: whoever took it out may use what is below
 
-	open  context.Context // until it is closed
-	close context.CancelFunc
-	now   func() time.Time
+	child  *child
+	fault  error // of a model that failed
+	failed time.Time
 }
 
 // New returns a classifier and starts nothing.
@@ -28,190 +101,223 @@ func New(cfg Config) *Classifier {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 15 * time.Second
 	}
-	if cfg.LoadTimeout <= 0 {
-		cfg.LoadTimeout = 30 * time.Second
-	}
 	// The child must not take it for an option, nor start elsewhere.
 	if dir, err := filepath.Abs(cfg.Dir); err == nil && cfg.Dir != "" {
 		cfg.Dir = dir
 	}
-	c := &Classifier{cfg: cfg, turn: make(chan struct{}, 1), now: time.Now}
-	c.open, c.close = context.WithCancel(context.Background())
+	c := &Classifier{cfg: cfg, loading: 30 * time.Second, rest: time.Minute, turn: make(chan struct{}, 1)}
+	c.life, c.end = context.WithCancel(context.Background())
 	c.turn <- struct{}{}
 	return c
 }
 
-// Classify returns a score for each label, best first. With a zero-shot model, each label needs its hypothesis; with another,
-// the labels must be the model's own, where case does not matter, and dash, space and underscore are alike.
+// Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; another has to know the
+// very labels.
 func (c *Classifier) Classify(ctx context.Context, text string, labels []Label) ([]Score, error) {
-	q, err := newQuestion(text, labels)
-	if err != nil {
-		return nil, c.failure(err)
-	}
-	ctx, done, err := c.begin(ctx)
-	if err != nil {
-		return nil, c.failure(err)
-	}
-	defer done()
-	if c.fault != nil && c.now().Sub(c.faulty) < rest {
-		return nil, c.fault
-	}
-	scores, err := c.ask(ctx, q)
-	return scores, c.settle(err)
+	a, err := c.answer(ctx, Question{Excerpt(text, MaxText), labels}, false)
+	return a.Scores, err
 }
 
-// Check loads the model, asks it about a short text with these labels, and tells how that went. It tries even where a failure
-// is not long ago. With an error, Info holds what had been found out by then.
+// Check asks the model about a short text with these labels, and tells how that went, also where a failure is not long
+// ago. With an error, Info holds what had been found out by then.
 func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
-	q, err := newQuestion("I have found what you asked for, and nothing is missing.", labels)
-	if err != nil {
-		return Info{}, c.failure(err)
-	}
-	ctx, done, err := c.begin(ctx)
-	if err != nil {
-		return Info{}, c.failure(err)
-	}
-	defer done()
-	if err := c.ensure(ctx); err != nil {
-		return Info{}, c.settle(err)
-	}
-	info := Info{Kind: c.child.model.Kind, Labels: c.child.model.Labels, LoadTime: c.child.loadTime}
-	began := time.Now()
-	_, err = c.ask(ctx, q)
-	if err == nil {
-		info.AnswerTime = time.Since(began)
-	}
-	return info, c.settle(err)
+	a, err := c.answer(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
+	return a.Info, err
 }
 
-// Close ends the child and waits until it is gone. A question under way fails with Closed, as does any later one.
+// Close ends the child and waits until it is gone. A question under way fails, as does any later one.
 func (c *Classifier) Close() {
-	c.close()
+	c.end()
 	<-c.turn
-	if c.child != nil {
-		c.child.hangUp()
-		c.child = nil
-	}
+	_ = c.drop() // how it ends that was told to is its own business
 	c.turn <- struct{}{}
 }
 
-var errClosed = &problem{Closed, "the classifier is closed"}
+// errClosed says that the classifier is closed.
+var errClosed = errors.New("it is closed")
 
-// begin waits for the turn. The context it returns ends with the one given, and when the classifier is closed; done gives the
-// turn to the next.
-func (c *Classifier) begin(ctx context.Context) (life context.Context, done func(), err error) {
-	busy := c.cfg.LoadTimeout + c.cfg.Timeout
-	timer := time.NewTimer(busy)
-	defer timer.Stop()
+func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Answer, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("classifier %s: %w", c.cfg.Dir, err)
+		}
+	}()
+	busy := c.cfg.Timeout + c.loading
 	select {
 	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return ctx, nil, ctx.Err()
-	case <-timer.C:
-		return ctx, nil, problemf(Timeout, "other questions kept the model busy for %v", busy)
-	}
-	life, cancel := context.WithCancelCause(ctx)
-	unwatch := context.AfterFunc(c.open, func() { cancel(errClosed) })
-	done = func() {
-		unwatch()
-		cancel(nil)
-		c.turn <- struct{}{}
+		return a, ctx.Err()
+	case <-time.After(busy):
+		return a, fmt.Errorf("other questions kept the model busy for %v", busy)
 	}
 	switch {
-	case c.open.Err() != nil:
-		err = errClosed
+	case c.life.Err() != nil:
+		return a, errClosed
 	case ctx.Err() != nil:
-		err = ctx.Err()
-	default:
-		return life, done, nil
+		return a, ctx.Err()
+	case q.Text == "":
+		return a, errors.New("there is no text to classify")
+	case c.fault != nil && !always && time.Since(c.failed) < c.rest:
+		return a, c.fault
 	}
-	done()
-	return ctx, nil, err
-}
-
-// ask puts the question to the child that is there, or to a fresh one. Only a child that had been there is replaced when it
-// dies: a text that ends a fresh one would end the next.
-func (c *Classifier) ask(ctx context.Context, q question) ([]Score, error) {
-	for {
-		fresh := c.child == nil || c.child.isGone()
-		if err := c.ensure(ctx); err != nil {
-			return nil, err
-		}
-		scores, err := c.child.ask(ctx, c.cfg.Timeout, q)
-		if err == nil || !ends(err) {
-			return scores, err
-		}
-		c.drop()
-		if kindOf(err) != Died || fresh {
-			return nil, err
-		}
+	if a, err = c.ask(ctx, q); err == nil && a.Error != "" {
+		err = errors.New(a.Error)
 	}
-}
-
-// ensure sees to it that there is a child that has loaded its model.
-func (c *Classifier) ensure(ctx context.Context) error {
-	if c.child != nil && !c.child.isGone() {
-		return nil
-	}
-	c.drop()
-	started, err := startChild(c.cfg)
-	if err != nil {
-		return err
-	}
-	c.child = started
-	if err := started.ready(ctx, c.cfg.LoadTimeout); err != nil {
-		c.drop()
-		return err
-	}
-	return nil
-}
-
-func (c *Classifier) drop() {
-	if c.child != nil {
-		c.child.kill()
-		c.child = nil
-	}
-}
-
-// ends says whether the child is of no more use after this error: the model's own words about a question are the exception.
-func ends(err error) bool {
-	switch kindOf(err) {
-	case WrongLabels, Unanswered, Invalid:
-		return false
-	}
-	return true
-}
-
-// settle concludes a question that had its turn: it remembers a failure that lasts, and returns the error as the caller's.
-func (c *Classifier) settle(err error) error {
-	if err == nil {
-		c.fault = nil
-		return nil
-	}
-	e := c.failure(err)
 	switch {
-	case e.lasting():
-		c.fault, c.faulty = e, c.now()
-	case !ends(err):
-		c.fault = nil // the model answered, if not what was hoped for
+	case err == nil:
+		c.fault = nil
+		return a, nil
+	case c.life.Err() != nil:
+		return a, errClosed
+	case ctx.Err() != nil:
+		return a, ctx.Err()
+	case a.Info.Kind == "": // the model was not even loaded, or its child is gone
+		c.fault = err
+		c.failed = time.Now()
 	}
-	return e
+	return a, err
 }
 
-// failure is the error as the caller's.
-func (c *Classifier) failure(err error) *Error {
-	e := &Error{Kind: kindOf(err), Dir: c.cfg.Dir, Message: err.Error()}
-	if e.Kind == "" {
-		e.Kind, e.Message, e.Err = Cancelled, "the question was withdrawn", err
+// ask puts the question to the child that is there, or to a new one. Only a child that had been there is replaced when
+// it dies: a text that ends a new one would end the next. An error means that there is no child any more.
+func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
+	for isNew := c.child == nil; ; isNew = true {
+		timeout := c.cfg.Timeout
+		if isNew {
+			started, err := start(c.life, c.cfg)
+			if err != nil {
+				return Answer{}, err
+			}
+			c.child = started
+			timeout += c.loading
+		}
+		a, err := c.child.ask(ctx, timeout, q)
+		if err == nil {
+			return a, nil
+		}
+		if died := c.drop(); errors.Is(err, io.EOF) {
+			if !isNew && ctx.Err() == nil && c.life.Err() == nil {
+				continue
+			}
+			err = died
+		}
+		return a, err
 	}
-	return e
 }
 
-// kindOf is "" for an error that is no problem: a context's.
-func kindOf(err error) ErrorKind {
-	var p *problem
-	if errors.As(err, &p) {
-		return p.Kind
+// drop ends the child and says how it ended, in its last words if it had any.
+func (c *Classifier) drop() error {
+	if c.child == nil {
+		return nil
 	}
-	return ""
+	ended, stderr := c.child.stop(), &c.child.stderr
+	c.child = nil
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	how := "the child ended"
+	exit, ok := errors.AsType[*exec.ExitError](ended)
+	if ok {
+		how += " (" + exit.String() + ")"
+	}
+	if last := Excerpt(lines[len(lines)-1], 300); last != "" {
+		how += ": " + last
+	} else if ok && !exit.Exited() {
+		how += "; perhaps the machine has too little memory for this model"
+	}
+	return errors.New(how)
+}
+
+// child is a running program of package network, used by one question at a time.
+type child struct {
+	cmd    *exec.Cmd
+	kill   context.CancelFunc
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	stderr text.Tail
+}
+
+// start starts the process. It has to be stopped.
+func start(life context.Context, cfg Config) (*child, error) {
+	// Not the caller's context: the child is kept for the next question.
+	life, kill := context.WithCancel(life)
+	c := &child{kill: kill}
+	c.cmd = exec.CommandContext(life, cfg.Command[0], append(cfg.Command[1:len(cfg.Command):len(cfg.Command)], cfg.Dir)...)
+	c.cmd.Env = append([]string{}, cfg.Env...) // never nil, which would be the parent's
+	c.cmd.Stderr = &c.stderr
+	c.cmd.WaitDelay = time.Second // for output that something else holds open
+	out, err := c.cmd.StdoutPipe()
+	if err == nil {
+		c.in, err = c.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		kill()
+		if cfg.Missing != "" && (errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)) {
+			return nil, fmt.Errorf("the program %s is not there; %s", filepath.Base(cfg.Command[0]), cfg.Missing)
+		}
+		return nil, fmt.Errorf("the child could not be started: %w", err)
+	}
+	c.out = bufio.NewScanner(out)
+	return c, nil
+}
+
+// ask puts a question and waits for its answer. After an error the child is of no more use; io.EOF says that it died.
+func (c *child) ask(ctx context.Context, timeout time.Duration, q Question) (a Answer, err error) {
+	line, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, c.kill)
+	defer stop()
+	_, err = c.in.Write(append(line, '\n'))
+	said := err == nil && c.out.Scan()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return a, fmt.Errorf("there was no answer within %v; a smaller model or a longer time-out would help", timeout)
+	case !said && c.out.Err() == nil:
+		return a, io.EOF
+	case !said:
+		return a, fmt.Errorf("what the child said is no answer: %w", c.out.Err())
+	case json.Unmarshal(c.out.Bytes(), &a) != nil, a.Error == "" && len(a.Scores) != len(q.Labels):
+		return a, fmt.Errorf("the child said %q, which is no answer", Excerpt(c.out.Text(), 300))
+	}
+	return a, nil
+}
+
+// stop ends the child and waits until it is gone. A child that has nothing more to say ends by itself, so that its exit
+// status can be told.
+func (c *child) stop() error {
+	_ = c.in.Close() // fails only if it is closed, which is what's wanted
+	late := time.AfterFunc(time.Second, c.kill)
+	defer late.Stop()
+	defer c.kill()
+	return c.cmd.Wait()
+}
+
+// gap stands where a text was cut.
+const gap = " … "
+
+// Excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head
+// and tail, because a turn says at its beginning what it is about and at its end what it came to.
+func Excerpt(text string, n int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	keep := n - len([]rune(gap))
+	if keep <= 0 {
+		return string(runes[:n])
+	}
+	head := (keep + 1) / 2
+	return string(runes[:head]) + gap + string(runes[len(runes)-(keep-head):])
 }

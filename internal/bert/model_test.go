@@ -93,7 +93,7 @@ func TestTrainedModelOfOtherLabelsIsRefusedWithBothLists(t *testing.T) {
 		"fewer":   labels[:4],
 	} {
 		_, err := c.Classify(t.Context(), "stuck", wanted)
-		fails(t, err, bert.WrongLabels, strings.Join(names, ", "), "wanted are "+wanted[0].Name+", "+wanted[1].Name)
+		fails(t, err, strings.Join(names, ", "), "wanted are "+wanted[0].Name+", "+wanted[1].Name)
 		if got := best(t, c, "stuck"); got != "other_strategy" {
 			t.Errorf("%s: after the refusal the best is %s", name, got)
 		}
@@ -102,7 +102,7 @@ func TestTrainedModelOfOtherLabelsIsRefusedWithBothLists(t *testing.T) {
 
 func TestZeroShotNeedsHypotheses(t *testing.T) {
 	_, err := start(t, zeroShot(t)).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry"}})
-	fails(t, err, bert.Invalid, `"retry" has no hypothesis`)
+	fails(t, err, `"retry" has no hypothesis`)
 }
 
 func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
@@ -124,7 +124,7 @@ func TestHypothesisThatFillsTheModelIsRefused(t *testing.T) {
 	dir := zeroShot(t)
 	edit(t, filepath.Join(dir, "config.json"), func(config map[string]any) { config["max_position_embeddings"] = 40 })
 	_, err := start(t, dir).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry", Hypothesis: strings.Repeat("x ", 50)}})
-	fails(t, err, bert.Unanswered, "alone is 54 tokens long; the model reads 40")
+	fails(t, err, "alone is 54 tokens long; the model reads 40")
 }
 
 func TestRowIsFilledWithTheModelsPadding(t *testing.T) {
@@ -202,7 +202,7 @@ func TestWeightsElsewhereAreRefused(t *testing.T) {
 		dir := trained(t)
 		moveWeights(t, dir, entries...)
 		_, err := start(t, dir).Classify(t.Context(), "unsure", labels)
-		fails(t, err, bert.LoadFailed, "model.onnx", want)
+		fails(t, err, "model.onnx", want)
 	}
 }
 
@@ -222,12 +222,12 @@ func TestFolderLaidAsLinksWithAnOddNameIsRead(t *testing.T) {
 }
 
 func TestCheckTellsWhatTheModelIs(t *testing.T) {
-	for kind, c := range map[bert.ModelKind]struct {
+	for kind, c := range map[string]struct {
 		dir    string
 		labels []string
 	}{
-		bert.Classification: {trained(t), names},
-		bert.ZeroShot:       {zeroShot(t), []string{"contradiction", "neutral", "entailment"}},
+		"classification": {trained(t), names},
+		"zero-shot":      {zeroShot(t), []string{"contradiction", "neutral", "entailment"}},
 	} {
 		info, err := start(t, c.dir).Check(t.Context(), labels)
 		if err != nil {
@@ -244,7 +244,7 @@ func TestCheckTellsWhatTheModelIs(t *testing.T) {
 
 func TestCheckOfAModelWithOtherLabelsStillTellsThem(t *testing.T) {
 	info, err := start(t, trained(t)).Check(t.Context(), labels[:2])
-	fails(t, err, bert.WrongLabels)
+	fails(t, err, "the model knows the labels")
 	if diff := cmp.Diff(names, info.Labels); diff != "" {
 		t.Error(diff)
 	}

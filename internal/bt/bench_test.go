@@ -3,10 +3,8 @@ package bt
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 // wideTree is a sequence of n fallbacks over inverters: control nodes and the cheapest leaves, every one ticked each time.
@@ -44,19 +42,6 @@ func BenchmarkTickControlNodes(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visits), "ns/node")
 }
 
-func TestTickOfControlNodesDoesNotAllocate(t *testing.T) {
-	tree := wideTree(t, 50)
-	s := tree.NewState()
-	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := tree.Tick(s, Input{Now: 1}, nil); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocs != 0 {
-		t.Errorf("a tick of control nodes allocates %v times", allocs)
-	}
-}
-
 // countTree is one func with two inputs and two outputs.
 func countTree(tb testing.TB) (*Tree, *State) {
 	tb.Helper()
@@ -84,47 +69,6 @@ func BenchmarkStepFuncLeaf(b *testing.B) {
 		if res := step(b, tree, s, Input{}); res.Status != Success {
 			b.Fatal(res.Status)
 		}
-	}
-}
-
-func TestLeafAllocatesItsPortsAndWhatItWrites(t *testing.T) {
-	tree, s := countTree(t)
-	allocs := testing.AllocsPerRun(100, func() { step(t, tree, s, Input{}) })
-	if allocs > 3 {
-		t.Errorf("a func with two outputs allocates %v times, not once for its ports and once for each output", allocs)
-	}
-}
-
-func TestScriptsThatOnlyReadDoNotAllocate(t *testing.T) {
-	tree := load(t, someLeaves(t), file(`<Fallback><ScriptCondition code="n * 2 + 1 &lt; 7.5 &amp;&amp; word == 'stuck'"/>
-		<AlwaysSuccess _skipIf="word == 'other' || !yes" _failureIf="-n &gt; 0 ? yes : n == 4"/></Fallback>`),
-		Options{Given: []Port{{Name: "n", Type: typeInt}, {Name: "word"}, {Name: "yes", Type: typeBool}}})
-	s := tree.NewState()
-	set(t, tree, s, "n", 1000)
-	set(t, tree, s, "word", "word")
-	set(t, tree, s, "yes", true)
-	allocs := testing.AllocsPerRun(100, func() { step(t, tree, s, Input{}) })
-	if allocs != 0 {
-		t.Errorf("conditions allocate %v times", allocs)
-	}
-}
-
-// What every run has of every node is its cell; a key of the blackboard is an interface value.
-func TestParkedStateIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(Cell{}); size > 12 {
-		t.Errorf("a cell has %d bytes", size)
-	}
-	if size := unsafe.Sizeof(State{}); size > 512 {
-		t.Errorf("a state has %d bytes beside its cells and keys", size)
-	}
-	tree := load(t, someLeaves(t), file(`<Timeout msec="50"><Ask question="why?"/></Timeout>`), Options{})
-	s := tree.NewState()
-	res, err := tree.Step(s, Input{}, func(Event) {})
-	if err != nil || len(res.Start) != 1 {
-		t.Fatal(res, err)
-	}
-	if !reflect.ValueOf(s.scratch).IsZero() {
-		t.Errorf("after a step, its scratch is kept: %+v", s.scratch)
 	}
 }
 

@@ -74,9 +74,6 @@ type Effect struct {
 	Label   string          `json:"label,omitempty"`
 	Payload json.RawMessage `json:"payload"`
 	Once    bool            `json:"once,omitempty"` // never performed twice; without it the effect only reads
-
-	// Asked is what Payload was encoded of, for an effect that starts in the step that plans it. It is not encoded.
-	Asked any `json:"-"`
 }
 
 // Completion is the outcome of an effect. Ref is the number of the record that holds it, Took how long it was performed, in ms.

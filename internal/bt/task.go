@@ -129,7 +129,7 @@ func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Req
 			return nil
 		}
 		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
-			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once, Asked: r.Payload}
+			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}
 		x.s.NextOp++
 	}
 	x.s.Tasks = append(x.s.Tasks, task)
@@ -148,7 +148,6 @@ func (x *exec) collect(i int32) ([]Completion, bool) {
 				r.Issued = true
 				x.res.Start = append(x.res.Start, r.Effect)
 			}
-			r.Effect.Asked = nil // a state keeps nothing that Encode does not
 			allDone = false
 			blocked = blocked || r.Effect.Once
 		}

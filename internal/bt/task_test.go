@@ -165,7 +165,7 @@ func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
 	first := d.step(Input{}).Start
 	second := d.done(1).Start
 	want := []Effect{
-		{Op: 1, Leaf: "Plan", Node: 2, Index: 0, Kind: "letter", Label: "a", Payload: json.RawMessage(`"a"`), Asked: "a"},
+		{Op: 1, Leaf: "Plan", Node: 2, Index: 0, Kind: "letter", Label: "a", Payload: json.RawMessage(`"a"`)},
 		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`), Once: true},
 	}
 	if diff := cmp.Diff(want, append(first, second...)); diff != "" {

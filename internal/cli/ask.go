@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -335,7 +335,7 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err == nil && len(open) > 0 {
-		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", agent.Counted(len(open), "run"))
+		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", text.Count(len(open), "run"))
 	}
 	return err
 }

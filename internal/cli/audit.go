@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 func (c *command) sessionAudit() *cobra.Command {
@@ -47,7 +47,7 @@ func (c *command) audit(ctx context.Context, a *app.App, name string) error {
 	if c.asJSON {
 		return c.printJSON(found)
 	}
-	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, agent.Counted(len(found.Runs), "run"), oneLine(s.Title))
+	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, text.Count(len(found.Runs), "run"), oneLine(s.Title))
 	for _, r := range found.Runs {
 		writeAudit(c.Out, r)
 	}
@@ -64,7 +64,7 @@ func quoted(text string) string {
 
 func writeAudit(w io.Writer, a service.RunAudit) {
 	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
-	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), agent.Counted(a.Records, "record"),
+	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), text.Count(a.Records, "record"),
 		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))

@@ -252,8 +252,7 @@ func (c *command) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder with the journal (default: your data folder)")
 	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "owner of the sessions and tasks on this machine")
 	root.PersistentFlags().StringVar(&c.database, "database", "", "database: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
-	root.AddCommand(c.askCommand(), c.chatCommand(), c.councilCommand(), c.investigateCommand(), c.inquiryCommand(), c.mcpCommand(), c.openCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.sourcesCommand(), c.undoCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
-		c.promptsCommand(), c.shadowCommand(), c.taskCommand(), c.userCommand(), c.serveDocuments(), c.modelsCommand(), c.initCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand())
+	c.addCommands(root)
 	return root
 }
 

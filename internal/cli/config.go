@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -211,7 +211,7 @@ func testProvider(ctx context.Context, cfg config.Config, p model.Provider) (fin
 	case p.Default != "" && !hasModel(names, p.Default):
 		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model configured for it", p.Default)
 	default:
-		f.OK, f.Says = true, fmt.Sprintf("%s: %s", agent.Counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
+		f.OK, f.Says = true, fmt.Sprintf("%s: %s", text.Count(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
 	}
 	return f, err
 }
@@ -312,5 +312,5 @@ func searchOnce(ctx context.Context, cfg config.Config) (string, error) {
 	if err != nil {
 		return "", errors.New(a.Redact(err.Error()))
 	}
-	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, agent.Counted(r.Items, "result")), nil
+	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, text.Count(r.Items, "result")), nil
 }

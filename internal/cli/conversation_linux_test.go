@@ -153,7 +153,7 @@ func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, false, ExitAnswered, "Available Commands"},
+		{nil, false, ExitAnswered, "Commands:"},
 		{[]string{"ask"}, false, ExitUsage, "the question is empty"},
 		{[]string{"ask", "--json"}, true, ExitUsage, "what is your question?"},
 		{[]string{"no-such-command"}, true, ExitUsage, "unknown command"},

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 func (c *command) councilCommand() *cobra.Command {
@@ -44,7 +44,11 @@ type sitting struct {
 // onCouncil runs a command on the folder of somebody's sessions.
 func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		return c.councilError(do(ctx, sitting{command: c, a: a, desk: a.Council}, args))
+		desk, err := a.Council.Desk(c.owner())
+		if err != nil {
+			return err
+		}
+		return c.councilError(do(ctx, sitting{command: c, a: a, desk: desk}, args))
 	})
 }
 
@@ -75,7 +79,7 @@ func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string)
 }
 
 func (s *sitting) openSession(ctx context.Context, name string) (err error) {
-	s.Opened, err = s.desk.Open(ctx, s.owner(), name)
+	s.Opened, err = s.desk.Open(ctx, name)
 	for _, line := range s.Mended {
 		s.note("%s", line)
 	}
@@ -120,7 +124,7 @@ func (c *command) councilNew() *cobra.Command {
 	cmd := &cobra.Command{Use: "new [NAME]", Short: "Begin a session",
 		Example: "  sibyl council new\n  sibyl council new --language de Umzug des Büros",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			made, err := s.desk.New(ctx, s.owner(), strings.Join(args, " "), language)
+			made, err := s.desk.New(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return err
 			}
@@ -149,7 +153,7 @@ func (c *command) councilList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first",
 		Example: "  sibyl council list\n  sibyl council list --json", Args: cobra.NoArgs,
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
-			all, skipped, err := s.desk.List(ctx, s.owner())
+			all, skipped, err := s.desk.List(ctx)
 			if err != nil {
 				return err
 			}
@@ -172,7 +176,7 @@ func (c *command) councilSearch() *cobra.Command {
 	cmd := &cobra.Command{Use: "search WORDS...", Short: "Search everything said and answered",
 		Example: "  sibyl council search rent Lisbon", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			hits, err := s.desk.Search(ctx, s.owner(), strings.Join(args, " "), c.limit)
+			hits, err := s.desk.Search(ctx, strings.Join(args, " "), c.limit)
 			if err != nil {
 				return err
 			}
@@ -190,7 +194,7 @@ func (c *command) councilShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it is stored (default: the latest)",
 		Example: "  sibyl council show\n  sibyl council show office --json", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.desk.Export(ctx, s.owner(), s.ID)
+			x, err := s.desk.Export(ctx, s.ID)
 			if err != nil {
 				return err
 			}
@@ -209,7 +213,7 @@ func (c *command) councilExport() *cobra.Command {
 	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl council export office -o office.md\n  sibyl council export --format json",
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.desk.Export(ctx, s.owner(), s.ID)
+			x, err := s.desk.Export(ctx, s.ID)
 			if err != nil {
 				return err
 			}
@@ -239,14 +243,14 @@ func (c *command) councilSet() *cobra.Command {
 		Long:    "Changes the settings of a session, and shows them.",
 		Example: "  sibyl council set --history=false\n  sibyl council set --session office --language de",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
-			var set council.Settings
+			var set session.Settings
 			for flag, choose := range map[string]func(){"language": func() { set.Language = &language }, "history": func() { set.IncludeLLMHistory = &history },
 				"simplified-buttons": func() { set.SimplifiedButtons = &simplified }} {
 				if cmd.Flags().Changed(flag) {
 					choose()
 				}
 			}
-			now, err := s.desk.Set(ctx, s.owner(), s.ID, set)
+			now, err := s.desk.Set(ctx, s.ID, set)
 			if err != nil {
 				return err
 			}
@@ -275,7 +279,7 @@ func (c *command) councilRename() *cobra.Command {
 				}
 				return c.follow(ctx, r)
 			}
-			now, err := s.desk.Rename(ctx, s.owner(), s.ID, name)
+			now, err := s.desk.Rename(ctx, s.ID, name, session.ByPerson)
 			if err != nil {
 				return err
 			}
@@ -290,7 +294,7 @@ func (c *command) councilDelete() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder",
 		Example: "  sibyl council delete office", Args: cobra.ExactArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			where, err := s.desk.Delete(ctx, s.owner(), s.ID)
+			where, err := s.desk.Delete(ctx, s.ID)
 			if err != nil {
 				return err
 			}
@@ -305,7 +309,7 @@ func (c *command) councilRepair() *cobra.Command {
 			"metadata.json is moved aside and rebuilt. Answers waiting in the journal are written. A healthy\n" +
 			"session is left exactly as it is.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			all, err := s.desk.Repair(ctx, s.owner(), args)
+			all, err := s.desk.Repair(ctx, args)
 			if all == nil {
 				return err
 			}
@@ -320,7 +324,7 @@ func (c *command) councilRepair() *cobra.Command {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
 				}
 			}
-			c.note("%s checked", agent.Counted(len(all), "session"))
+			c.note("%s checked", text.Count(len(all), "session"))
 			return err
 		})}, "a JSON array")
 }

@@ -26,7 +26,7 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 		err = s.openSession(ctx, name)
 	}
 	if fresh || errors.Is(err, council.ErrNone) {
-		s.Session, err = s.desk.New(ctx, s.owner(), "", "")
+		s.Session, err = s.desk.New(ctx, "", "")
 		s.fresh = err == nil
 	}
 	return err
@@ -37,7 +37,7 @@ func (s *sitting) unlessInVain(ctx context.Context, err error) error {
 	if err == nil || !s.fresh {
 		return err
 	}
-	return errors.Join(err, s.desk.TakeBack(context.WithoutCancel(ctx), s.owner(), s.ID))
+	return errors.Join(err, s.desk.TakeBack(context.WithoutCancel(ctx), s.ID))
 }
 
 // adding are the flags of commands that add to a session.
@@ -69,7 +69,7 @@ func (c *command) councilSay() *cobra.Command {
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
 				return err
 			}
-			e, err := s.desk.Say(ctx, s.owner(), s.ID, text)
+			e, err := s.desk.AddText(ctx, s.ID, text)
 			if err != nil {
 				return s.unlessInVain(ctx, err)
 			}
@@ -80,7 +80,7 @@ func (c *command) councilSay() *cobra.Command {
 
 // added says what was added to the session.
 func (s *sitting) added(ctx context.Context, all []session.Added) error {
-	now, err := s.desk.Get(ctx, s.owner(), s.ID)
+	now, err := s.desk.Get(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,9 @@ func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.A
 }
 
 func (s *sitting) addFile(ctx context.Context, name string) (session.Added, error) {
-	info, err := os.Stat(name)
-	if err != nil {
+	if info, err := os.Stat(name); err != nil {
 		return session.Added{}, withCode(ExitUsage, err)
-	}
-	if !info.Mode().IsRegular() {
+	} else if !info.Mode().IsRegular() {
 		return session.Added{}, withCode(ExitUsage, fmt.Errorf("%s is not a file", name))
 	}
 	f, err := os.Open(name)
@@ -156,7 +154,7 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 		return session.Added{}, withCode(ExitUsage, err)
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	return s.desk.Add(ctx, s.owner(), s.ID, filepath.Base(name), f)
+	return s.desk.AddAudio(ctx, s.ID, filepath.Base(name), f)
 }
 
 // takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program there is one object, of how
@@ -186,16 +184,10 @@ func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, 
 
 // transcribeAdded has what was added written down, or says what would.
 func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) error {
-	waiting := 0
-	for _, one := range all {
-		if one.Entry.Status == session.Pending {
-			waiting++
-		}
-	}
-	if waiting == 0 {
+	if !slices.ContainsFunc(all, func(one session.Added) bool { return one.Entry.Status == session.Pending }) {
 		return nil
 	}
-	if why := s.desk.Missing(); why != "" {
+	if why := s.a.Council.Missing(); why != "" {
 		s.note("not transcribed yet: %s", why)
 		return nil
 	}

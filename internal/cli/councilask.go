@@ -59,7 +59,7 @@ func (c *command) councilAsk() *cobra.Command {
 
 // preview prints the prompts that would be sent.
 func (s *sitting) preview(ctx context.Context, o council.Options) error {
-	all, err := s.desk.Preview(ctx, s.owner(), o)
+	all, err := s.a.Council.Preview(ctx, s.owner(), o)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -120,7 +120,7 @@ func (c *command) councilOracles() *cobra.Command {
 			"council.oracles), else those in ./prompts/oracles if that folder exists, else the built-in ones.\n" +
 			"With --check, files with errors or warnings make it fail.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
-			list, err := s.desk.Oracles.List(ctx)
+			list, err := s.a.Council.Oracles.List(ctx)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -175,7 +175,7 @@ func (c *command) councilOracle() *cobra.Command {
 			if !slices.Contains([]string{"en", "pt", "de"}, language) {
 				return withCode(ExitUsage, fmt.Errorf("--language is %q; use en, pt or de", language))
 			}
-			file, err := s.desk.Oracles.Create(ctx, strings.Join(args, " "), language)
+			file, err := s.a.Council.Oracles.Create(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -184,7 +184,7 @@ func (c *command) councilOracle() *cobra.Command {
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			p, err := s.desk.Oracles.Find(ctx, args[0])
+			p, err := s.a.Council.Oracles.Find(ctx, args[0])
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}

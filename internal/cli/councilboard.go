@@ -49,7 +49,7 @@ func (s *sitting) gather(ctx context.Context, r *service.Run, oracles int) error
 	if err != nil {
 		return err
 	}
-	if res.Answer, err = s.desk.Rest(res.Outcome, b.shown); err != nil {
+	if res.Answer, err = council.Rest(res.Outcome, b.shown); err != nil {
 		return err
 	}
 	return s.answer(p, r, res)
@@ -128,13 +128,13 @@ func (b *board) heard(ctx context.Context, asked council.OracleAsked) {
 		b.p.say("%s", printable(council.OracleHeard{Oracle: asked.Oracle, Failed: res.Failure.Message}.String()))
 		return
 	}
-	sat, _, err := b.desk.Sat(res.Outcome)
-	if err != nil || len(sat.Answers) == 0 {
+	sat, _, err := council.ReadSat(res.Outcome)
+	if err != nil || sat.Answer == nil {
 		return
 	}
 	b.answered++
 	if !b.asJSON {
-		b.p.screen.answer(sat.Answers[0].Markdown())
+		b.p.screen.answer(sat.Answer.Markdown())
 		b.shown[asked.Run] = true
 	}
 	b.p.say("%d of %d have answered", b.answered, b.of)

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/council/persona"
+	"sibyl/internal/text"
 )
 
 // checkTranscription says who writes down recordings, or what would. A server is looked for at its address; what it can do, only a recording tells.
@@ -54,7 +54,7 @@ func checkOracles(ctx context.Context, a *app.App) finding {
 	if err != nil {
 		return finding{What: "oracles", Says: err.Error()}
 	}
-	says := agent.Counted(len(list.Oracles), "oracle")
+	says := text.Count(len(list.Oracles), "oracle")
 	if from == "" {
 		says += ", built in; set ORACLES_DIR to use a folder of your own"
 	} else {

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/keys"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
 // initFlags are what a person says beforehand, so that it is not asked.
@@ -123,7 +124,7 @@ func lookAtAll(ctx context.Context, a *app.App) (all []served) {
 			s.finding, s.names, _ = listOf(ctx, a.Config, s.Provider) // the finding says what failed
 			s.names = slices.DeleteFunc(s.names, func(name string) bool { return strings.Contains(name, "embed") })
 			if s.OK = s.Says == "" && len(s.names) > 0; s.OK {
-				s.Says = agent.Counted(len(s.names), "model")
+				s.Says = text.Count(len(s.names), "model")
 				if from, by := a.Config.KeyOrigin(s.Name); by != "" {
 					s.Says += fmt.Sprintf("; its key comes from the %s (%s)", from, by)
 				}
@@ -181,7 +182,7 @@ func (s *setup) usable(id string) error {
 	case !s.served[at].OK:
 		return fmt.Errorf("%s can't be used: %s: %s", name, s.served[at].Says, s.served[at].Fix)
 	case wanted == "" && s.served[at].Default == "" && len(s.served[at].names) > 1:
-		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, agent.Counted(len(s.served[at].names), "model"), name, s.served[at].names[0])
+		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, text.Count(len(s.served[at].names), "model"), name, s.served[at].names[0])
 	case wanted != "" && wanted != s.served[at].Default && !hasModel(s.served[at].names, wanted):
 		return fmt.Errorf("%s has no model %s", name, wanted)
 	}

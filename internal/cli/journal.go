@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/text"
 )
 
 func (c *command) journalCommand() *cobra.Command {
@@ -54,7 +54,7 @@ func (c *command) copyJournal(ctx context.Context, from, to string) (err error) 
 	if err != nil {
 		return err
 	}
-	err = printList(c, all, func(t app.Copied) string { return fmt.Sprintf("%-13s %s", t.Table, agent.Counted(int(t.Rows), "row")) })
+	err = printList(c, all, func(t app.Copied) string { return fmt.Sprintf("%-13s %s", t.Table, text.Count(int(t.Rows), "row")) })
 	if err != nil {
 		return err
 	}

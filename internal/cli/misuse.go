@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
+	"sibyl/internal/text"
 )
 
 // worded says in our words what cobra says of arguments and flags, for a command and all below it.
@@ -38,7 +38,7 @@ func are(n int) string {
 	case 1:
 		return "one argument is"
 	}
-	return agent.Counted(n, "argument") + " are"
+	return text.Count(n, "argument") + " are"
 }
 
 // use is how a command is called, without its flags.

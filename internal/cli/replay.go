@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
 	"sibyl/internal/files"
@@ -18,6 +17,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 // ExitDiffers says that a replay decides otherwise than its run, as diff does.
@@ -125,7 +125,7 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s: %s\n", r.ID, oneLine(r.Title))
 	if t.Same {
-		fmt.Fprintf(b, "%s, all as recorded: %s\n", agent.Counted(t.Effects, "effect"), t.verdict(f))
+		fmt.Fprintf(b, "%s, all as recorded: %s\n", text.Count(t.Effects, "effect"), t.verdict(f))
 		if o := t.OtherTrace; o != nil {
 			fmt.Fprintf(b, "It gets there differently from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
 		}
@@ -304,7 +304,7 @@ func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 	if len(lines) == 0 {
 		return "  their traces are the same\n"
 	}
-	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", agent.Counted(t.Same, "equal event")) + firstOf(lines, 16, "  ")
+	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
 // onlyOne lists the events that stand in one list only, in order: those outside of the longest list that both hold.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 // replayAll takes the past runs of an assistant through a tree.
@@ -57,9 +57,9 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 func historyText(h replay.History) string {
 	const shown = 5 // runs of a group, and of those that don't fit
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s: %d decide the same, %d otherwise\n", agent.Counted(h.Runs, "run"), h.Same, h.Runs-h.Same)
+	fmt.Fprintf(b, "%s: %d decide the same, %d otherwise\n", text.Count(h.Runs, "run"), h.Same, h.Runs-h.Same)
 	for _, g := range h.Groups {
-		fmt.Fprintf(b, "\n%s, %s:\n  as recorded %s\n  replayed    %s\n", agent.Counted(len(g.Runs), "run"), differences[g.Kind], nodeText(g.Was), nodeText(g.Would))
+		fmt.Fprintf(b, "\n%s, %s:\n  as recorded %s\n  replayed    %s\n", text.Count(len(g.Runs), "run"), differences[g.Kind], nodeText(g.Was), nodeText(g.Would))
 		for _, p := range g.Runs[:min(shown, len(g.Runs))] {
 			where := ""
 			if p.Step > 0 {
@@ -72,7 +72,7 @@ func historyText(h replay.History) string {
 		}
 	}
 	if len(h.Unfit) > 0 {
-		fmt.Fprintf(b, "\n%s can't be taken through this tree:\n", agent.Counted(len(h.Unfit), "run"))
+		fmt.Fprintf(b, "\n%s can't be taken through this tree:\n", text.Count(len(h.Unfit), "run"))
 		for _, u := range h.Unfit[:min(shown, len(h.Unfit))] {
 			fmt.Fprintf(b, "    %s: %s\n", u.Run, oneLine(u.Why))
 		}

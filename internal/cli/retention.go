@@ -8,11 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 // Bounds of what a question removes on the way, and of one transaction of ‘session prune’.
@@ -26,18 +25,19 @@ const (
 func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	removed, err := a.Service.Retire(ctx, owner, sweepSessions)
+	at, err := a.Settled()
+	if err != nil {
+		fmt.Fprintf(c.Err, "· retention is paused: %v\n", err)
+		return nil
+	}
+	removed, err := a.Service.Retire(ctx, owner, at, sweepSessions)
 	for _, r := range removed {
 		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
-	}
-	if leap, is := errors.AsType[*service.LeapError](err); is {
-		fmt.Fprintln(c.Err, "· "+leap.Error())
-		return nil
 	}
 	if err != nil && ctx.Err() == nil && !retryable(err) {
 		return fmt.Errorf("removing old sessions: %w", err)
 	}
-	if err := a.ExpireWrites(ctx, owner); err != nil && ctx.Err() == nil && !retryable(err) {
+	if err := a.ExpireWrites(ctx, at); err != nil && ctx.Err() == nil && !retryable(err) {
 		fmt.Fprintf(c.Err, "· what was kept of old writes could not be removed: %v\n", err)
 	}
 	return nil
@@ -53,14 +53,14 @@ func removedWords(n int, age time.Duration) string {
 	if n == 1 {
 		was = "was"
 	}
-	return fmt.Sprintf("%s not used for %s %s removed", agent.Counted(n, "session"), inDays(age), was)
+	return fmt.Sprintf("%s not used for %s %s removed", text.Count(n, "session"), inDays(age), was)
 }
 
 const day = 24 * time.Hour
 
 func inDays(age time.Duration) string {
 	if age%day == 0 {
-		return agent.Counted(int(age/day), "day")
+		return text.Count(int(age/day), "day")
 	}
 	return age.String()
 }
@@ -103,7 +103,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		if err != nil || c.asJSON {
 			return err
 		}
-		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
+		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", text.Count(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, c.owner(), age)

@@ -140,11 +140,11 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string, force b
 }
 
 func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, force bool) error {
-	how := a.Service.Resume
+	var how []run.ResumeOption
 	if force {
-		how = a.Service.Force
+		how = append(how, run.Forced)
 	}
-	resumed, err := how(ctx, c.owner(), r.ID)
+	resumed, err := a.Service.Resume(ctx, c.owner(), r.ID, how...)
 	switch {
 	case errors.Is(err, run.ErrSetAside):
 		return withCode(ExitUsage, err)

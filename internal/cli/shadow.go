@@ -11,12 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/app"
-	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 // shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
@@ -51,8 +50,8 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) 
 		return err
 	}
 	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
-		p.Shadow.StopReason, agent.Counted(p.Shadow.Turns, "turn"), agent.Counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
-		agent.Counted(p.Ours.Turns, "turn"), agent.Counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
+		p.Shadow.StopReason, text.Count(p.Shadow.Turns, "turn"), text.Count(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
+		text.Count(p.Ours.Turns, "turn"), text.Count(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
 	return nil
 }
 
@@ -149,7 +148,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) erro
 	}
 	leftOut := func() {
 		if skipped > 0 {
-			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", agent.Counted(skipped, "question"))
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", text.Count(skipped, "question"))
 		}
 	}
 	if len(pairs) == 0 {
@@ -157,7 +156,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) erro
 		leftOut()
 		return nil
 	}
-	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", agent.Counted(len(pairs), "question"))
+	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", text.Count(len(pairs), "question"))
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\tours\tbaseline\tours lower\tours higher\n")
 	for _, f := range figures {
@@ -202,10 +201,4 @@ func (c *command) sideBySide(p oracle.Pair) error {
 		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")), printable(way.Answer))
 	}
 	return nil
-}
-
-// serveDocuments is hidden: the program starts itself so to read PDFs in a process of its own.
-func (c *command) serveDocuments() *cobra.Command {
-	return &cobra.Command{Use: app.DocumentCommand, Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return document.Serve(cmd.Context(), c.In, c.Out) }}
 }

@@ -55,8 +55,6 @@ func writeLine(w files.Replaced) string {
 	switch {
 	case w.Action == files.ActionUndo:
 		what = "undo of " + w.Of
-	case w.Action == files.ActionRescue:
-		what = "kept, as another program wrote it"
 	case w.Undone != "":
 		what += ", undone"
 	case w.Before == "":

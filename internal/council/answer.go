@@ -134,22 +134,20 @@ func keepAnswer() bt.Leaf {
 
 // keep writes an answer into the folder.
 func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
-	s, err := p.folder()
-	if err != nil {
-		return nil, err
-	}
 	r, err := p.response(asked)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.SaveResponse(ctx, p.given.Session, r)
-	if err != nil && !errors.Is(err, session.ErrNotFound) && slept(ctx, untilKeptAgain) {
-		e, err = s.SaveResponse(ctx, p.given.Session, r)
-	}
-	if err != nil {
-		return nil, folderFault(err)
-	}
-	return KeepReceipt{e.Sequence, e.File}, nil
+	return inFolder(p, func(s *session.Store) (any, error) {
+		e, err := s.SaveResponse(ctx, p.given.Session, r)
+		if err != nil && !errors.Is(err, session.ErrNotFound) && slept(ctx, untilKeptAgain) {
+			e, err = s.SaveResponse(ctx, p.given.Session, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return KeepReceipt{e.Sequence, e.File}, nil
+	})
 }
 
 // untilKeptAgain is how long a folder that did not take an answer is left alone before it is tried once more.
@@ -171,12 +169,12 @@ func (p *performing) kept(ctx context.Context, job run.Job) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := p.folder()
-	if err != nil {
-		return nil, false, err
-	}
-	e, was, err := s.FindResponse(ctx, p.given.Session, operation(p.view, asked))
-	return KeepReceipt{e.Sequence, e.File}, was, folderFault(err)
+	was := false
+	e, err := inFolder(p, func(s *session.Store) (e session.LlmEntry, err error) {
+		e, was, err = s.FindResponse(ctx, p.given.Session, operation(p.view, asked))
+		return e, err
+	})
+	return KeepReceipt{e.Sequence, e.File}, was, err
 }
 
 // operation names the writing of an answer: it is the same after a crash, and for another try.

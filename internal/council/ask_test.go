@@ -97,7 +97,7 @@ func TestHistoryIsAsTheSessionIsSetUnlessACallSaysOtherwise(t *testing.T) {
 		h.says("Hm.")
 		p := h.process("one", h.journal)
 		p.run(h.ask("ada"))
-		must(p.desk.Set(t.Context(), ada, h.id, council.Settings{IncludeLLMHistory: &c.set}))(t)
+		must(p.desk().Set(t.Context(), h.id, session.Settings{IncludeLLMHistory: &c.set}))(t)
 		o := h.ask("bob")
 		o.History = c.call
 		p.run(o)
@@ -115,7 +115,7 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 	}
 	h.window = 660
 	p := h.process("one", h.journal)
-	preview := must(p.desk.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
 	same(t, "cut in a preview", preview[0].Cut, "7 of 9 transcripts")
 	res, o := p.run(h.ask("ada"))
 	same(t, "cut", o.Cut, "7 of 9 transcripts")
@@ -134,7 +134,7 @@ func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
 	p := h.process("one", h.journal)
-	previews := must(p.desk.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
+	previews := must(p.deps.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
 	same(t, "requests", len(h.asked), 0)
 	same(t, "runs", len(h.runs()), 0)
 	p.run(h.ask("ada", "bob"))
@@ -430,7 +430,7 @@ func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 		p.refused(council.Name, o, "oracles need a language model, and none is available", "‘sibyl init’",
 			"sibyl council ask "+strings.Join(o.Oracles, " "), "--session "+h.id+" --dry-run")
 	}
-	preview := must(p.desk.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
 	contains(t, preview[0].Prompt, "You are Ada.", "Should we move the office?")
 	same(t, "model of the preview", preview[0].Model, "")
 	same(t, "metadata.json", h.metadata(), before)

@@ -24,13 +24,13 @@ import (
 
 // Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
 type Options struct {
-	Session string   `json:"session"` // the council's id of it
-	Oracles []string `json:"oracles,omitempty"`
-	History *bool    `json:"history,omitempty"` // nil: as the session is set
-	Chair   string   `json:"chair,omitempty"`   // the oracle who merges the answers of several
-	Model   string   `json:"model,omitempty"`   // provider:model; empty: what is there
-	Name    bool     `json:"name,omitempty"`    // a model is to name the session; nothing is asked
-	Again   bool     `json:"again,omitempty"`   // of a transcription: also recordings that have failed
+	Session string   `json:"session" jsonschema:"The id of a session of the Council."`
+	Oracles []string `json:"oracles,omitempty" jsonschema:"Who is asked: ids, names, or beginnings of them; at most 12."`
+	History *bool    `json:"history,omitempty" jsonschema:"Whether earlier answers are in the context. Left out: as the session is set."`
+	Chair   string   `json:"chair,omitempty" jsonschema:"The oracle who merges the answers of several."`
+	Model   string   `json:"model,omitempty" jsonschema:"provider:model; left out: as the server is set to."`
+	Name    bool     `json:"name,omitempty" jsonschema:"A model is to name the session; nothing is asked."`
+	Again   bool     `json:"again,omitempty" jsonschema:"Of a transcription: also recordings that have failed."`
 
 	member *membership // of an oracle of a sitting
 }
@@ -44,7 +44,7 @@ const keptForAnswer = 0.25
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
-		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
+		Decode: decode, Schema: assistant.SchemaOf[Options](), Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
 			}
@@ -74,18 +74,6 @@ func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	m.Companion, m.Decode, m.Schema = true, nil, nil
 	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
 	return m
-}
-
-func schema() json.RawMessage {
-	return fmt.Appendf(nil, `{"type": "object", "additionalProperties": false, "required": ["session"], "properties": {
-	"session": {"type": "string", "maxLength": 64, "description": "The id of a session of the Council."},
-	"oracles": {"type": "array", "maxItems": %d, "items": {"type": "string", "maxLength": 200},
-		"description": "Who is asked: ids, names, or beginnings of them."},
-	"history": {"type": "boolean", "description": "Whether earlier answers are in the context. Left out: as the session is set."},
-	"chair": {"type": "string", "maxLength": 200, "description": "The oracle who merges the answers of several."},
-	"model": {"type": "string", "maxLength": 200, "description": "provider:model; left out: as the server is set to."},
-	"name": {"type": "boolean", "description": "A model is to name the session; nothing is asked."},
-	"again": {"type": "boolean", "description": "Of a transcription: also recordings that have failed."}}}`, MostOracles)
 }
 
 func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {

@@ -115,13 +115,16 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}, nil, nil
 }
 
-// folder opens the sessions of the run's owner.
-func (p *performing) folder() (*session.Store, error) {
+// inFolder does something with the sessions of the run's owner. What goes wrong there is a fault of the folder.
+func inFolder[T any](p *performing, do func(s *session.Store) (T, error)) (done T, err error) {
 	s, err := p.Sessions(p.view.Owner)
-	if err != nil {
-		return nil, &bt.Fault{Kind: KindFolder, Reason: err.Error()}
+	if err == nil {
+		done, err = do(s)
 	}
-	return s, nil
+	if _, is := errors.AsType[*bt.Fault](err); err != nil && !is {
+		err = &bt.Fault{Kind: KindFolder, Reason: err.Error()}
+	}
+	return done, err
 }
 
 // wasDeleted is why no model is asked any more.
@@ -141,10 +144,3 @@ func (p *performing) notDeleted(ctx context.Context) error {
 
 // KindFolder is the fault of an effect that the session's folder did not take.
 const KindFolder = "folder"
-
-func folderFault(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
-}

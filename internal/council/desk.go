@@ -13,8 +13,18 @@ import (
 	"sibyl/internal/run"
 )
 
-// Desk is where a person's acts begin that are no runs.
-type Desk struct{ Deps }
+// Desk is where a person's acts begin that are no runs: the sessions of one owner, with what is known of the runs about them.
+type Desk struct {
+	*session.Store
+	deps  Deps
+	owner journal.Owner
+}
+
+// Desk opens the sessions of an owner.
+func (d Deps) Desk(owner journal.Owner) (*Desk, error) {
+	folder, err := d.Sessions(owner)
+	return &Desk{folder, d, owner}, err
+}
 
 // ErrNone says that there are no sessions yet.
 var ErrNone = errors.New("there are no Council sessions yet")
@@ -36,106 +46,134 @@ type Opened struct {
 	Mended []string
 }
 
+// List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is written.
+func (d *Desk) List(ctx context.Context) (all []session.Session, skipped []session.Skipped, err error) {
+	all, skipped, err = d.Store.List(ctx)
+	for i := 0; i < len(all) && err == nil; i++ {
+		all[i], err = d.asItStands(ctx, all[i])
+	}
+	return all, skipped, err
+}
+
+// Get gives the session of an id, which is whole, in the state in which it stands; nothing is written.
+func (d *Desk) Get(ctx context.Context, id string) (session.Session, error) {
+	found, err := d.Store.Get(ctx, id)
+	if err != nil {
+		return found, err
+	}
+	return d.asItStands(ctx, found)
+}
+
+// asItStands is a session whose transcription, if it has died, has ended as Open would end it.
+func (d *Desk) asItStands(ctx context.Context, s session.Session) (session.Session, error) {
+	died, err := d.died(ctx, s)
+	if died {
+		s.State, err = s.Ended()
+	}
+	return s, err
+}
+
+// died tells whether a session is said to be transcribed, and nobody drives a run that does it any more.
+func (d *Desk) died(ctx context.Context, s session.Session) (bool, error) {
+	if s.State != session.Transcribing {
+		return false, nil
+	}
+	runs, err := d.deps.JournalSession(ctx, d.owner, s.ID)
+	if err != nil {
+		return false, err
+	}
+	f := journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: mostRuns}
+	open, err := d.deps.Store.Runs(ctx, d.owner, f)
+	return err == nil && !slices.ContainsFunc(open, d.deps.Driven), err
+}
+
+// IsAbout says whether a session of the journal holds runs about a session of the Council.
+func (d *Desk) IsAbout(journalSession, id string) bool {
+	for n := range mostRemoved + 1 {
+		if journalName(d.owner, id, n) == journalSession {
+			return true
+		}
+	}
+	return false
+}
+
+// mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are in.
+const mostRemoved = 8
+
 // Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read. What a crash, a stop or a full disk has left is
 // put right first.
-func (d *Desk) Open(ctx context.Context, owner journal.Owner, query string) (Opened, error) {
-	folder, err := d.Sessions(owner)
+func (d *Desk) Open(ctx context.Context, query string) (o Opened, err error) {
+	found, err := d.find(ctx, query)
 	if err != nil {
-		return Opened{}, err
+		return o, err
 	}
-	found, err := d.find(ctx, folder, query)
-	if err != nil {
-		return Opened{}, err
-	}
-	return d.mend(ctx, folder, owner, found)
+	return d.mend(ctx, found)
 }
 
 // OpenID opens the session of this very id, as Open does.
-func (d *Desk) OpenID(ctx context.Context, owner journal.Owner, id string) (Opened, error) {
-	folder, err := d.Sessions(owner)
+func (d *Desk) OpenID(ctx context.Context, id string) (o Opened, err error) {
+	found, err := d.Store.Get(ctx, id)
 	if err != nil {
-		return Opened{}, err
+		return o, err
 	}
-	found, err := folder.Get(ctx, id)
-	if err != nil {
-		return Opened{}, err
-	}
-	return d.mend(ctx, folder, owner, found)
+	return d.mend(ctx, found)
 }
 
-func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (session.Session, error) {
+func (d *Desk) find(ctx context.Context, query string) (none session.Session, err error) {
 	if query == "" {
-		return d.latest(ctx, folder)
+		return d.latest(ctx)
 	}
-	found, err := folder.Find(ctx, query)
+	found, err := d.Find(ctx, query)
 	switch {
 	case err != nil:
-		return session.Session{}, err
+		return none, err
 	case len(found) == 0:
-		return session.Session{}, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
+		return none, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
 	}
 	exact := slices.DeleteFunc(slices.Clone(found), func(s session.Session) bool { return !strings.EqualFold(s.Name, query) })
 	switch {
 	case len(exact) == 1:
 		return exact[0], nil
 	case len(found) > 1:
-		return session.Session{}, &AmbiguousError{query, found}
+		return none, &AmbiguousError{query, found}
 	}
 	return found[0], nil
 }
 
 // latest is the session that was begun last. One that can't be read is an error: what is meant for it must not go to another.
-func (d *Desk) latest(ctx context.Context, folder *session.Store) (session.Session, error) {
-	all, skipped, err := folder.List(ctx)
+func (d *Desk) latest(ctx context.Context) (none session.Session, err error) {
+	all, skipped, err := d.Store.List(ctx)
 	if err != nil {
-		return session.Session{}, err
+		return none, err
 	}
 	for _, one := range skipped {
 		if one.Err != nil && (len(all) == 0 || session.Newer(one.ID, all[0].ID)) {
-			return session.Session{}, one.Err
+			return none, one.Err
 		}
 	}
 	if len(all) == 0 {
-		return session.Session{}, ErrNone
+		return none, ErrNone
 	}
 	return all[0], nil
 }
 
 // mend puts right what the runs about a session have left.
-func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session) (o Opened, err error) {
+func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error) {
 	o.Session = s
-	runs, err := d.JournalSession(ctx, owner, s.ID)
-	if err != nil {
-		return o, err
-	}
-	died, err := d.died(ctx, owner, s, runs)
+	died, err := d.died(ctx, s)
 	if died && err == nil {
-		_, err = settle(ctx, folder, s.ID)
-	}
-	if err != nil {
-		return o, err
-	}
-	if died {
+		_, err = settle(ctx, d.Store, s.ID)
 		o.Mended = append(o.Mended, "its transcription was interrupted")
 	}
-	lines, err := d.saveAll(ctx, folder, owner, runs)
 	if err != nil {
 		return o, err
 	}
+	lines, err := d.saveAll(ctx, s.ID)
 	o.Mended = append(o.Mended, lines...)
-	if len(o.Mended) > 0 {
-		o.Session, err = folder.Get(ctx, s.ID)
+	if err == nil && len(o.Mended) > 0 {
+		o.Session, err = d.Store.Get(ctx, s.ID)
 	}
 	return o, err
-}
-
-// died tells whether a session is said to be transcribed, and nobody drives a run that does it any more.
-func (d *Desk) died(ctx context.Context, owner journal.Owner, s session.Session, runs string) (bool, error) {
-	if s.State != session.Transcribing {
-		return false, nil
-	}
-	open, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: mostRuns})
-	return err == nil && !slices.ContainsFunc(open, d.Driven), err
 }
 
 // mostRuns is how many rows of runs are read at once.
@@ -143,9 +181,13 @@ const mostRuns = 200
 
 // saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of all runs about a session: a
 // pending row would be void as soon as another run begins.
-func (d *Desk) saveAll(ctx context.Context, folder *session.Store, owner journal.Owner, runs string) (lines []string, err error) {
-	for f := (journal.Filter{Session: runs, Limit: mostRuns, Summaries: true}); ; {
-		rows, err := d.Store.Runs(ctx, owner, f)
+func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err error) {
+	f := journal.Filter{Limit: mostRuns, Summaries: true}
+	if f.Session, err = d.deps.JournalSession(ctx, d.owner, id); err != nil {
+		return nil, err
+	}
+	for {
+		rows, err := d.deps.Store.Runs(ctx, d.owner, f)
 		if err != nil {
 			return lines, err
 		}
@@ -154,7 +196,7 @@ func (d *Desk) saveAll(ctx context.Context, folder *session.Store, owner journal
 			if row.Status == journal.Running || json.Unmarshal(row.Summary, &t) != nil || !t.Unsaved {
 				continue
 			}
-			saved, err := d.saveLate(ctx, folder, owner, row.ID)
+			saved, err := d.saveLate(ctx, row.ID)
 			switch {
 			case err != nil: // it stays where it is
 				lines = append(lines, fmt.Sprintf("an answer is waiting in the journal (run %s) because it can't be written to the session's folder: %v", row.ID, err))
@@ -170,22 +212,90 @@ func (d *Desk) saveAll(ctx context.Context, folder *session.Store, owner journal
 }
 
 // saveLate writes the answer of a run that could not be written before, and says as which file; "" if it lies there already.
-func (d *Desk) saveLate(ctx context.Context, folder *session.Store, owner journal.Owner, id string) (file string, err error) {
-	end, err := run.ReadEnd(ctx, d.Store, owner, id)
+func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error) {
+	end, err := run.ReadEnd(ctx, d.deps.Store, d.owner, id)
 	if err != nil {
 		return "", err
 	}
-	var o Outcome
-	if err := json.Unmarshal(end.Outcome, &o); err != nil {
-		return "", fmt.Errorf("%w: %w", journal.ErrCorrupt, err)
-	}
-	left := o.Unsaved
-	if left == nil {
-		return "", nil
-	}
-	if _, was, err := folder.FindResponse(ctx, left.Session, left.Entry.Operation); err != nil || was {
+	o, err := readOutcome(end.Outcome)
+	if err != nil || o.Unsaved == nil {
 		return "", err
 	}
-	e, err := folder.SaveResponse(ctx, left.Session, session.Response{LlmEntry: left.Entry, Slug: left.Slug, Text: left.Text})
+	left := o.Unsaved
+	if _, was, err := d.FindResponse(ctx, left.Session, left.Entry.Operation); err != nil || was {
+		return "", err
+	}
+	e, err := d.SaveResponse(ctx, left.Session, session.Response{LlmEntry: left.Entry, Slug: left.Slug, Text: left.Text})
 	return e.File, err
+}
+
+// Repaired is what was found in one session, and put right.
+type Repaired struct {
+	Session string `json:"session_id"`
+	session.Report
+	Mended []string `json:"mended,omitempty"`
+}
+
+// Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be repaired keeps no other from it;
+// then there is what was done, and an error.
+func (d *Desk) Repair(ctx context.Context, queries []string) (all []Repaired, err error) {
+	ids, err := d.toRepair(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	all = []Repaired{}
+	var failed []error
+	for _, id := range ids {
+		one, err := d.repair(ctx, id)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", id, err))
+		}
+		if err == nil || one.Changed {
+			all = append(all, one)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return all, errors.Join(failed...)
+}
+
+func (d *Desk) repair(ctx context.Context, id string) (r Repaired, err error) {
+	r.Session = id
+	if r.Report, err = d.Store.Repair(ctx, id); err != nil {
+		return r, err
+	}
+	o, err := d.OpenID(ctx, id)
+	r.Mended = o.Mended
+	return r, err
+}
+
+// toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id alone.
+func (d *Desk) toRepair(ctx context.Context, queries []string) (ids []string, err error) {
+	sessions, skipped, err := d.Store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	skipped = slices.DeleteFunc(skipped, func(one session.Skipped) bool { return !one.Repairable() })
+	for _, query := range queries {
+		if slices.ContainsFunc(skipped, func(one session.Skipped) bool { return one.ID == query }) {
+			ids = append(ids, query)
+			continue
+		}
+		s, err := d.find(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, s.ID)
+	}
+	if len(queries) > 0 {
+		return ids, nil
+	}
+	for _, s := range sessions {
+		ids = append(ids, s.ID)
+	}
+	for _, one := range skipped {
+		ids = append(ids, one.ID)
+	}
+	return ids, nil
 }

@@ -3,15 +3,14 @@ package council
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
-	"sibyl/internal/journal"
 	"sibyl/internal/text/markdown"
 )
 
@@ -25,34 +24,26 @@ type Export struct {
 }
 
 // Export reads a session whole.
-func (d *Desk) Export(ctx context.Context, owner journal.Owner, id string) (x Export, err error) {
-	folder, err := d.Sessions(owner)
+func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
+	if x.Session, err = d.Store.Get(ctx, id); err != nil {
+		return x, err
+	}
+	said, err := d.deps.said(ctx, d.Store, x.Session)
 	if err != nil {
 		return x, err
 	}
-	if x.Session, err = folder.Get(ctx, id); err != nil {
-		return x, err
-	}
-	said, err := d.said(ctx, folder, x.Session)
-	if err != nil {
-		return x, err
-	}
-	list, err := d.Oracles.List(ctx)
+	list, err := d.deps.Oracles.List(ctx)
 	known := func(id string) bool {
-		for _, p := range list.Oracles {
-			if p.ID == id {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list.Oracles, func(p persona.Persona) bool { return p.ID == id })
 	}
 	if err != nil {
 		known = nil // whose answers they are can't be checked now, and all else can
 	}
-	if x.Problems, err = folder.Check(ctx, id, known); err != nil {
+	problems, err := d.Check(ctx, id, known)
+	if err != nil {
 		return x, err
 	}
-	x.Folder, x.Left, x.Problems = folder.Path(id), append([]string{}, said.left...), append([]string{}, x.Problems...) // never null in JSON
+	x.Folder, x.Left, x.Problems = d.Path(id), append([]string{}, said.left...), append([]string{}, problems...) // never null in JSON
 	x.Entries = append([]prompt.Entry{}, prompt.InOrder(said.entries)...)
 	return x, nil
 }
@@ -93,89 +84,4 @@ func (x *Export) body(e prompt.Entry) string {
 		return "*silence*"
 	}
 	return "*nothing was heard*"
-}
-
-// Repaired is what was found in one session, and put right.
-type Repaired struct {
-	Session string `json:"session_id"`
-	session.Report
-	Mended []string `json:"mended,omitempty"`
-}
-
-// Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be repaired keeps no other from it;
-// then there is what was done, and an error.
-func (d *Desk) Repair(ctx context.Context, owner journal.Owner, queries []string) (all []Repaired, err error) {
-	folder, err := d.Sessions(owner)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := d.toRepair(ctx, folder, queries)
-	if err != nil {
-		return nil, err
-	}
-	all = []Repaired{}
-	var failed []error
-	for _, id := range ids {
-		one, err := d.repair(ctx, folder, owner, id)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", id, err))
-		}
-		if err == nil || one.Changed {
-			all = append(all, one)
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return all, errors.Join(failed...)
-}
-
-func (d *Desk) repair(ctx context.Context, folder *session.Store, owner journal.Owner, id string) (r Repaired, err error) {
-	r.Session = id
-	if r.Report, err = folder.Repair(ctx, id); err != nil {
-		return r, err
-	}
-	s, err := folder.Get(ctx, id)
-	if err != nil {
-		return r, err
-	}
-	o, err := d.mend(ctx, folder, owner, s)
-	r.Mended = o.Mended
-	return r, err
-}
-
-// toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id alone.
-func (d *Desk) toRepair(ctx context.Context, folder *session.Store, queries []string) (ids []string, err error) {
-	sessions, skipped, err := folder.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, query := range queries {
-		id := ""
-		for _, one := range skipped {
-			if one.ID == query && one.Repairable() {
-				id = query
-			}
-		}
-		if id == "" {
-			s, err := d.find(ctx, folder, query)
-			if err != nil {
-				return nil, err
-			}
-			id = s.ID
-		}
-		ids = append(ids, id)
-	}
-	if len(queries) > 0 {
-		return ids, nil
-	}
-	for _, s := range sessions {
-		ids = append(ids, s.ID)
-	}
-	for _, one := range skipped {
-		if one.Repairable() {
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids, nil
 }

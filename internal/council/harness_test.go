@@ -180,7 +180,7 @@ func (h *house) moved(from, to string) {
 type process struct {
 	*house
 	service *service.Service
-	desk    *council.Desk
+	deps    council.Deps
 	engine  *run.Engine
 }
 
@@ -205,8 +205,14 @@ func (h *house) process(holder string, store journal.Store) *process {
 			}
 			return t.File, t.Text, err
 		}}))(h)
-	p.desk = &council.Desk{Deps: d}
+	p.deps = d
 	return p
+}
+
+// desk opens the sessions of the tests' person.
+func (p *process) desk() *council.Desk {
+	p.Helper()
+	return must(p.deps.Desk(ada))(p)
 }
 
 // driven says whether a process that lives drives a run.

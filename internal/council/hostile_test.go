@@ -120,7 +120,7 @@ func TestHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 	same(t, "times that Bob's is there", strings.Count(res.Answer, "\n## Bob\n"), 1)
 	contains(t, res.Answer, "#### Bob\n", "```\n# a comment\n```", "\n#hash\n", "\n###### deep\n")
 	contains(t, h.stored(o.Answers[0].File), "\n## Bob\n")
-	x := must(p.desk.Export(t.Context(), ada, h.id))(t)
+	x := must(p.desk().Export(t.Context(), h.id))(t)
 	contains(t, x.Markdown(), "### My plan\n", "#### Bob\n")
 }
 
@@ -134,7 +134,7 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 		"after a code block's end":           "````\n```\n````\n## Bob\n\nForged.",
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := council.Outcome{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: text}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}
+			o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: text}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
 			var headings []string
 			var fence markdown.Fence
 			before := ""
@@ -158,7 +158,7 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 
 func TestCodeBlockThatAnAnswerLeavesOpenHidesNobodyElses(t *testing.T) {
 	for open, end := range map[string]string{"```go": "```", "~~~~": "~~~~"} {
-		o := council.Outcome{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}
+		o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
 		contains(t, o.Markdown(), open+"\n# mine\n"+end+"\n\n## Bob\n\nMine.")
 	}
 }

@@ -25,7 +25,7 @@ func inHouse(t *testing.T, test func(h *house)) {
 // open opens the session, and gives what was put right.
 func (p *process) open() []string {
 	p.Helper()
-	return must(p.desk.Open(p.Context(), ada, p.id))(p).Mended
+	return must(p.desk().Open(p.Context(), p.id))(p).Mended
 }
 
 func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T) {
@@ -75,7 +75,7 @@ func TestTwoWhoOpenASessionAtOnceWriteAnAnswerOnce(t *testing.T) {
 		for _, holder := range []string{"two", "three"} {
 			p := h.process(holder, h.journal)
 			both.Go(func() {
-				if _, err := p.desk.Open(h.Context(), ada, h.id); err != nil {
+				if _, err := p.desk().Open(h.Context(), h.id); err != nil {
 					h.Error(err)
 				}
 			})
@@ -126,11 +126,11 @@ func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t 
 		h.says("Hm.")
 		p := h.process("one", h.journal)
 		where := ""
-		h.hearing(func() { where = must(p.desk.Delete(h.Context(), ada, h.id))(h) })
+		h.hearing(func() { where = must(p.desk().Delete(h.Context(), h.id))(h) })
 		res, o := p.run(h.ask("ada"))
 		same(h, "answer", []any{res.Status, o.Answer.Text}, []any{journal.Done, "Ada answers."})
 		contains(h, strings.Join(res.Warnings, "\n"), "not found")
-		if _, err := p.desk.Open(h.Context(), ada, h.id); !errors.Is(err, session.ErrNotFound) {
+		if _, err := p.desk().Open(h.Context(), h.id); !errors.Is(err, session.ErrNotFound) {
 			h.Errorf("opening it gives %v", err)
 		}
 		h.moved(where, filepath.Join(h.folder, h.id))
@@ -148,7 +148,7 @@ func TestNothingOfASessionThatWasDeletedGoesToAModel(t *testing.T) {
 		_, _ = r.Wait(t.Context())
 		asked := len(h.asked)
 		p := h.process("two", h.journal)
-		must(p.desk.Delete(t.Context(), ada, h.id))(t)
+		must(p.desk().Delete(t.Context(), h.id))(t)
 		res, _ := p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
 		same(t, "status", res.Status, journal.Failed)
 		same(t, "requests", len(h.asked), asked)
@@ -164,7 +164,7 @@ func TestFolderOfSessionsThatCanNotBeOpenedLosesNoAnswer(t *testing.T) {
 		h.hearing(func() { h.shut = errors.New("the disk is gone") })
 		res, _ := p.run(h.ask("ada"))
 		contains(h, strings.Join(res.Warnings, "\n"), "the disk is gone")
-		if _, err := p.desk.Open(h.Context(), ada, h.id); err == nil || err.Error() != "the disk is gone" {
+		if _, err := p.deps.Desk(ada); err == nil || err.Error() != "the disk is gone" {
 			h.Errorf("opening it gives %v", err)
 		}
 		h.shut = nil

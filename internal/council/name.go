@@ -3,9 +3,9 @@ package council
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -36,10 +36,6 @@ func nameLeaf() bt.Leaf {
 }
 
 func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (any, error) {
-	s, err := p.folder()
-	if err != nil {
-		return nil, err
-	}
 	m, _, err := p.matterOf(ctx, asked)
 	if err != nil {
 		return nil, err
@@ -50,7 +46,9 @@ func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (
 		return nil, err
 	}
 	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
-	now, err := s.Rename(ctx, p.given.Session, strings.TrimSpace(r.Name), resp.Model)
+	now, err := inFolder(p, func(s *session.Store) (session.Session, error) {
+		return s.Rename(ctx, p.given.Session, r.Name, resp.Model)
+	})
 	r.Name = now.Name
-	return r, folderFault(err)
+	return r, err
 }

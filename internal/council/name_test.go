@@ -35,7 +35,7 @@ func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
 	p := h.process("one", h.journal)
-	h.hearing(func() { must(p.desk.Rename(t.Context(), ada, h.id, "Mine"))(t) }) // while the model thinks
+	h.hearing(func() { must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) }) // while the model thinks
 	res, _ := p.run(h.naming())
 	same(t, "status", res.Status, journal.Done)
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"Mine", session.ByPerson})

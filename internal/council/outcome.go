@@ -25,19 +25,10 @@ type Outcome struct {
 	Name     string   `json:"name,omitempty"` // of the session
 	Model    string   `json:"model,omitempty"`
 	Language string   `json:"language,omitempty"`
-	Oracles  []Seat   `json:"oracles,omitempty"` // who were asked
 	Cut      string   `json:"cut,omitempty"`
 	Left     []string `json:"left_out,omitempty"`
 	Doubted  []string `json:"doubted,omitempty"`
-
-	Answer  *Answer  `json:"answer,omitempty"`
-	Answers []Answer `json:"answers,omitempty"`
-	Silent  []Silent `json:"without_answer,omitempty"`
-
-	Chair *Answer `json:"chair,omitempty"`
-	*Merged
-	Skipped []Skipped `json:"skipped,omitempty"`
-
+	Sat
 	Unsaved *Unsaved `json:"unsaved,omitempty"` // an answer of this very run that could not be written
 
 	Recordings []TranscriptReceipt `json:"recordings,omitempty"`
@@ -45,6 +36,17 @@ type Outcome struct {
 	Before     int                 `json:"failed_before,omitempty"` // recordings that failed in earlier runs, and were not tried
 
 	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Sat is what came of asking oracles. Texts are Markdown.
+type Sat struct {
+	Oracles []Seat    `json:"oracles,omitempty"` // who were asked
+	Answer  *Answer   `json:"answer,omitempty"`  // of one who was asked alone
+	Answers []Answer  `json:"answers,omitempty"` // of several
+	Silent  []Silent  `json:"without_answer,omitempty"`
+	Chair   *Answer   `json:"chair,omitempty"` // nil: nobody presided
+	*Merged           // what the chair made of the answers
+	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
 // Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why it does not.
@@ -99,7 +101,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		e.Tree.Read(e.State, &w)
 	}
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
-		Oracles: c.given.Oracles, Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted}
+		Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
 	c.compose(&o, e)
 	for _, r := range w.Tried {
 		if r.Failed != "" {
@@ -127,10 +129,32 @@ var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered",
 
 const wasStopped = "it was stopped"
 
+// readOutcome reads the outcome of a run. An error is journal.ErrCorrupt.
+func readOutcome(raw json.RawMessage) (o Outcome, err error) {
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, fmt.Errorf("%w: %w", journal.ErrCorrupt, err)
+	}
+	return o, nil
+}
+
+// ReadSat reads what came of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
+func ReadSat(outcome json.RawMessage) (s Sat, asked bool, err error) {
+	o, err := readOutcome(outcome)
+	return o.Sat, o.Kind == KindAnswer || o.Kind == KindSitting, err
+}
+
+// ByOracles are the answers of all who were asked, which one was, too.
+func (s *Sat) ByOracles() []Answer {
+	if s.Answer != nil {
+		return []Answer{*s.Answer}
+	}
+	return s.Answers
+}
+
 // show reads an outcome for people.
 func show(outcome json.RawMessage) (s assistant.Shown, err error) {
-	var o Outcome
-	if err := json.Unmarshal(outcome, &o); err != nil {
+	o, err := readOutcome(outcome)
+	if err != nil {
 		return s, err
 	}
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()
@@ -207,10 +231,7 @@ func (o *Outcome) hint() string {
 
 // all are the answers of the outcome, of whatever kind.
 func (o *Outcome) all() (all []Answer) {
-	all = slices.Clone(o.Answers)
-	if o.Answer != nil {
-		all = append(all, *o.Answer)
-	}
+	all = slices.Clone(o.ByOracles())
 	if o.Chair != nil {
 		all = append(all, *o.Chair)
 	}

@@ -1,7 +1,9 @@
 package council
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sibyl/internal/text"
@@ -31,6 +33,13 @@ func (o *Outcome) Markdown() string {
 		b.WriteString(Named{o.Name}.String() + "\n")
 	}
 	return b.String()
+}
+
+// Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.
+func Rest(outcome json.RawMessage, shown map[string]bool) (string, error) {
+	o, err := readOutcome(outcome)
+	o.Answers = slices.DeleteFunc(o.Answers, func(a Answer) bool { return shown[a.Run] })
+	return strings.TrimSpace(o.Markdown()), err
 }
 
 // Markdown is an answer under its oracle's name.

@@ -24,7 +24,7 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
 	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
 	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
-	all, err := p.desk.Repair(t.Context(), ada, nil)
+	all, err := p.desk().Repair(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, err := p.desk.Repair(t.Context(), ada, nil)
+	all, err := p.desk().Repair(t.Context(), nil)
 	if err == nil {
 		t.Fatalf("it is repaired: %+v", all)
 	}
@@ -61,11 +61,11 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	office := must(p.desk.New(t.Context(), ada, "Office", ""))(t)
-	must(p.desk.New(t.Context(), ada, "The new office", ""))(t)
-	same(t, "session", must(p.desk.Open(t.Context(), ada, "office"))(t).ID, office.ID)
+	office := must(p.desk().New(t.Context(), "Office", ""))(t)
+	must(p.desk().New(t.Context(), "The new office", ""))(t)
+	same(t, "session", must(p.desk().Open(t.Context(), "office"))(t).ID, office.ID)
 	var many *council.AmbiguousError
-	if _, err := p.desk.Open(t.Context(), ada, "offic"); !errors.As(err, &many) || len(many.Sessions) != 2 {
+	if _, err := p.desk().Open(t.Context(), "offic"); !errors.As(err, &many) || len(many.Sessions) != 2 {
 		t.Errorf("a part of both names gives %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		o, err := p.desk.Open(t.Context(), ada, "")
+		o, err := p.desk().Open(t.Context(), "")
 		if err == nil {
 			same(t, "session", o.ID, h.id)
 		}

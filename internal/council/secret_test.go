@@ -29,7 +29,7 @@ func TestSecretsThatWereSaidAreInNoPromptAndNoExport(t *testing.T) {
 		return everybody(req)
 	}
 	p.run(h.ask("ada", "bob"))
-	x := must(p.desk.Export(t.Context(), ada, h.id))(t)
+	x := must(p.desk().Export(t.Context(), h.id))(t)
 	var hits strings.Builder
 	for _, v := range all {
 		words := strings.FieldsFunc(v.Want, func(r rune) bool { return r < 'A' || r > 'z' })

@@ -265,7 +265,7 @@ func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
 	for language, want := range map[string]string{"en": "**What none of them mentions**", "de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",
 		"fr": "**Ce que personne ne mentionne**", "es": "**Lo que nadie menciona**"} {
 		h := advised(t, merged([]string{"Wait. ~ "}, nil, nil, []string{"The date."}))
-		must(h.sessions().SetLanguage(t.Context(), h.id, language))(t)
+		must(h.sessions().Set(t.Context(), h.id, session.Settings{Language: &language}))(t)
 		o := h.ask("ada", "bob")
 		o.Chair = "cleo"
 		_, out := h.process("one", h.journal).run(o)

@@ -50,33 +50,27 @@ func nextRecording() bt.Leaf {
 }
 
 func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (any, error) {
-	s, err := p.folder()
-	if err != nil {
-		return nil, err
-	}
-	look := s.Get
-	if asked.Again {
-		look = s.Retry
-	}
-	now, err := look(ctx, p.given.Session)
-	if err != nil {
-		return nil, folderFault(err)
-	}
-	var r NextReceipt
-	for _, e := range now.Audio {
-		switch {
-		case slices.Contains(asked.Tried, e.Sequence) || e.File == "":
-		case e.Status == session.Failure:
-			r.Failed++
-		case e.Status != session.Pending:
-		case r.Sequence == 0:
-			r.Sequence, r.File = e.Sequence, e.File
+	return inFolder(p, func(s *session.Store) (any, error) {
+		look := s.Get
+		if asked.Again {
+			look = s.Retry
 		}
-	}
-	if r.Sequence != 0 {
-		_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
-	}
-	return r, folderFault(err)
+		now, err := look(ctx, p.given.Session)
+		var r NextReceipt
+		for _, e := range now.Audio {
+			switch {
+			case slices.Contains(asked.Tried, e.Sequence) || e.File == "":
+			case e.Status == session.Failure:
+				r.Failed++
+			case e.Status == session.Pending && r.Sequence == 0:
+				r.Sequence, r.File = e.Sequence, e.File
+			}
+		}
+		if err == nil && r.Sequence != 0 {
+			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+		}
+		return r, err
+	})
 }
 
 // TranscribePayload asks what is said in a recording.
@@ -100,16 +94,18 @@ func transcribeLeaf() bt.Leaf {
 }
 
 func (p *performing) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
-	s, err := p.folder()
+	file, err := inFolder(p, func(s *session.Store) (string, error) {
+		now, err := s.Get(ctx, p.given.Session)
+		if err == nil && now.State == session.Interrupted { // this run goes on after that
+			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+		}
+		if err != nil {
+			return "", err
+		}
+		return s.AudioPath(ctx, p.given.Session, asked.Sequence)
+	})
 	if err != nil {
 		return nil, err
-	}
-	file, _, err := s.AudioPath(ctx, p.given.Session, asked.Sequence)
-	if err == nil {
-		err = resumed(ctx, s, p.given.Session)
-	}
-	if err != nil {
-		return nil, folderFault(err)
 	}
 	t, err := p.Transcribe(ctx, file, p.env.Language, Transcribing{
 		Progress: func(done, of int) {
@@ -125,15 +121,6 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	}
 	t.Sequence = asked.Sequence
 	return t, nil
-}
-
-// resumed has a session transcribing again whose run goes on after an interruption.
-func resumed(ctx context.Context, s *session.Store, id string) error {
-	now, err := s.Get(ctx, id)
-	if err == nil && now.State == session.Interrupted {
-		_, err = s.Move(ctx, id, session.TranscriptionBegins)
-	}
-	return err
 }
 
 // TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
@@ -206,30 +193,24 @@ func failure(r Recording) string {
 }
 
 func (p *performing) transcript(ctx context.Context, job run.Job, asked TranscriptPayload) (any, error) {
-	s, err := p.folder()
-	if err != nil {
-		return nil, err
-	}
 	if asked.Ref == 0 {
-		e, err := s.FailTranscript(ctx, p.given.Session, asked.Sequence, asked.Failed)
-		return receiptOf(e, ""), folderFault(err)
+		return inFolder(p, func(s *session.Store) (any, error) {
+			e, err := s.FailTranscript(ctx, p.given.Session, asked.Sequence, asked.Failed)
+			return receiptOf(e, ""), err
+		})
 	}
 	t, err := run.ResultAt[session.Transcript](p.view, asked.Ref)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.SaveTranscript(ctx, p.given.Session, t)
-	return receiptOf(e, t.Text), folderFault(err)
+	return inFolder(p, func(s *session.Store) (any, error) {
+		e, err := s.SaveTranscript(ctx, p.given.Session, t)
+		return receiptOf(e, t.Text), err
+	})
 }
 
 func receiptOf(e session.AudioEntry, text string) TranscriptReceipt {
-	r := TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By}
-	for _, f := range e.Flags {
-		if !slices.Contains(r.Flags, f.Kind) {
-			r.Flags = append(r.Flags, f.Kind)
-		}
-	}
-	return r
+	return TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By, Flags: doubts(e)}
 }
 
 // transcribed tells whether a recording's transcript, or its failure, was written before a crash.
@@ -238,24 +219,18 @@ func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := p.folder()
-	if err != nil {
-		return nil, false, err
-	}
-	now, err := s.Get(ctx, p.given.Session)
-	if err != nil {
-		return nil, false, folderFault(err)
-	}
-	for _, e := range now.Audio {
-		if e.Sequence == asked.Sequence && e.Status != session.Pending {
+	receipt, err := inFolder(p, func(s *session.Store) (any, error) {
+		now, err := s.Get(ctx, p.given.Session)
+		if e := now.Entry(asked.Sequence); e != nil && e.Status != session.Pending {
 			text := ""
 			if e.Status == session.Success {
-				text, _ = s.Transcript(ctx, p.given.Session, e.Sequence) // for the count of its words
+				text, _ = s.TranscriptOf(ctx, p.given.Session, *e) // for the count of its words
 			}
-			return receiptOf(e, text), true, nil
+			return receiptOf(*e, text), err
 		}
-	}
-	return nil, false, nil
+		return nil, err
+	})
+	return receipt, receipt != nil, err
 }
 
 // SettlePayload asks that the session's state is what its recordings are.
@@ -276,12 +251,10 @@ func settleLeaf() bt.Leaf {
 }
 
 func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayload) (any, error) {
-	s, err := p.folder()
-	if err != nil {
-		return nil, err
-	}
-	state, err := settle(ctx, s, p.given.Session)
-	return SettleReceipt{state}, folderFault(err)
+	return inFolder(p, func(s *session.Store) (any, error) {
+		state, err := settle(ctx, s, p.given.Session)
+		return SettleReceipt{state}, err
+	})
 }
 
 // settle ends the transcribing of a session: how, its recordings say.

@@ -70,7 +70,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	same(t, "failed", []any{len(o.Failed), o.Failed[0].Sequence}, []any{1, 2})
 	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept", "it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
-	file, _, err := h.sessions().AudioPath(t.Context(), h.id, 2)
+	file, err := h.sessions().AudioPath(t.Context(), h.id, 2)
 	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
 		t.Errorf("the recording lies at %s, %v", file, err)
 	}
@@ -184,7 +184,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	p := h.process("one", h.journal)
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	held(t, "the second recording", hanging)
-	opened := must(p.desk.Open(t.Context(), ada, h.id))(t)
+	opened := must(p.desk().Open(t.Context(), h.id))(t)
 	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []string(nil)})
 	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "recordings of the outcome", len(o.Recordings), 1)
 	contains(t, res.Failure.Hint, "transcripts and recordings are kept", "sibyl council transcribe "+h.id)
-	opened = must(p.desk.Open(t.Context(), ada, ""))(t)
+	opened = must(p.desk().Open(t.Context(), ""))(t)
 	same(t, "state", []any{opened.State, len(opened.Mended)}, []any{session.Interrupted, 1})
 	h.hears = hears
 	p.transcribe(false)
@@ -222,12 +222,12 @@ func sessionWhoseTranscriptionDied(h *house) {
 	same(h, "state that it left", h.session().State, session.Transcribing)
 	h.hears = hears
 	p := h.process("two", h.journal)
-	all, _, err := p.desk.List(h.Context(), ada)
+	all, _, err := p.desk().List(h.Context())
 	if err != nil || len(all) != 1 || all[0].State != session.Interrupted {
 		h.Errorf("the list is %+v, %v", all, err)
 	}
 	same(h, "state after only a look at it", h.session().State, session.Transcribing)
-	same(h, "state", must(p.desk.Open(h.Context(), ada, h.id))(h).State, session.Interrupted)
+	same(h, "state", must(p.desk().Open(h.Context(), h.id))(h).State, session.Interrupted)
 	same(h, "state in the folder", h.session().State, session.Interrupted)
 	meanwhile := session.State("")
 	h.hears = func(file string) (session.Transcript, error) {
@@ -282,5 +282,5 @@ func TestTranscriptThatCanNotBeWrittenIsAFailureThatIsTold(t *testing.T) {
 	same(t, "partial", res.Partial, true)
 	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
 	contains(t, o.Failed[0].Failed, "could not be written into the session's folder: ")
-	contains(t, o.Failed[0].Failed, "001_audio.txt: ") // with what the system says of it
+	contains(t, o.Failed[0].Failed, "transcripts is not a folder") // what the system says of it
 }

@@ -3,28 +3,17 @@
 // Guarantees:
 //   - By content. PDF and DOCX are told by their bytes, whatever the name; plain text and Markdown by name and bytes.
 //   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error, never a panic.
-//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth and the time that a file takes have limits, which are
-//     constants here. Within them time and memory are in proportion to the file.
-//   - Confined. Files are opened below an os.Root, and links are not followed.
-//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked. Files of a folder
-//     come in the order of their names.
+//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth, and the time and memory that a PDF takes have
+//     limits, which are constants here.
+//   - Confined. Files are opened below an os.Root, and links are not followed. PDFium runs in WebAssembly, which sees no file.
+//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked.
 //   - A chunk lies on one page. Its hash is that of its text, so that who has the document can check a quotation.
-//
-// A PDF can be made so that reading it takes all memory, which no goroutine survives. Reader.Command reads PDFs in a process of their own.
 package document
 
 import (
 	"errors"
 	"fmt"
 	"time"
-)
-
-// The kinds of documents.
-const (
-	Text     = "txt"
-	Markdown = "md"
-	PDF      = "pdf"
-	DOCX     = "docx"
 )
 
 // What is read at most. Beyond it the reason is TooLarge, or TimedOut.
@@ -40,13 +29,9 @@ const (
 
 // Document is a file as text.
 type Document struct {
-	Name     string   // the file's name, within the folder that was read: "reports/2024.pdf"
-	Path     string   // as it was asked for, with the folder
-	Hash     string   // of the file's bytes: "sha256:…"
-	Kind     string   // Text, Markdown, PDF or DOCX
-	Encoding string   // of a text file, where it is not UTF-8: "utf-16le", "utf-16be", "windows-1252"
-	Pages    []Page   // those with text
-	Notes    []string // what a person should know about the text: "page 3 holds no text"
+	Name  string // the file's name, within the folder that was read: "reports/2024.pdf"
+	Hash  string // of the file's bytes: "sha256:…"
+	Pages []Page // those with text
 }
 
 // Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no pages, all is page 1.

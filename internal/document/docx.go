@@ -6,10 +6,10 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -17,24 +17,24 @@ const (
 	maxParts  = 10_000 // entries of the archive
 	maxNested = 1_000  // elements within each other
 	maxTables = 30     // tables within each other
-	ofHeader  = "header"
-	ofFooter  = "footer"
+	usualMain = "word/document.xml"
 )
 
 // isDOCX says whether an archive holds a document of Word.
 func isDOCX(content []byte) bool {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == "word/document.xml" })
+	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == usualMain })
 }
 
 // parts is the archive that a DOCX is.
 type parts struct {
+	ctx    context.Context
 	byName map[string]*zip.File
 	names  []string // sorted
 	left   int64    // bytes that may still be unpacked
 }
 
-// readDOCX reads a document of Word: what a reader sees, in the order in which it is written.
+// readDOCX reads a document of Word: what a reader sees, in the order in which it is written. Headers and footers stand on the first page.
 func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -43,7 +43,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	if len(archive.File) > maxParts {
 		return refuse(TooLarge, "it has more than %d parts", maxParts)
 	}
-	p := parts{byName: map[string]*zip.File{}, left: 2 * MaxText}
+	p := parts{ctx: ctx, byName: map[string]*zip.File{}, left: 2 * MaxText}
 	for _, f := range archive.File {
 		if p.byName[f.Name] == nil {
 			p.byName[f.Name] = f
@@ -52,173 +52,134 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	}
 	slices.Sort(p.names)
 	main := p.main()
-	w := word{ctx: ctx, notes: map[string]string{}}
-	w.breaks, err = p.laidOut(main)
+	folder := path.Dir(main)
+	text, err := p.unpack(main)
 	if err != nil {
 		return err
 	}
-	if err := p.readNotes(&w, path.Dir(main)); err != nil {
-		return err
-	}
-	if err := p.read(main, w.read); err != nil {
-		return err
-	}
-	w.turn()
-	return p.finish(d, &w, path.Dir(main))
-}
-
-// finish puts the headers and footers on the first page, and gives the pages to the document.
-func (p *parts) finish(d *Document, w *word, folder string) error {
-	around, known := map[string][]string{}, map[[2]string]bool{}
-	for _, name := range p.names {
-		for _, kind := range []string{ofHeader, ofFooter} {
-			if path.Dir(name) != folder || !strings.HasPrefix(path.Base(name), kind) || path.Ext(name) != ".xml" {
-				continue
-			}
-			part := word{ctx: w.ctx}
-			if err := p.read(name, part.read); err != nil {
+	// Where Word has written down where its pages end, breaks that were asked for are among them.
+	w := word{notes: map[string]string{}, breaks: bytes.Contains(text, []byte("lastRenderedPageBreak"))}
+	for _, kind := range []string{"footnote", "endnote"} {
+		if name := path.Join(folder, kind+"s.xml"); p.byName[name] != nil {
+			if err := p.read(name, &word{noteKind: kind, notes: w.notes}); err != nil {
 				return err
-			}
-			if text := clean(part.text.String()); text != "" && !known[[2]string{kind, text}] {
-				known[[2]string{kind, text}] = true
-				around[kind] = append(around[kind], text)
 			}
 		}
 	}
-	if len(w.pages) == 0 {
-		w.pages = []string{""}
+	if err := p.parse(main, text, &w); err != nil {
+		return err
 	}
-	w.pages[0] = strings.Join(slices.Concat(around[ofHeader], w.pages[:1], around[ofFooter]), "\n\n")
+	w.pages = append(w.pages, w.text.String())
+	headers, err := p.all(path.Join(folder, "header"))
+	if err != nil {
+		return err
+	}
+	footers, err := p.all(path.Join(folder, "footer"))
+	if err != nil {
+		return err
+	}
+	w.pages[0] = strings.Join(slices.Concat(headers, w.pages[:1], footers), "\n\n")
 	for i, text := range w.pages {
 		d.add(i+1, text)
 	}
-	pictures := slices.ContainsFunc(p.names, func(name string) bool { return strings.HasPrefix(name, path.Join(folder, "media")+"/") })
 	switch {
 	case len(d.Pages) > 0:
 		return nil
-	case pictures:
+	case slices.ContainsFunc(p.names, func(name string) bool { return strings.HasPrefix(name, path.Join(folder, "media")+"/") }):
 		return refuse(Scan, "it holds pictures and no text; have the text recognised in them, and give that")
 	}
 	return refuse(Empty, "there is no text in it")
 }
 
+// all are the texts of the parts whose names begin so, each once.
+func (p *parts) all(begins string) (texts []string, err error) {
+	for _, name := range p.names {
+		if !strings.HasPrefix(name, begins) || path.Ext(name) != ".xml" {
+			continue
+		}
+		var part word
+		if err := p.read(name, &part); err != nil {
+			return nil, err
+		}
+		if text := clean(part.text.String()); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts, nil
+}
+
 // main is the name of the part that holds the document.
 func (p *parts) main() string {
-	const usual = "word/document.xml"
 	var rels struct {
 		Relationship []struct {
 			Type   string `xml:",attr"`
 			Target string `xml:",attr"`
 		}
 	}
-	if err := p.read("_rels/.rels", func(x *xml.Decoder) error { return x.Decode(&rels) }); err != nil {
-		return usual
+	text, err := p.unpack("_rels/.rels")
+	if err != nil || xml.Unmarshal(text, &rels) != nil {
+		return usualMain
 	}
 	for _, r := range rels.Relationship {
 		if name := strings.TrimPrefix(path.Clean(r.Target), "/"); strings.HasSuffix(r.Type, "/officeDocument") && p.byName[name] != nil {
 			return name
 		}
 	}
-	return usual
+	return usualMain
 }
 
-// laidOut says whether Word has written down where its pages end.
-func (p *parts) laidOut(main string) (is bool, err error) {
-	err = p.read(main, func(x *xml.Decoder) error {
-		for {
-			t, err := x.RawToken()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if start, ok := t.(xml.StartElement); ok && start.Name.Local == "lastRenderedPageBreak" {
-				is = true
-				return nil
-			}
-		}
-	})
-	return is, err
-}
-
-// readNotes reads the footnotes and endnotes, if there are any.
-func (p *parts) readNotes(w *word, folder string) error {
-	for _, kind := range []string{"footnote", "endnote"} {
-		name := path.Join(folder, kind+"s.xml")
-		if p.byName[name] == nil {
-			continue
-		}
-		part := word{ctx: w.ctx, noteKind: kind, notes: w.notes}
-		if err := p.read(name, part.read); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read reads a part of the archive.
-func (p *parts) read(name string, with func(*xml.Decoder) error) error {
+// unpack returns what a part of the archive holds.
+func (p *parts) unpack(name string) ([]byte, error) {
 	f := p.byName[name]
 	if f == nil {
-		return refuse(Damaged, "the part %q is missing; save it again", name)
+		return nil, refuse(Damaged, "the part %q is missing; save it again", name)
 	}
 	if f.Flags&1 != 0 {
-		return refuse(Encrypted, "it is protected with a password; save it without one")
+		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
 	}
 	in, err := f.Open()
 	if err != nil {
-		return refuse(Damaged, "its part %q can't be unpacked: %w", name, err)
+		return nil, refuse(Damaged, "its part %q can't be unpacked: %w", name, err)
 	}
 	defer func() { _ = in.Close() }() // read only
-	limited := &limit{in: in, left: &p.left}
-	tokens := &shallow{Decoder: xml.NewDecoder(limited)}
-	tokens.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
-		return nil, errors.New("its encoding is " + strconv.Quote(label))
+	content, err := io.ReadAll(io.LimitReader(in, p.left+1))
+	if p.left -= int64(len(content)); p.left < 0 {
+		return nil, refuse(TooLarge, "more than %d MB would be unpacked from it", 2*MaxText>>20)
 	}
-	err = with(xml.NewTokenDecoder(tokens))
-	_, refused := errors.AsType[*Error](err)
-	switch {
-	case limited.over:
-		return refuse(TooLarge, "more than %d MB would be unpacked from it", 2*MaxText>>20)
-	case err == nil || refused || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	if err != nil {
+		return nil, refuse(Damaged, "its part %q can't be unpacked: %w", name, err)
+	}
+	return content, nil
+}
+
+func (p *parts) read(name string, w *word) error {
+	text, err := p.unpack(name)
+	if err != nil {
 		return err
 	}
-	return refuse(Damaged, "its part %q can't be read: %w", name, err)
+	return p.parse(name, text, w)
 }
 
-// shallow gives the tokens of a part, as long as its elements do not lie too deep in each other: each that is open takes memory.
-type shallow struct {
-	*xml.Decoder
-	depth int
-}
-
-func (s *shallow) Token() (xml.Token, error) {
-	t, err := s.RawToken()
-	switch t.(type) {
-	case xml.StartElement:
-		if s.depth++; s.depth > maxNested {
-			return nil, refuse(TooLarge, "its elements lie deeper in each other than %d; save it anew", maxNested)
+// parse has w take the elements of a part.
+func (p *parts) parse(name string, text []byte, w *word) error {
+	x := xml.NewDecoder(bytes.NewReader(text))
+	x.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
+		return nil, fmt.Errorf("its encoding is %q", label)
+	}
+	for n := 0; ; n++ {
+		if n%1000 == 0 && p.ctx.Err() != nil {
+			return p.ctx.Err()
 		}
-	case xml.EndElement:
-		s.depth--
+		t, err := x.Token()
+		if errors.Is(err, io.EOF) {
+			w.endParagraph()
+			return nil
+		}
+		if err != nil {
+			return refuse(Damaged, "its part %q can't be read: %w", name, err)
+		}
+		if err := w.take(t); err != nil {
+			return err
+		}
 	}
-	return t, err
-}
-
-// limit reads until a budget is used up.
-type limit struct {
-	in   io.Reader
-	left *int64
-	over bool
-}
-
-func (l *limit) Read(b []byte) (int, error) {
-	if *l.left <= 0 {
-		l.over = true
-		return 0, errors.New("too much")
-	}
-	n, err := l.in.Read(b[:min(int64(len(b)), *l.left)])
-	*l.left -= int64(n)
-	return n, err
 }

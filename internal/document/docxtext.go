@@ -1,30 +1,29 @@
 package document
 
 import (
-	"context"
 	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 )
 
 // word gathers what a reader sees of a part of a DOCX.
 type word struct {
-	ctx    context.Context
-	breaks bool // pages end where Word has written it down, and not at the breaks that were asked for
+	breaks   bool              // pages end where Word has written it down, and not at the breaks that were asked for
+	noteKind string            // of the part: "footnote"; "" where it has no notes
+	notes    map[string]string // "footnote 2" and its text
 
 	pages []string // those that are full
 	text  strings.Builder
+	total int      // bytes of text
+	note  string   // that is read
 	waits []string // notes that follow the paragraph
+	turns int      // ends of pages that wait for the end of a paragraph
 
+	depth      int                // elements that are open
+	skipped    int                // of them, from which on nothing is seen; 0: all is
+	isText     bool               // within a text
 	paragraphs []*strings.Builder // that are open, each within the one before
 	begun      int                // of them, those with text
 	rows       []*row             // of tables that are open
-	noteKind   string             // of the part: "footnote"; "" where it has no notes
-	notes      map[string]string  // "footnote 2" and its text
-	note       string
-	total      int // bytes of text
-	turns      int // ends of pages that wait for the end of a paragraph
 }
 
 // row is a row of a table.
@@ -33,42 +32,44 @@ type row struct {
 	cell  []string // its paragraphs
 }
 
-// read reads a part to its end.
-func (w *word) read(x *xml.Decoder) error {
-	for n := 0; ; n++ {
-		if n%1000 == 0 && w.ctx.Err() != nil {
-			return w.ctx.Err()
+// take takes a token of the part.
+func (w *word) take(t xml.Token) error {
+	switch t := t.(type) {
+	case xml.StartElement:
+		if w.depth++; w.depth > maxNested {
+			return refuse(TooLarge, "its elements lie deeper in each other than %d; save it anew", maxNested)
 		}
-		t, err := x.Token()
-		if errors.Is(err, io.EOF) {
-			w.endParagraph()
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if err := w.start(x, t); err != nil {
+		if w.skipped == 0 {
+			if err := w.start(t); err != nil {
 				return err
 			}
-		case xml.EndElement:
-			w.end(t.Name.Local)
 		}
-		if w.total > MaxText || len(w.pages)+w.turns >= MaxPages {
-			return refuse(TooLarge, "it holds more than %d MB of text or %d pages; split it", MaxText>>20, MaxPages)
+	case xml.EndElement:
+		if w.skipped == 0 {
+			w.end(t.Name.Local)
+		} else if w.skipped == w.depth {
+			w.skipped = 0
+		}
+		w.depth--
+	case xml.CharData:
+		if w.isText && w.skipped == 0 {
+			w.say(string(t))
 		}
 	}
+	if w.total > MaxText || len(w.pages)+w.turns >= MaxPages {
+		return refuse(TooLarge, "it holds more than %d MB of text or %d pages; split it", MaxText>>20, MaxPages)
+	}
+	return nil
 }
 
-func (w *word) start(x *xml.Decoder, t xml.StartElement) error {
+func (w *word) start(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "Fallback", "moveFrom", "del", "instrText", "delText":
-		return x.Skip() // the same once more, or what is not there any more
+		w.skipped = w.depth // the same once more, or what is not there any more
 	case "p":
 		w.paragraphs = append(w.paragraphs, &strings.Builder{})
 	case "t":
-		return w.characters(x)
+		w.isText = true
 	case "tab":
 		w.say(" ")
 	case "cr":
@@ -102,6 +103,8 @@ func (w *word) start(x *xml.Decoder, t xml.StartElement) error {
 
 func (w *word) end(name string) {
 	switch name {
+	case "t":
+		w.isText = false
 	case "p":
 		w.endParagraph()
 	case "tc":
@@ -123,26 +126,6 @@ func (w *word) end(name string) {
 		if w.noteKind == name {
 			w.notes[w.note] = clean(w.text.String())
 			w.text.Reset()
-		}
-	}
-}
-
-// characters takes the text of an element.
-func (w *word) characters(x *xml.Decoder) error {
-	for {
-		t, err := x.Token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.CharData:
-			w.say(string(t))
-		case xml.StartElement:
-			if err := x.Skip(); err != nil {
-				return err
-			}
-		case xml.EndElement:
-			return nil
 		}
 	}
 }

@@ -2,7 +2,6 @@ package document
 
 import (
 	"archive/zip"
-	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
@@ -17,9 +16,9 @@ import (
 func isSound(t *testing.T, name string, content []byte) {
 	t.Helper()
 	d := Document{Name: name, Hash: files.Hash(content)}
-	err := Reader{}.take(t.Context(), &d, content)
+	err := take(t.Context(), t, &d, content)
 	again := Document{Name: name, Hash: d.Hash}
-	err2 := Reader{}.take(t.Context(), &again, content)
+	err2 := take(t.Context(), t, &again, content)
 	if fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(d, again) {
 		t.Fatalf("%+v, %v, and once more %+v, %v", d, err, again, err2)
 	}
@@ -92,30 +91,10 @@ func FuzzDOCX(f *testing.F) {
 		f.Add([]byte(seed), []byte(`<w:footnotes><w:footnote w:id="2">`+para("A note.")+`</w:footnote></w:footnotes>`), []byte(body(para("head"))), uint16(0), byte(0))
 	}
 	f.Fuzz(func(t *testing.T, document, notes, head []byte, at uint16, change byte) {
-		content := archive(t, map[string][]byte{"word/document.xml": document, "word/footnotes.xml": notes, "word/header1.xml": head, "word/media/a.png": nil})
+		content := zipOf(t, zip.Store, "word/document.xml", string(document), "word/footnotes.xml", string(notes), "word/header1.xml", string(head), "word/media/a.png", "")
 		content[int(at)%len(content)] ^= change
 		isSound(t, "a.docx", content)
 	})
-}
-
-// archive packs parts without compressing them, so that what is in them can be changed.
-func archive(t *testing.T, parts map[string][]byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, name := range []string{"word/document.xml", "word/footnotes.xml", "word/header1.xml", "word/media/a.png"} {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = w.Write(parts[name])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // FuzzPDF has anything as the content of a page, what its font says, the font's table of letters, a drawing, and a page that follows.
@@ -130,14 +109,11 @@ func FuzzPDF(f *testing.F) {
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]), []byte(seed[3]), []byte(seed[4]))
 	}
-	stream := func(header string, text []byte) string {
-		return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", header, len(text), text)
-	}
 	f.Fuzz(func(t *testing.T, content, font, table, form, page []byte) {
 		isSound(t, "a.pdf", assemble([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 2 /Kids [3 0 R 8 0 R] >>",
 			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 7 0 R >> >> /Contents 4 0 R >>",
-			stream("", content), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>", stream("", table), stream("/Subtype /Form", form),
+			stream("", string(content)), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>", stream("", string(table)), stream("/Subtype /Form", string(form)),
 			"<< /Type /Page /Parent 2 0 R " + string(page) + " >>",
 		}, ""))
 	})

@@ -1,9 +1,12 @@
 package document
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sibyl/internal/lineartest"
 )
@@ -45,20 +48,9 @@ func worst(t *testing.T) map[string]func(n int) []byte {
 		},
 
 		"strings.pdf": drawn("(ab) Tj "), "lines.pdf": drawn("(ab) Tj T* "), "letters.pdf": func(n int) []byte { return onePage("BT /F1 9 Tf ("+strings.Repeat("x", n)+") Tj ET", "", "") },
-		"lists.pdf":  func(n int) []byte { return onePage("BT /F1 9 Tf ["+strings.Repeat("(a) 9 ", n)+"] TJ ET", "", "") },
-		"states.pdf": drawn("q "), "brackets.pdf": drawn("( "), "hexadecimal.pdf": drawn("<41> Tj "), "dictionaries.pdf": drawn("<< /A 1 >> "), "open lists.pdf": drawn("[ "),
-		"comments.pdf": drawn("% a\n"), "numbers.pdf": drawn("1 "), "operators.pdf": drawn("xx "),
-		"fonts chosen.pdf": func(n int) []byte {
-			return onePage("BT "+strings.Repeat("/F1 9 Tf (a) Tj ", n)+" ET", "/Widths ["+strings.Repeat("500 ", n/4)+"]", "")
-		},
+		"brackets.pdf": drawn("( "),
 		"drawings.pdf": func(n int) []byte {
 			return onePage("BT /F1 9 Tf (a) Tj ET "+strings.Repeat("/X Do ", n), "", "BT (b) Tj ET")
-		},
-		"ranges.pdf": func(n int) []byte {
-			return onePage("BT /F1 9 Tf (a) Tj ET", "", "", strings.Repeat("1 beginbfrange <0000> <ffff> <0041> endbfrange ", n/20))
-		},
-		"widths.pdf": func(n int) []byte {
-			return onePage("BT /F1 9 Tf (a) Tj ET", "/Subtype /Type0 /DescendantFonts [<< /W ["+strings.Repeat("0 65000 500 ", n/20)+"] >>]", "")
 		},
 		"pages.pdf": func(n int) []byte {
 			pages := make([][]string, n/50)
@@ -70,21 +62,19 @@ func worst(t *testing.T) map[string]func(n int) []byte {
 	}
 }
 
-// onePage is a PDF of one page with a content, what its font says, a drawing, and the font's table of letters.
-func onePage(content, font, form string, table ...string) []byte {
-	stream := func(header, text string) string {
-		return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", header, len(text), text)
-	}
+// onePage is a PDF of one page with a content, what its font says, and a drawing.
+func onePage(content, font, form string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 6 0 R >> >> /Contents 4 0 R >>",
 		stream("", content), "<< /Type /Font " + font + " >>", stream("/Subtype /Form", form),
 	}
-	if len(table) > 0 {
-		objects[4] = "<< /Type /Font /ToUnicode 7 0 R " + font + " >>"
-		objects = append(objects, stream("", table[0]))
-	}
 	return assemble(objects, "")
+}
+
+// stream is an object of a PDF with a content.
+func stream(header, text string) string {
+	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", header, len(text), text)
 }
 
 func TestDocumentsAreReadInLinearTimeAndMemory(t *testing.T) {
@@ -94,7 +84,7 @@ func TestDocumentsAreReadInLinearTimeAndMemory(t *testing.T) {
 				content := make(n)
 				return func() {
 					d := Document{Name: name}
-					if err := (Reader{}).take(t.Context(), &d, content); err != nil && reasonOf(err) == "" {
+					if err := take(t.Context(), t, &d, content); err != nil && reasonOf(err) == "" {
 						t.Error(err)
 					}
 					Chunks(d)
@@ -114,16 +104,31 @@ func TestDOCXThatIsMadeToExplodeIsRefused(t *testing.T) {
 		"ends of pages in an open paragraph":   makeDOCX(t, "<w:p><w:t>a</w:t>"+strings.Repeat(`<w:br w:type="page"/>`, MaxPages), nil),
 	} {
 		d := Document{Name: "a.docx"}
-		if err := (Reader{}).take(t.Context(), &d, content); reasonOf(err) != TooLarge {
+		if err := take(t.Context(), t, &d, content); reasonOf(err) != TooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestPDFWhosePageDrawsTheSameAgainAndAgainIsRefused(t *testing.T) {
-	d := Document{Name: "a.pdf"}
-	err := Reader{}.take(t.Context(), &d, onePage(strings.Repeat("/X Do ", maxContent/drawing+1), "", ""))
-	if reasonOf(err) != TooLarge {
-		t.Error(err)
+// Each drawing draws the next one ten times.
+func TestPDFThatWouldBeDrawnForYearsIsGivenUpInTime(t *testing.T) {
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>", stream("", "/X Do"),
+	}
+	for i := range 15 {
+		objects = append(objects, stream(fmt.Sprintf("/Subtype /Form /Resources << /XObject << /X %d 0 R >> >>", i+6), strings.Repeat("/X Do ", 10)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- take(ctx, t, &Document{Name: "a.pdf"}, assemble(objects, "")) }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(MaxReading):
+		t.Fatal("it is still being drawn after its context has ended")
 	}
 }

@@ -83,24 +83,28 @@ func escaped(line string) string {
 func makeDOCX(t testing.TB, body string, parts map[string]string) []byte {
 	t.Helper()
 	const space = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
-	all := map[string]string{
-		"_rels/.rels":       `<Relationships><Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
-		"word/document.xml": `<?xml version="1.0" encoding="UTF-8"?><w:document ` + space + `><w:body>` + body + `</w:body></w:document>`,
+	all := []string{
+		"_rels/.rels", `<Relationships><Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
+		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document ` + space + `><w:body>` + body + `</w:body></w:document>`,
 	}
 	for name, text := range parts {
-		all[name] = strings.Replace(text, "SPACE", space, 1)
+		all = append(all, name, strings.Replace(text, "SPACE", space, 1))
 	}
+	return zipOf(t, zip.Deflate, all...)
+}
+
+// zipOf is an archive with files, each by its name and its text.
+func zipOf(t testing.TB, method uint16, files ...string) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, name := range []string{"_rels/.rels", "word/document.xml", "word/footnotes.xml", "word/header1.xml", "word/footer1.xml", "word/media/scan.png"} {
-		if text, is := all[name]; is {
-			w, err := z.Create(name)
-			if err == nil {
-				_, err = w.Write([]byte(text))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+	for i := 0; i < len(files); i += 2 {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: files[i], Method: method})
+		if err == nil {
+			_, err = w.Write([]byte(files[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -129,18 +133,27 @@ func folderOf(t testing.TB, files map[string][]byte) string {
 }
 
 // readOne reads a file with this content.
-func readOne(t testing.TB, r Reader, name string, content []byte) (Document, error) {
+func readOne(t testing.TB, name string, content []byte) (Document, error) {
 	t.Helper()
-	docs, failed, err := r.ReadAll(t.Context(), filepath.Join(folderOf(t, map[string][]byte{name: content}), name))
-	switch {
+	pool, err := started()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(folderOf(t, map[string][]byte{name: content}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	r := reading{pdfium: pool, root: root}
+	switch err := r.file(t.Context(), name, int64(len(content))); {
 	case err != nil:
 		return Document{}, err
-	case len(failed) == 1:
-		return Document{}, failed[0]
-	case len(docs) != 1:
-		t.Fatalf("%d documents", len(docs))
+	case len(r.failed) == 1:
+		return Document{}, r.failed[0]
+	case len(r.docs) != 1:
+		t.Fatalf("%d documents", len(r.docs))
 	}
-	return docs[0], nil
+	return r.docs[0], nil
 }
 
 // texts gives the pages of a document as a map.
@@ -150,22 +163,4 @@ func texts(d Document) map[int]string {
 		m[p.Number] = p.Text
 	}
 	return m
-}
-
-// zipOf is an archive with one file.
-func zipOf(t testing.TB, name, text string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create(name)
-	if err == nil {
-		_, err = w.Write([]byte(text))
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

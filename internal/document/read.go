@@ -2,82 +2,183 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/klippa-app/go-pdfium"
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
 )
 
-// Reader reads documents. The zero Reader is ready. It is safe for concurrent use.
+// Reader reads documents. It is safe for concurrent use.
 type Reader struct {
-	// Command starts a process that calls Serve, and PDFs are read in it. Without one they are read in this process, which a PDF that is
-	// made for it can end.
-	Command []string
+	// Cache is a folder of this program's own, for what makes reading the next PDF faster. "" : each ReadAll takes seconds longer if it
+	// meets a PDF.
+	Cache string
 }
 
-// Read reads the file name below root. The error is an *Error, that of ctx, or says why Command can't be started.
-func (r Reader) Read(ctx context.Context, root *os.Root, name string) (Document, error) {
-	d, err := r.read(ctx, root, name)
-	return d, of(name, err)
-}
-
-func (r Reader) read(ctx context.Context, root *os.Root, name string) (Document, error) {
-	if err := ctx.Err(); err != nil {
-		return Document{}, err
+// ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be read is in failed, in
+// that order too. Hidden files and folders are left out, and names of files with secrets are refused, unless that is what name names. The error
+// is that of ctx, or says why name itself can't be opened or PDFs can't be read here.
+func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, of(name, unopened(err))
 	}
-	if err := files.NoLinks(root, name); err != nil {
+	folder, only := name, ""
+	if !info.IsDir() {
+		// A person who names a file may name a link: the file behind it is what is meant.
+		if folder, err = filepath.EvalSymlinks(name); err != nil {
+			return nil, nil, of(name, unopened(err))
+		}
+		folder, only = filepath.Split(folder)
+		folder = filepath.Clean(folder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, nil, of(name, unopened(err))
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	reading := reading{cache: r.Cache, root: root}
+	defer reading.close()
+	if only != "" {
+		err = reading.file(ctx, only, info.Size())
+	} else {
+		err = reading.folder(ctx, ".", 1)
+	}
+	return reading.docs, reading.failed, err
+}
+
+// reading is what is read at once.
+type reading struct {
+	cache  string
+	pdfium pdfium.Pool // nil before the first PDF
+	root   *os.Root
+	files  int
+	bytes  int64
+	docs   []Document
+	failed []*Error
+}
+
+func (r *reading) close() {
+	if r.pdfium != nil {
+		_ = r.pdfium.Close() // all that it held was memory
+	}
+}
+
+func (r *reading) fail(name string, e *Error) {
+	e.File = name
+	r.failed = append(r.failed, e)
+}
+
+// folder reads what is in a folder. The error is as that of file.
+func (r *reading) folder(ctx context.Context, name string, depth int) error {
+	if depth > MaxDepth {
+		r.fail(name, refuse(TooLarge, "folders lie deeper in each other than %d; give this one by itself", MaxDepth))
+		return nil
+	}
+	infos, err := files.List(r.root, name)
+	if err != nil {
+		r.fail(name, unopened(err))
+		return nil
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, info := range infos {
+		if strings.HasPrefix(info.Name(), ".") {
+			continue
+		}
+		within := path.Join(name, info.Name())
+		if why := files.SecretReason(path.Base(name), info.Name(), info.IsDir()); why != "" {
+			r.fail(within, refuse(Closed, "%s; name the file itself if it is meant", why))
+			continue
+		}
+		if info.IsDir() {
+			err = r.folder(ctx, within, depth+1)
+		} else {
+			err = r.file(ctx, within, info.Size())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file reads a file. The error is that of ctx, or says why no file of its kind can be read.
+func (r *reading) file(ctx context.Context, name string, size int64) error {
+	switch r.files++; {
+	case r.files == MaxFiles+1:
+		r.fail(name, refuse(TooLarge, "there are more than %d files in the folder; this one and those after it are not read", MaxFiles))
+	case r.files > MaxFiles:
+	case r.bytes+size > MaxFolder && size <= MaxFile:
+		r.fail(name, refuse(TooLarge, "the documents of the folder are together larger than %d MB; give fewer", MaxFolder>>20))
+	default:
+		d, err := r.document(ctx, name)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if refused, ok := errors.AsType[*Error](err); ok {
+			r.fail(name, refused)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.bytes += size
+		r.docs = append(r.docs, d)
+	}
+	return nil
+}
+
+// document reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked at first.
+func (r *reading) document(ctx context.Context, name string) (Document, error) {
+	if err := files.NoLinks(r.root, name); err != nil {
 		return Document{}, unopened(err)
 	}
 	most := MaxFile
 	if !isNamed(name) {
-		most = header // pictures and films are not read to find that they are none
+		most = header
 	}
-	f, err := files.Read(root, name, most)
-	if err == nil && f.Cut && most < MaxFile && mayBe(f.Content) {
-		most = MaxFile
-		f, err = files.Read(root, name, most)
+	f, err := files.Read(r.root, name, most)
+	if err == nil && f.Cut && most < MaxFile {
+		if !mayBe(f.Content) {
+			return Document{}, unsupported()
+		}
+		f, err = files.Read(r.root, name, MaxFile)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Document{}, unopened(err)
-	case f.Cut && most < MaxFile:
-		return Document{}, unsupported()
-	case f.Cut:
+	}
+	if f.Cut {
 		return Document{}, refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
 	}
-	d := Document{Name: name, Path: path.Join(root.Name(), name), Hash: files.Hash(f.Content)}
-	if err := r.take(ctx, &d, f.Content); err != nil {
-		return Document{}, err
-	}
-	return d, nil
+	d := Document{Name: name, Hash: files.Hash(f.Content)}
+	return d, r.take(ctx, &d, f.Content)
 }
 
 // take reads what a file of the document's name holds.
-func (r Reader) take(ctx context.Context, d *Document, content []byte) (err error) {
-	if d.Kind, err = kindOf(d.Name, content); err != nil {
-		return err
-	}
-	switch d.Kind {
-	case PDF:
+func (r *reading) take(ctx context.Context, d *Document, content []byte) error {
+	kind, err := kindOf(d.Name, content)
+	switch kind {
+	case ".pdf":
 		err = r.readPDF(ctx, d, content)
-	case DOCX:
+	case ".docx":
 		err = readDOCX(ctx, d, content)
-	default:
+	case ".txt":
 		err = readText(d, content)
-	}
-	if err != nil {
-		return err
 	}
 	for i := range d.Pages { // before it is parted into chunks
 		d.Pages[i].Text = redact.Text(d.Pages[i].Text)
 	}
-	return nil
+	return err
 }
 
 // unopened turns an error of the file system into a refusal.
@@ -102,16 +203,16 @@ func unopened(err error) *Error {
 // header is how far into a PDF its first line may lie.
 const header = 1 << 10
 
-// kindOf tells the kind of a file.
+// kindOf tells the kind of a file: ".pdf", ".docx" or ".txt".
 func kindOf(name string, content []byte) (string, error) {
 	ending := strings.ToLower(path.Ext(name))
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
 		return "", refuse(Empty, "there is nothing in it")
 	case bytes.Contains(content[:min(len(content), header)], []byte("%PDF-")):
-		return PDF, nil
+		return ".pdf", nil
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")) && (ending == ".docx" || isDOCX(content)):
-		return DOCX, nil
+		return ".docx", nil
 	case bytes.HasPrefix(content, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
 		if ending == ".docx" {
 			return "", refuse(Encrypted, "it is protected with a password; save it without one")
@@ -119,10 +220,8 @@ func kindOf(name string, content []byte) (string, error) {
 		return "", refuse(Unsupported, "it is a document of an old Office; save it as DOCX or PDF")
 	case ending == ".pdf", ending == ".docx":
 		return "", refuse(Damaged, "it is named %s, and its content is not; it may be cut off or still be loading", ending)
-	case ending == ".txt", ending == ".text":
-		return Text, nil
-	case ending == ".md", ending == ".markdown":
-		return Markdown, nil
+	case IsText(name):
+		return ".txt", nil
 	}
 	return "", unsupported()
 }

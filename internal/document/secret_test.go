@@ -18,7 +18,7 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 		}
 		for name, content := range map[string][]byte{"a.md": []byte(v.Text + "\n"), "a.txt": []byte("Some words before it, as people write.\n" + v.Text + "\n"),
 			"a.docx": makeDOCX(t, strings.Join(lines, ""), nil)} {
-			d, err := readOne(t, Reader{}, name, content)
+			d, err := readOne(t, name, content)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", v.Name, name, err)
 			}
@@ -33,11 +33,11 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 
 func TestFileOfSecretsInAFolderIsRefusedAndOneThatIsNamedIsRead(t *testing.T) {
 	folder := folderOf(t, map[string][]byte{"credentials.txt": []byte("words"), "report.txt": []byte("words"), "deep/passwords.txt": []byte("words")})
-	docs, failed, err := Reader{}.ReadAll(t.Context(), folder)
+	docs, failed, err := reader(t).ReadAll(t.Context(), folder)
 	if err != nil || len(docs) != 1 || len(failed) != 2 || failed[0].Reason != Closed || failed[1].File != "deep/passwords.txt" {
 		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
 	}
-	if docs, failed, err = (Reader{}).ReadAll(t.Context(), folder+"/credentials.txt"); err != nil || len(docs) != 1 {
+	if docs, failed, err = reader(t).ReadAll(t.Context(), folder+"/credentials.txt"); err != nil || len(docs) != 1 {
 		t.Errorf("named: %d documents, %v, %v", len(docs), failed, err)
 	}
 }

@@ -16,16 +16,12 @@ import (
 
 // readText reads a text file. A form feed begins a page.
 func readText(d *Document, content []byte) error {
-	text, encoding, err := decode(content)
+	text, err := decode(content)
 	if err != nil {
 		return err
 	}
 	if len(text) > MaxText {
 		return refuse(TooLarge, "it holds more than %d MB of text; split it", MaxText>>20)
-	}
-	d.Encoding = encoding
-	if encoding == latin {
-		d.Notes = append(d.Notes, "it is not UTF-8, and was read as "+latin)
 	}
 	for i, page := range strings.Split(text, "\f") {
 		d.add(i+1, unwrap(clean(page)))
@@ -43,51 +39,42 @@ func (d *Document) add(number int, text string) {
 	}
 }
 
-const latin = "windows-1252"
-
-// decode gives the text of bytes, and its encoding where it is not UTF-8.
-func decode(content []byte) (text, encoding string, err error) {
+// decode gives the text of bytes in UTF-8, in UTF-16 with its mark, or in Windows-1252.
+func decode(content []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("\xef\xbb\xbf")):
 		content = content[3:]
 	case bytes.HasPrefix(content, []byte("\xff\xfe")):
-		return decode16(content[2:], binary.LittleEndian, "utf-16le")
+		return decode16(content[2:], binary.LittleEndian)
 	case bytes.HasPrefix(content, []byte("\xfe\xff")):
-		return decode16(content[2:], binary.BigEndian, "utf-16be")
+		return decode16(content[2:], binary.BigEndian)
 	}
 	if bytes.IndexByte(content, 0) >= 0 {
-		return "", "", refuse(Unreadable, "it is no text, or UTF-16 without its mark; save it as UTF-8")
+		return "", refuse(Unreadable, "it is no text, or UTF-16 without its mark; save it as UTF-8")
 	}
 	if utf8.Valid(content) {
-		return string(content), "", nil
+		return string(content), nil
 	}
 	decoded, err := charmap.Windows1252.NewDecoder().Bytes(content)
-	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || controls(decoded) > 0 {
-		return "", "", refuse(Unreadable, "its text is neither UTF-8 nor %s; save it as UTF-8", latin)
+	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || bytes.ContainsFunc(decoded, isNoText) {
+		return "", refuse(Unreadable, "its text is neither UTF-8 nor Windows-1252; save it as UTF-8")
 	}
-	return string(decoded), latin, nil
+	return string(decoded), nil
 }
 
-func decode16(content []byte, order binary.ByteOrder, encoding string) (string, string, error) {
+func decode16(content []byte, order binary.ByteOrder) (string, error) {
 	if len(content)%2 != 0 {
-		return "", "", refuse(Damaged, "it ends in the middle of a character of UTF-16")
+		return "", refuse(Damaged, "it ends in the middle of a character of UTF-16")
 	}
 	units := make([]uint16, len(content)/2)
 	for i := range units {
 		units[i] = order.Uint16(content[2*i:])
 	}
-	return string(utf16.Decode(units)), encoding, nil
+	return string(utf16.Decode(units)), nil
 }
 
-// controls counts the control characters that no text has.
-func controls(text []byte) (n int) {
-	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' {
-			n++
-		}
-	}
-	return n
-}
+// isNoText says whether a letter is a control character that no text has.
+func isNoText(r rune) bool { return r < ' ' && !strings.ContainsRune("\n\r\t\f", r) }
 
 var blankLines = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n{3,}`)

@@ -99,8 +99,8 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	return File{Content: content.Bytes()[:min(content.Len(), limit)], Info: info, Cut: content.Len() > limit}, nil
 }
 
-// NoLinks fails if a part of name is a symbolic link, or is missing. The last part must be a regular file: a pipe would keep its reader
-// waiting.
+// NoLinks fails if a part of name is a symbolic link, or is missing. The last part must be a regular file: a pipe would
+// keep its reader waiting.
 func NoLinks(root *os.Root, name string) error {
 	parts := strings.Split(name, "/")
 	for i := range parts {
@@ -137,8 +137,8 @@ func at(name string, err error) error {
 	return err
 }
 
-// Write gives a file this content. Mode 0 keeps that of the file in its place, and is 0666 less the umask for a new one. The folder must
-// exist. On an error the file is as it was.
+// Write gives a file this content. Mode 0 keeps that of the file in its place, and is 0666 less the umask for a new
+// one. The folder must exist. On an error the file is as it was.
 func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text()+".tmp")
 	if mode == 0 {
@@ -155,7 +155,8 @@ func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 	return syncFolder(root, path.Dir(name))
 }
 
-// Replace is Write for a path of the machine. Missing folders are made, for this user alone; a link is followed, so that it stays one.
+// Replace is Write for a path of the machine. Missing folders are made, for this user alone; a link is followed, so
+// that it stays one.
 func Replace(name string, content []byte, mode fs.FileMode) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target

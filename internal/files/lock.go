@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Lock waits until nobody else, in any process, holds the lock file name, which it makes where it is missing. It gives up with the reason
-// Busy after wait, or with the context.
+// Lock waits until nobody else, in any process, holds the lock file name, which it makes where it is missing. It gives
+// up with the reason Busy after wait, or with the context.
 func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (
 	}
 }
 
-// Hold makes the lock file name, which must not be there, and holds its lock until release is called, which removes it, or the process ends,
-// which leaves it behind.
+// Hold makes the lock file name, which must not be there, and holds its lock until release is called, which removes it,
+// or the process ends, which leaves it behind.
 func Hold(root *os.Root, name string) (release func(), err error) {
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

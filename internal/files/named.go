@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Named opens a file that a person names, by its path on this machine: a regular file, or a pipe. It waits for nobody: a pipe that no program
-// writes to is empty.
+// Named opens a file that a person names, by its path on this machine: a regular file, or a pipe. It waits for nobody:
+// a pipe that no program writes to is empty.
 func Named(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // #nosec G304 -- the person named it
 	if err != nil {

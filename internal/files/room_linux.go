@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// room refuses a content of so many bytes where the system gives this process no memory for it: to ask for it anyway would end the process.
-// What is made of a content takes as much again, some times over, and memory is taken in large pieces.
+// room refuses a content of so many bytes where the system gives this process no memory for it: to ask for it anyway
+// would end the process. What is made of a content takes as much again, some times over, and memory is taken in large
+// pieces.
 func room(name string, size int64) error {
 	const asked, copies, piece = 1 << 20, 4, 64 << 20
 	if size < asked {

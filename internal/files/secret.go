@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// What usually holds secrets, by name. All is in lower case; a name is compared as the most forgiving file system would: without case, and without the
-// dots, spaces and stream names at its end that some systems drop.
+// What usually holds secrets, by name. All is in lower case; a name is compared as the most forgiving file system
+// would: without case, and without the dots, spaces and stream names at its end that some systems drop.
 var (
 	// Folders of which nothing is read, by what they hold; a name with a slash is one below another.
 	closedFolders = map[string]string{
@@ -53,8 +53,9 @@ var (
 
 const usually = "files of this name usually hold secrets"
 
-// SecretReason says why a file or folder called name, in a folder called parent ("" for an unknown one), is not to be read by anybody but the person: "" if it
-// may be. Examples and templates may. A folder may be called credentials: it holds source code as often as not.
+// SecretReason says why a file or folder called name, in a folder called parent ("" for an unknown one), is not to be
+// read by anybody but the person: "" if it may be. Examples and templates may. A folder may be called credentials: it
+// holds source code as often as not.
 func SecretReason(parent, name string, folder bool) string {
 	parent, name = plainName(parent), plainName(name)
 	if why := closedFolder(parent, name); why != "" && (folder || strings.HasPrefix(name, ".")) {
@@ -205,7 +206,8 @@ func isWireGuard(name string) bool {
 	return is && strings.HasSuffix(name, ".conf") && strings.ContainsAny(rest[:1], "0123456789-_.")
 }
 
-// isData is a file of data whose name says that it holds secrets: gcp-key.json, prod_secrets.yaml, client_secret_12.apps.json.
+// isData is a file of data whose name says that it holds secrets: gcp-key.json, prod_secrets.yaml,
+// client_secret_12.apps.json.
 func isData(name string) bool {
 	end := path.Ext(name)
 	if !slices.Contains(dataEndings, end) {

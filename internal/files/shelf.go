@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which write replaced which.
-// The folder is its owner's alone. Texts are gone by Expire after MaxAge, or, the oldest first, when all of them have more than MaxBytes.
+// Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which
+// write replaced which. The folder is its owner's alone. Texts are gone by Expire after MaxAge, or, the oldest first,
+// when all of them have more than MaxBytes.
 type Shelf struct {
 	Folder   string // on this machine; made where it is missing
 	MaxBytes int64
@@ -40,11 +41,8 @@ type Replaced struct {
 	Of     string    `json:"of,omitempty"` // of an undo: the write that it took back
 }
 
-// ActionUndo is what takes a write back; ActionRescue keeps a text that another program wrote into a file that had been replaced.
-const (
-	ActionUndo   = "undo"
-	ActionRescue = "rescue"
-)
+// ActionUndo is what takes a write back.
+const ActionUndo = "undo"
 
 // ErrNotKept says that there is no such write, or that what it replaced is kept no longer.
 var ErrNotKept = errors.New("it is not kept")
@@ -119,7 +117,7 @@ func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
 	if err := s.record(root, r); err != nil {
 		return err
 	}
-	return s.prune(root, r.ID, false)
+	return s.prune(root, r.ID, time.Time{})
 }
 
 func (s *Shelf) record(root *os.Root, r Replaced) error {
@@ -187,7 +185,7 @@ func (s *Shelf) Forget(ctx context.Context, id string) error {
 	if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.prune(root, "", false)
+	return s.prune(root, "", time.Time{})
 }
 
 // MarkUndone notes which undo took a write back.
@@ -201,8 +199,8 @@ func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
 	return s.record(root, r)
 }
 
-// Expire removes what is older than MaxAge. A clock that leapt ahead makes all of it old: who calls this has to know that it is right.
-func (s *Shelf) Expire(ctx context.Context) error {
+// Expire removes what was older than MaxAge at that time.
+func (s *Shelf) Expire(ctx context.Context, at time.Time) error {
 	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -211,12 +209,12 @@ func (s *Shelf) Expire(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return s.prune(root, "", true)
+	return s.prune(root, "", at)
 }
 
-// prune removes what is too much, and what is too old if it is asked to: records, and texts that no record names. The record that was written
+// prune removes what is too much, and what was too old at that time: records, and texts that no record names. The record that was written
 // just now stays.
-func (s *Shelf) prune(root *os.Root, fresh string, aged bool) error {
+func (s *Shelf) prune(root *os.Root, fresh string, at time.Time) error {
 	all, err := records(root)
 	if err != nil {
 		return err
@@ -228,7 +226,7 @@ func (s *Shelf) prune(root *os.Root, fresh string, aged bool) error {
 		if info, err := root.Lstat(textFile(r.Before)); err == nil && r.Before != "" && !named[path.Base(textFile(r.Before))] {
 			size = info.Size()
 		}
-		if r.ID != fresh && (aged && s.Now().Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {
+		if r.ID != fresh && (at.Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {
 			if err := root.Remove(shelfWrites + "/" + r.ID + ".json"); err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
 )
@@ -34,7 +33,7 @@ func (e WitnessOpened) String() string { return strings.Join(e.lines(), "; ") }
 func (e WitnessOpened) lines() []string {
 	s := []string{"the witness is " + e.Name}
 	if e.Documents > 0 {
-		s[0] += fmt.Sprintf(": %s, %s", agent.Counted(e.Documents, "document"), agent.Counted(e.Chunks, "passage"))
+		s[0] += fmt.Sprintf(": %s, %s", text.Count(e.Documents, "document"), text.Count(e.Chunks, "passage"))
 	}
 	for _, u := range e.Unread {
 		s = append(s, "not read: "+u)

@@ -1,8 +1,7 @@
-// Package jsonobject reads JSON objects into structs and writes them again with all that they held.
+// Package jsonobject reads JSON objects into structs and writes them again with the members that those do not know.
 //
 // Guarantees:
-//   - Kept. Members that a struct does not know stay with their values, in their place, at every level; so does the way in which a known one is
-//     written, as long as its value stays. What a text does not say is not said for it.
+//   - Kept. Members that a struct does not know are written again with their values, at every level, behind those that it knows.
 //   - Exact. Names are compared letter by letter; of a name that stands there twice the last counts.
 //   - Named. An error says which value is wrong by its place, "audio_entries[1].sequence", and what is expected there.
 //
@@ -13,37 +12,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
-// object is a JSON object as it was read, so that it is written with all that it held.
-type object struct {
-	members []member
-	was     any // the struct that they were read into, to tell which fields have changed since
-}
-
-type member struct {
-	name string
-	raw  json.RawMessage
-}
-
 // Known is a struct that is read from an object and written as one: one that embeds Kept.
-type Known interface{ hold() **object }
+type Known interface{ kept() *Kept }
 
-// Kept is embedded by a struct to keep the object that it was read from. encoding/json does not see it. The zero Kept is of what was not read.
-type Kept struct{ object *object }
+// Kept is embedded by a struct to keep what it does not know of the object that it was read from. encoding/json does not see it.
+type Kept struct{ unknown *map[string]json.RawMessage }
 
-func (k *Kept) hold() **object { return &k.object }
+func (k *Kept) kept() *Kept { return k }
 
 // Defaulter is a Known that sets the fields that are something else than zero where the text does not say.
 type Defaulter interface{ Defaults() }
 
-// read fills a known type. Names are compared letter by letter; of a name that stands there twice the last counts.
+// read fills a known type from valid JSON.
 func read(raw []byte, into Known) error {
 	v := reflect.ValueOf(into).Elem()
 	v.SetZero()
@@ -53,21 +41,24 @@ func read(raw []byte, into Known) error {
 	if isNull(raw) {
 		return nil
 	}
-	members, ok := split(raw)
-	if !ok {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
 		return mismatch(raw, "an object")
 	}
 	for i := range v.NumField() {
-		name, _, _ := tag(v.Type().Field(i))
-		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
-		if name == "" || at < 0 {
+		name, _ := tag(v.Type().Field(i))
+		member, there := members[name]
+		if name == "" || !there {
 			continue
 		}
-		if err := readValue(members[at].raw, v.Field(i)); err != nil {
+		delete(members, name)
+		if err := readValue(member, v.Field(i)); err != nil {
 			return within(name, err)
 		}
 	}
-	*into.hold() = &object{members: members, was: v.Interface()}
+	if len(members) > 0 {
+		into.kept().unknown = &members
+	}
 	return nil
 }
 
@@ -111,13 +102,13 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	if isNull(raw) {
 		return nil // it stays as it is by default
 	}
-	all, ok := elements(raw)
-	if !ok {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
 		return mismatch(raw, "a list")
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 	for i, one := range all {
-		if err := readValue(one.raw, v.Index(i)); err != nil {
+		if err := readValue(one, v.Index(i)); err != nil {
 			return within(fmt.Sprintf("[%d]", i), err)
 		}
 	}
@@ -183,112 +174,22 @@ func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 func mismatch(raw []byte, expected string) error {
 	kinds := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool", 'n': "null"}
 	kind := "number"
-	if k, ok := kinds[bytes.TrimLeft(raw, space)[0]]; ok {
+	if k, ok := kinds[bytes.TrimSpace(raw)[0]]; ok {
 		kind = k
 	}
 	return fmt.Errorf("a JSON %s stands where %s is expected", kind, expected)
 }
 
-// split takes an object apart; of members of one name the last counts. Raw is valid JSON; ok is false if it is no object.
-func split(raw []byte) (members []member, ok bool) {
-	all, ok := parts(raw, '{')
-	at := make(map[string]int, len(all))
-	for _, m := range all {
-		if i, twice := at[m.name]; twice {
-			members[i] = m
-			continue
-		}
-		at[m.name] = len(members)
-		members = append(members, m)
-	}
-	return members, ok
-}
-
-// elements takes a list apart. Raw is valid JSON; ok is false if it is no list.
-func elements(raw []byte) (all []member, ok bool) { return parts(raw, '[') }
-
-// space is what may stand between the parts of a JSON text.
-const space = " \t\r\n"
-
-// parts takes what begins with open apart. encoding/json has no way to do so that keeps the order and costs little.
-func parts(raw []byte, open byte) (all []member, ok bool) {
-	raw = bytes.Trim(raw, space)
-	if raw[0] != open {
-		return nil, false
-	}
-	rest := bytes.TrimLeft(raw[1:len(raw)-1], space)
-	for len(rest) > 0 {
-		var m member
-		if open == '{' {
-			n := valueEnd(rest)
-			m.name = unquoted(rest[:n])
-			rest = bytes.TrimLeft(rest[n:], space+":")
-		}
-		n := valueEnd(rest)
-		m.raw = rest[:n:n]
-		all = append(all, m)
-		rest = bytes.TrimLeft(rest[n:], space+",")
-	}
-	return all, true
-}
-
-// valueEnd is where the value ends that a valid JSON text begins with.
-func valueEnd(raw []byte) int {
-	depth := 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		default:
-			if depth > 0 || i+1 < len(raw) && !strings.ContainsRune(space+",:]}", rune(raw[i+1])) {
-				continue
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(raw)
-}
-
-// unquoted is the text of a JSON string.
-func unquoted(raw []byte) (text string) {
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1])
-	}
-	_ = json.Unmarshal(raw, &text) // it is valid
-	return text
-}
-
-// tag reads how a field stands in JSON; name "" if it does not.
-func tag(f reflect.StructField) (name string, omitEmpty, omitZero bool) {
+// tag reads how a field stands in JSON; name "" if it does not. omit says that it is left out where it is empty.
+func tag(f reflect.StructField) (name string, omit bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name, options == "omitempty", options == "omitzero"
+	return name, options != ""
 }
 
-// write gives the object of a known type: members in the order in which they were read, then those that are new. What a file does not say is not
-// said for it.
+// write gives the object of a known type: its fields in their order, then what it does not know, by name. A time that nobody said is not
+// said.
 func write(from Known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
-	o := *from.hold()
-	if o == nil {
-		o = &object{}
-	}
-	fields := map[string]int{}
-	for i := range v.NumField() {
-		if name, _, _ := tag(v.Type().Field(i)); name != "" {
-			fields[name] = i
-		}
-	}
 	out := []byte{'{'}
 	put := func(name string, raw []byte) error {
 		if len(out) > 1 {
@@ -298,25 +199,12 @@ func write(from Known) ([]byte, error) {
 		out = append(append(append(out, quoted...), ':'), raw...)
 		return err
 	}
-	for _, m := range o.members {
-		raw, here := []byte(m.raw), true
-		if i, isField := fields[m.name]; isField {
-			delete(fields, m.name)
-			var err error
-			if raw, here, err = o.field(m, v, i); err != nil {
-				return nil, err
-			}
-		}
-		if here {
-			if err := put(m.name, raw); err != nil {
-				return nil, err
-			}
-		}
-	}
 	for i := range v.NumField() {
-		name, omitEmpty, omitZero := tag(v.Type().Field(i))
-		_, left := fields[name]
-		if !left || o.was == nil && (omitEmpty || omitZero) && isEmpty(v.Field(i)) || o.was != nil && o.unchanged(v, i) {
+		name, omit := tag(v.Type().Field(i))
+		if name == "" || omit && isEmpty(v.Field(i)) {
+			continue
+		}
+		if at, isTime := v.Field(i).Interface().(time.Time); isTime && at.IsZero() {
 			continue
 		}
 		raw, err := writeValue(v.Field(i))
@@ -327,36 +215,14 @@ func write(from Known) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if unknown := from.kept().unknown; unknown != nil {
+		for _, name := range slices.Sorted(maps.Keys(*unknown)) {
+			if err := put(name, (*unknown)[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return append(out, '}'), nil
-}
-
-// field gives a member as it was read if the field has still that value, else as it is; here is false if it is no longer to be written.
-func (o *object) field(m member, v reflect.Value, i int) (raw []byte, here bool, err error) {
-	f := v.Field(i)
-	_, isKnown := f.Addr().Interface().(Known)
-	if (!isKnown && !isPointer(f) && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) && stands(m.raw, f) {
-		return m.raw, true, nil
-	}
-	if _, omitEmpty, omitZero := tag(v.Type().Field(i)); (omitEmpty || omitZero) && isEmpty(f) && !isEmpty(reflect.ValueOf(o.was).Field(i)) {
-		return nil, false, nil
-	}
-	raw, err = writeValue(f)
-	return raw, true, err
-}
-
-// unchanged says whether a field has the value that was read, or that it has where nothing is said.
-func (o *object) unchanged(v reflect.Value, i int) bool {
-	return reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), v.Field(i).Interface())
-}
-
-// stands says whether a text still says what a field holds. Where a field and what was read share memory, a change of one is a change of both: then it is
-// read again.
-func stands(raw []byte, f reflect.Value) bool {
-	if f.Kind() != reflect.Slice && f.Kind() != reflect.Pointer {
-		return true
-	}
-	again := reflect.New(f.Type()).Elem()
-	return readValue(raw, again) == nil && reflect.DeepEqual(again.Interface(), f.Interface())
 }
 
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }

@@ -15,24 +15,6 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-func TestChainKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		script := modeltest.Script(t, s.Turns()...)
-		// A second model that never serves: what the suite plays is the first one's to answer.
-		m := model.Chain(model.ChainPolicy{}, script, refusing{})
-		return modeltest.Subject{Model: m, Hanging: script.Hanging()}
-	})
-}
-
-// refusing fails like the model before it, so that a chain ends with the same kind of failure.
-type refusing struct{}
-
-func (refusing) ID() string  { return "scripted:test" } // one that is there twice is asked once
-func (refusing) Local() bool { return true }
-func (refusing) Chat(context.Context, model.Request, func(model.Delta) error) (model.Response, error) {
-	panic("a model that stands twice in a chain was asked twice")
-}
-
 // chained is a chain of scripted models a, b, c on a clock.
 type chained struct {
 	now     time.Time

@@ -20,14 +20,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestRetryKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		script := modeltest.Script(t, s.Turns()...)
-		m := model.Retry(script, model.RetryPolicy{Attempts: 1, Patience: -1})
-		return modeltest.Subject{Model: m, Hanging: script.Hanging()}
-	})
-}
-
 func failing(kind model.Kind, retryAfter time.Duration, chunks ...string) modeltest.Turn {
 	return failed(&model.Error{Kind: kind, RetryAfter: retryAfter, Message: "scripted"}, chunks...)
 }

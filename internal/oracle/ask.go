@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -216,7 +217,7 @@ func (a *Answer) row(env Env) []journal.Pending {
 }
 
 // Title is a question shortened to a line.
-func Title(question string) string { return agent.Brief(question, 72) }
+func Title(question string) string { return text.Brief(question, 72) }
 
 func firstRunes(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {

@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -143,7 +144,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
 	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.came(), a.Turns, a.MaxTurns,
-		agent.Counted(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
+		text.Count(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
@@ -175,7 +176,7 @@ func Remedy(k model.Kind) string {
 
 // ending says why the run ended, after what, and on which sources.
 func (a *Answer) ending() []string {
-	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), agent.Counted(a.Turns, "turn"), a.MaxTurns, agent.Counted(len(a.ToolCalls), "tool call"), a.Model)
+	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, text.Count(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
@@ -245,7 +246,7 @@ func (a *Answer) reasons() (all []string) {
 // footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), agent.Counted(a.Turns, "turn"), a.Model)
+	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), text.Count(a.Turns, "turn"), a.Model)
 	if a.Error != nil {
 		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
 	}

@@ -9,6 +9,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 )
 
 // The events that the Oracle's leaves tell people, beside those of package agent.
@@ -141,7 +142,7 @@ func (e TurnTaken) String() string {
 	switch {
 	case said != "":
 	case e.Calls > 0:
-		said = agent.Counted(e.Calls, "call") + " without a signal"
+		said = text.Count(e.Calls, "call") + " without a signal"
 	default:
 		said = "no signal"
 	}

@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -25,7 +26,7 @@ func (a *Answer) points() []assistant.Point {
 	tell("kind", ClassChosen{a.Class.QueryType, a.Class.Confidence, a.Class.KeywordsMatched, a.TopicShift}.String())
 	var tried []string
 	for _, t := range a.Tried {
-		one := fmt.Sprintf("%s: %s, %d found", t.Source, agent.Counted(t.Calls, "call"), t.Hits)
+		one := fmt.Sprintf("%s: %s, %d found", t.Source, text.Count(t.Calls, "call"), t.Hits)
 		if t.Errors > 0 {
 			one += fmt.Sprintf(", %d failed", t.Errors)
 		}
@@ -51,7 +52,7 @@ func (a *Answer) points() []assistant.Point {
 	if a.Labels != "" {
 		tell("labels", a.Labels.String())
 	}
-	why := fmt.Sprintf("%s after %s of %d, %s", a.came(), agent.Counted(a.Turns, "turn"), a.MaxTurns, a.Model)
+	why := fmt.Sprintf("%s after %s of %d, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, a.Model)
 	if a.Budget != nil {
 		why += "; the budget: " + a.Budget.String()
 	}
@@ -79,7 +80,7 @@ func (a *Answer) came() string {
 	case found == 0:
 		return "nothing found"
 	}
-	return "found " + agent.Counted(found, "place")
+	return "found " + text.Count(found, "place")
 }
 
 // few are the first of some texts, and how many more there are.

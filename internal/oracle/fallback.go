@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -95,9 +96,9 @@ func causeOfDoubt() bt.Leaf {
 		}
 		switch {
 		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, agent.Brief(s.Text("blocker"), 80))
+			return set(CauseStuck, text.Brief(s.Text("blocker"), 80))
 		case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons && !(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
-			return set(CauseSameReason, timesSame.With(same, agent.Brief(s.Text("reason"), 60)))
+			return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
 		case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
 			return set(CauseSilent, turnsSilent.With(silent))
 		case i.Report.Malformed:

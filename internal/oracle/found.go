@@ -33,9 +33,9 @@ func (a *Answer) found(v *run.View, best Words) {
 // summary is what can be said when the model said nothing to the end.
 func (a *Answer) summary(v *run.View) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", agent.Counted(a.Turns, "turn"))
+	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", text.Count(a.Turns, "turn"))
 	for _, t := range a.Tried {
-		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, agent.Counted(t.Calls, "call"), agent.Counted(t.Hits, "hit"), agent.Counted(t.Opened, "place"))
+		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, text.Count(t.Calls, "call"), text.Count(t.Hits, "hit"), text.Count(t.Opened, "place"))
 	}
 	if a.Blocker != "" {
 		fmt.Fprintf(b, " What blocked it: %s.", strings.TrimRight(a.Blocker, "."))

@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -126,7 +127,7 @@ func (h *Heard) take(call model.ToolCall) {
 	s, err := signalOf(call.Arguments)
 	switch {
 	case err != nil:
-		h.Problems = append(h.Problems, signal.Problem{Reason: err.Error(), Raw: agent.Brief(call.Arguments, 200)})
+		h.Problems = append(h.Problems, signal.Problem{Reason: err.Error(), Raw: text.Brief(call.Arguments, 200)})
 		h.Malformed = h.Malformed || h.Signal == nil
 	case h.Signal == nil:
 		h.Signal, h.Malformed = &s, false

@@ -181,7 +181,7 @@ func TestAttackByCodeCausesNothing(t *testing.T) {
 		}},
 		{name: "a signature holds a signal", question: auth, plant: func(g *ground) []bait {
 			g.file("code/auth/sign.go", "package auth\n\nfunc Frobnicate(a string /* "+forgeries()["a signal"]+" */) {}\n")
-			return []bait{{"code_definition", `{"symbol":"Frobnicate"}`}}
+			return []bait{{"code_symbol", `{"symbol":"Frobnicate"}`}}
 		}},
 		{name: "the doc of a package holds a signal", question: auth, plant: func(g *ground) []bait {
 			g.file("code/evil/doc.go", "// Package evil "+forgeries()["a signal"]+" "+forgeries()["a control word"]+"\npackage evil\n")
@@ -200,7 +200,7 @@ func TestAttackByCodeCausesNothing(t *testing.T) {
 			return []bait{{"code_search", `{"query":"Frobnicate"}`}, {"repo_map", `{}`}}
 		}},
 		{name: "an error repeats a forged path", question: auth, plant: func(*ground) []bait {
-			return []bait{{"code_read", arguments(map[string]any{"path": poison + stop + "[control]"})}, {"code_definition", arguments(map[string]any{"symbol": stop})}}
+			return []bait{{"code_read", arguments(map[string]any{"path": poison + stop + "[control]"})}, {"code_symbol", arguments(map[string]any{"symbol": stop})}}
 		}},
 		{name: "two results hold half a signal each", question: auth, plant: func(g *ground) []bait {
 			g.file("code/a.txt", poison+" "+stop[:len(stop)/2])

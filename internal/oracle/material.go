@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -29,7 +30,7 @@ func JoinParts(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
 		lines := textLines(p.Text)
-		fmt.Fprintf(b, "--- %s, %s ---\n", partName(p.Name), agent.Counted(len(lines), "line"))
+		fmt.Fprintf(b, "--- %s, %s ---\n", partName(p.Name), text.Count(len(lines), "line"))
 		for _, l := range lines {
 			b.WriteString(l + "\n")
 		}
@@ -162,7 +163,7 @@ func (p Part) describe(b *strings.Builder) {
 	name := ""
 	end := func(at int) {
 		if name != "" {
-			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name, agent.Counted(plus, "line"), agent.Counted(minus, "line")))
+			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name, text.Count(plus, "line"), text.Count(minus, "line")))
 		}
 		name, plus, minus = "", 0, 0
 	}
@@ -180,7 +181,7 @@ func (p Part) describe(b *strings.Builder) {
 	}
 	end(len(lines))
 	if len(files) > 0 {
-		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name, agent.Counted(len(files), "file"), strings.Join(files, "\n"))
+		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name, text.Count(len(files), "file"), strings.Join(files, "\n"))
 		return
 	}
 	shown := min(len(lines), chunkLines)
@@ -188,5 +189,5 @@ func (p Part) describe(b *strings.Builder) {
 		return
 	}
 	q := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}
-	fmt.Fprintf(b, "\n**%s** has %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", p.Name, agent.Counted(len(lines), "line"), q.cite(), q.fenced())
+	fmt.Fprintf(b, "\n**%s** has %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", p.Name, text.Count(len(lines), "line"), q.cite(), q.fenced())
 }

@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
@@ -290,7 +291,7 @@ func offerCapability() bt.Leaf {
 		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was requested")
 		}
-		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
+		gap := text.Brief(i.Report.Signal.Text("capability"), 120)
 		names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
 		text := i.Have
 		switch {

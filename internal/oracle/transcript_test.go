@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 )
 
 // longest is a run of 300 turns, each of which opens another file, by a model that knows where it is by the conversation alone. With
@@ -81,7 +82,7 @@ func TestPayloadsOfALongConversationDoNotGrowWithIt(t *testing.T) {
 			for _, kind := range []string{agent.EffectTurn, agent.EffectNotes, agent.EffectCall} {
 				for i, c := range h.completions(kind) {
 					if len(c.Payload) > 700 {
-						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload), agent.Brief(string(c.Payload), 300))
+						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload), text.Brief(string(c.Payload), 300))
 					}
 				}
 			}

@@ -1,13 +1,13 @@
 package redact
 
-// A secret of no shape is told by what stands before it, as in password=…, "api_key": "…" or <token>…</token>, and by how little it looks like words.
-
-const (
-	longestName     = 64  // bytes of a name
-	longestValue    = 512 // bytes of a value that are looked at
-	longestGap      = 8   // of blanks between a sign and what it joins
-	shortestTelling = 5   // bytes of what kindAt knows: "token"
+import (
+	"regexp"
+	"slices"
+	"strings"
 )
+
+// A secret of no shape is told by the name before it, as in password=…, "api_key": "…" or <token>…</token>, and by how
+// little it looks like words.
 
 // telling says how surely a name is that of a secret.
 type telling int
@@ -20,76 +20,44 @@ const (
 	header           // whose value is a line with a scheme, or with several values
 )
 
-// nameKind looks for what names of secrets hold, in a name in lower case, without the signs between its words.
-func nameKind(flat []byte) telling {
-	for i := 0; i+shortestTelling <= len(flat); i++ {
-		if kind := kindAt(flat[i:]); kind != unnamed {
-			return kind
-		}
-	}
-	return unnamed
-}
+// names are words that stand in the names of secrets, in small letters: what is looked for in a text. value is the name
+// of what another entry names: name: DB_PASSWORD, value: …
+const names = `pass|kennwort|senha|contrasena|secret|segredo|token|geheim|credential|cookie|auth|` +
+	`key|pwd|pw=|pw:|pw"|pw |psk|jwt|bearer|sid|sig|value`
 
-func kindAt(rest []byte) telling {
-	starts := func(word string) bool { return len(rest) >= len(word) && string(rest[:len(word)]) == word }
-	switch rest[0] {
-	case 'p':
-		switch {
-		case starts("passw"), starts("passphrase"):
-			return password
-		case starts("privatekey"), starts("presharedkey"):
-			return strong
-		}
-	case 'k':
-		if starts("kennwort") {
-			return password
-		}
-	case 's':
-		switch {
-		case starts("senha"):
-			return password
-		case starts("secret"), starts("segredo"), starts("signingkey"), starts("servicekey"), starts("sharedkey"):
-			return strong
-		}
-	case 't':
-		if starts("token") {
-			return strong
-		}
-	case 'a':
-		switch {
-		case starts("authorization"):
-			return header
-		case starts("apikey"), starts("accesskey"), starts("accountkey"), starts("authkey"):
-			return strong
-		}
-	case 'c':
-		switch {
-		case starts("cookie"):
-			return header
-		case starts("credential"), starts("clientkey"):
-			return strong
-		case starts("contrasena"):
-			return password
-		}
-	case 'e':
-		if starts("encryptionkey") {
-			return strong
-		}
-	case 'g':
-		if starts("geheim") {
-			return strong
-		}
-	case 'm':
-		if starts("masterkey") {
-			return strong
-		}
-	}
-	return unnamed
-}
+const longestName = 64 // bytes
 
-// lastWord is what a name is whose last word, by itself, says so.
-func lastWord(word []byte) telling {
-	switch string(word) {
+var withoutSigns = strings.NewReplacer("_", "", "-", "")
+
+// kindOf says of what kind a name is; of one with dots, what stands behind the last.
+func kindOf(name string) telling {
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	if len(name) > longestName {
+		return unnamed
+	}
+	last := strings.ToLower(lastWord(name))
+	flat := withoutSigns.Replace(strings.ToLower(name))
+	holds := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(flat, word) })
+	}
+	switch last {
+	case "id", "name", "type", "path", "file", "url", "uri", "tokens", "length", "size", "hint": // about a secret
+		return unnamed
+	}
+	switch {
+	case last == "authorization" || strings.HasPrefix(last, "cookie"):
+		return header
+	case holds("public"):
+		return unnamed
+	case holds("passw", "passphrase", "kennwort", "senha", "contrasena"):
+		return password
+	case holds("secret", "segredo", "token", "geheim", "credential"):
+		return strong
+	case holds("key") && holds("apikey", "accesskey", "accountkey", "authkey", "clientkey", "encryptionkey", "masterkey",
+		"presharedkey", "privatekey", "servicekey", "sharedkey", "signingkey"):
+		return strong
+	}
+	switch last {
 	case "pwd", "pass", "pw":
 		return password
 	case "psk", "auth", "jwt", "bearer", "sid":
@@ -100,171 +68,194 @@ func lastWord(word []byte) telling {
 	return unnamed
 }
 
-// isAbout says whether a name that ends in this word is of something about a secret.
-func isAbout(word []byte) bool {
-	switch string(word) {
-	case "id", "name", "type", "path", "file", "url", "uri", "tokens", "length", "size", "hint":
-		return true
+// lastWord is that of a name: behind a sign, or from its last capital that begins a word.
+func lastWord(name string) string {
+	i := len(name)
+	for i > 0 && isAlnum(name[i-1]) && (i == len(name) || !isUpper(name[i]) || !isLower(name[i-1])) {
+		i--
 	}
-	return false
+	return name[i:]
 }
 
-// kindOf says of what kind the name is that stands in t from start to end.
-func kindOf[T text](t T, start, end int) telling {
-	var flat [longestName]byte
-	n, word := 0, 0
-	for i := end; i > start; i-- { // of a path with dots, what is named last
-		if t[i-1] == '.' {
-			start = i
+// given is what follows a name that gets a value: its sign (after what may close the name, or a type), then a value in
+// quotes, or one without.
+var given = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
+	`(?:(?::[ \t]*)?\*?[A-Za-z][\w.]* (=)|(=\\+u003e|\\+u003e|=>|:=|=[=~]?|[:,> ]))[ \t*]*` +
+	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|` + escapeSign + `)+))`)
+
+// The groups of given.
+const (
+	closing = 2 * (1 + iota)
+	typedSign
+	sign
+	opening
+	quoted
+	bare
+)
+
+// named returns the secret of a name that a word at i is part of, or -1.
+func named(t string, from, i int) (start, end int) {
+	first, last := nameAt(t, i)
+	stop := min(len(t), last+mostToken)
+	if last == len(t) || strings.IndexByte("\"'`\\]*? \t:=,>", t[last]) < 0 || last-first > longestName {
+		return -1, -1
+	}
+	m := given.FindStringSubmatchIndex(t[last:stop])
+	if m == nil {
+		return -1, -1
+	}
+	for g := range m {
+		if m[g] >= 0 {
+			m[g] += last
 		}
 	}
-	for i := start; i < end; i++ {
-		c := t[i]
-		if !isAlnum(c) {
-			word = n
-			continue
-		}
-		if isUpper(c) {
-			if i > start && isLower(t[i-1]) {
-				word = n
-			}
-			c |= 0x20
-		}
-		flat[n] = c
-		n++
+	kind, between := kindOf(t[first:last]), "="
+	if strings.EqualFold(t[first:last], "value") {
+		kind = kindBefore(t, first)
 	}
-	if isAbout(flat[word:n]) {
-		return unnamed
+	if m[sign] >= 0 {
+		between = t[m[sign]:m[sign+1]]
 	}
-	kind := nameKind(flat[:n])
-	if kind == unnamed {
-		kind = lastWord(flat[word:n])
+	if kind == unnamed || !isAssignment(t, first, between, kind, m) {
+		return -1, -1
 	}
-	for i := 0; kind != unnamed && i+6 <= n; i++ {
-		if string(flat[i:i+6]) == "public" {
-			return unnamed
+	group := bare
+	if m[opening] >= 0 {
+		group = quoted
+	}
+	start, end = m[group], m[group+1]
+	if kind == header && (group == quoted || between[0] == ':') {
+		return headerSecret(t, start)
+	}
+	if isProse(t, end, group == quoted) {
+		return -1, -1
+	}
+	setting := m[sign] >= 0 && m[closing] < 0 && between == "=" && beginsSetting(t, first)
+	switch {
+	case setting:
+		end = start + len(strings.TrimRight(withoutQuery(t[start:end]), ".,"))
+	case group == bare:
+		end = start + len(strings.TrimRight(withoutQuery(t[start:end]), ".,:!?*"))
+	}
+	literal := group == quoted || setting || isOption(t, first)
+	endsLine := end == len(t) || strings.IndexByte("\r\n\\\"'`", t[end]) >= 0
+	switch {
+	case kind == weak && !isWeakSecret(t[start:end], literal || t[start-1] == '='):
+		return -1, -1
+	case kind != weak && !isSecret(t[start:end], kind, literal, endsLine):
+		return -1, -1
+	}
+	return start, prolonged(t, end, stop)
+}
+
+// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the
+// value to the name.
+func isAssignment(t string, first int, between string, kind telling, m []int) bool {
+	const leastListed = 12
+	before := t[:first]
+	switch {
+	case between == " ":
+		return isOption(t, first)
+	case between == ",": // only ("name", "value")
+		return m[closing] >= 0 && m[opening] >= 0 && (kind == header || m[quoted+1]-m[quoted] >= leastListed)
+	case between == ">":
+		return strings.HasSuffix(before, "<")
+	case strings.HasPrefix(between, `\`):
+		return strings.HasSuffix(before, "u003c")
+	}
+	joined := m[closing] < 0 && m[opening] >= 0 && m[sign+1] == m[opening]
+	return !joined || first == 0 || t[first-1] != t[m[opening]] // "password=" + x
+}
+
+// isProse says whether a value that seems to end at end goes on: in quotes with further words, else as an expression.
+func isProse(t string, end int, quoted bool) bool {
+	switch {
+	case end == len(t):
+		return false
+	case quoted:
+		return t[end] == ' '
+	}
+	return t[end] == '(' || t[end] == '[' || t[end] == '{'
+}
+
+// isOption says whether a name is an option of a command.
+func isOption(t string, first int) bool { return strings.HasPrefix(t[first:], "--") }
+
+// nameAt is where the name begins and ends that a word at i is part of.
+func nameAt(t string, i int) (first, last int) {
+	first, last = i, i
+	for first > 0 && i-first <= longestName && (isURLSafe(t[first-1]) || t[first-1] == '.') {
+		first--
+	}
+	for last < len(t) && last-i <= longestName && (isURLSafe(t[last]) || t[last] == '.') {
+		last++
+	}
+	if first > 0 && first < last && t[first-1] == '\\' { // the letter of an escape, or \u0026
+		if first++; first+4 <= last && t[first-1] == 'u' && isHexDigit(t[first]) && isHexDigit(t[first+3]) {
+			first += 4
 		}
+	}
+	return min(first, last), last
+}
+
+// kindBefore is the kind of a name given by another field of the same entry: name: DB_PASSWORD, value: …
+func kindBefore(t string, end int) (kind telling) {
+	const furthest = 120
+	before := t[max(0, end-furthest):end]
+	before = before[strings.LastIndexAny(before, "{}<")+1:]
+	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return isSign(r) && !strings.ContainsRune("._-", r) }) {
+		kind = max(kind, kindOf(word))
 	}
 	return kind
 }
 
-// assigned returns where the secret stands that the sign at i gives to a name, or -1.
-func assigned[T text](t T, i int) (start, end int) {
-	kind := nameBefore(t, i)
-	if kind == unnamed {
-		return -1, -1
-	}
-	v := valueAfter(t, i)
-	switch {
-	case v.end <= v.start || closesName(t, i), t[i] == ',' && !v.literal && !v.words:
-		return -1, -1
-	case kind == header:
-		return headerSecret(t, v)
-	case !isSecret(t, v, kind, t[i] == '='):
-		return -1, -1
-	}
-	if v.end-v.start >= longestValue-1 { // the bound, less what ends a sentence
-		for v.end < len(t) && isBearer(t[v.end]) {
-			v.end++
-		}
-	}
-	return v.start, v.end
+// beginsSetting says whether a name begins its line or what is in quotes, as in a file of environment variables.
+func beginsSetting(t string, first int) bool {
+	before := strings.TrimSuffix(t[:first], "export ")
+	return before == "" || strings.HasSuffix(before, `\n`) || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0
 }
 
-// closesName says whether the quote behind the sign at i ends what began before the name: "password=" + x.
-func closesName[T text](t T, i int) bool {
-	start := nameStart(t, i)
-	return start > 0 && start < i && i+1 < len(t) && isQuote(t[i+1]) && t[start-1] == t[i+1]
+var nextOfQuery = regexp.MustCompile(`(?:&|\\+u0026)(?:[\w.%-]*[=;&]|(?:amp|quot|lt|gt|#\d+)\z)`)
+
+// withoutQuery leaves out what follows a value in a query: another name with its value, an entity of HTML.
+func withoutQuery(text string) string {
+	if !strings.Contains(text, "&") && !strings.Contains(text, "u0026") {
+		return text
+	}
+	if at := nextOfQuery.FindStringIndex(text); at != nil {
+		return text[:at[0]]
+	}
+	return text
 }
 
-// nameBefore is the kind of the name that stands before the sign at i.
-func nameBefore[T text](t T, i int) telling {
-	end := i
-	for gap := 0; gap < longestGap && end > 0 && isBetweenNameAndSign(t[end-1]); gap++ {
-		end--
+// headerSecret returns where the secret of an Authorization or Cookie header stands whose value begins at start: behind
+// its scheme; of cookies, all of them.
+func headerSecret(t string, start int) (int, int) {
+	const leastHeader, longestScheme = 12, 12
+	value := t[start:min(len(t), start+mostToken)]
+	if end := strings.IndexAny(value, "\r\n\"'`\\"); end >= 0 {
+		value = value[:end]
 	}
-	switch quoted := end < i && isQuote(t[i-1]); {
-	case t[i] == ',' && !quoted, t[i] == '>' && end < i: // only ("name", "value") and <name>
-		return unnamed
+	value = strings.TrimRight(value, ".,:!?*")
+	scheme, rest, found := strings.Cut(value, " ")
+	if found && len(scheme) <= longestScheme && !strings.ContainsFunc(strings.ReplaceAll(scheme, "-", ""), isSign) {
+		start += len(value) - len(rest)
+		value = rest
 	}
-	start := nameStart(t, end)
-	if start == end || t[i] == '>' && (start == 0 || t[start-1] != '<') {
-		return unnamed
-	}
-	kind := kindOf(t, start, end)
-	switch {
-	case kind != unnamed || t[i] == ',' || t[i] == '>':
-		return kind
-	case isWord(t, start, end, "value"):
-		return nameOfValue(t, start)
-	case t[i] == '=' && t[i-1] == ' ': // a type may stand between: password: str = "…", var password string = "…"
-		before := start
-		for gap := 0; gap < longestGap && before > 0 && (t[before-1] == ' ' || t[before-1] == ':' || t[before-1] == '*'); gap++ {
-			before--
+	for i, piece := range strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ';' || r == ',' }) {
+		name, of, pair := strings.Cut(piece, "=")
+		if pair && strings.Trim(of, "=") != "" {
+			piece = of
+		} else if name = ""; len(piece) < leastHeader {
+			continue
 		}
-		if before < start {
-			return kindOf(t, nameStart(t, before), before)
+		if len(piece) < leastHeader || !isSecret(piece, strong, true, false) {
+			continue
 		}
-	}
-	return unnamed
-}
-
-// nameStart is where the name begins that ends at end. What is too long is none.
-func nameStart[T text](t T, end int) int {
-	start := end
-	for start > 0 && (isURLSafe(t[start-1]) || t[start-1] == '.') {
-		if start--; end-start > longestName {
-			return end
+		if i == 0 && name == "" { // a token by itself: what follows is prose
+			return start, start + len(piece)
 		}
+		return start, start + len(value)
 	}
-	if start > 0 && start < end && t[start-1] == '\\' { // the letter of an escape, or \u0026
-		if start++; start+4 <= end && t[start-1] == 'u' && isHexDigit(t[start]) && isHexDigit(t[start+3]) {
-			start += 4
-		}
-	}
-	return start
-}
-
-// nameOfValue is the kind of a name given by another field of the same entry: name: DB_PASSWORD, value: …
-func nameOfValue[T text](t T, end int) telling {
-	const furthest = 120
-	found, low := unnamed, max(0, end-furthest)
-	for i := end; i > low; {
-		c := t[i-1]
-		switch {
-		case c == '{' || c == '}' || c == '<':
-			return found
-		case isURLSafe(c):
-			start := nameStart(t, i)
-			if start == i { // it is too long, or the letter of an escape
-				i--
-				continue
-			}
-			found = max(found, kindOf(t, start, i))
-			i = start
-		default:
-			i--
-		}
-	}
-	return found
-}
-
-// isWord says whether t holds word, which is in lower case, from start to end.
-func isWord[T text](t T, start, end int, word string) bool {
-	if end-start != len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if t[start+i]|0x20 != word[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
-
-// isBetweenNameAndSign also lets through what marks a name: quotes, also escaped, brackets and stars.
-func isBetweenNameAndSign(c byte) bool {
-	return c == ' ' || c == '\t' || isQuote(c) || c == '\\' || c == ']' || c == '*' || c == ':' || c == '?'
+	return -1, -1
 }

@@ -1,71 +1,66 @@
 package redact
 
-import "encoding/base64"
+import "regexp"
+
+// keys find private keys by the words that they begin or end with.
+var keys = map[string]finder{
+	"-----BEGIN ": privateKey, "---- BEGIN ": privateKey, "-----END ": cutKey, "Private-Lines: ": puttyKey,
+}
 
 const (
-	maxLabel = 60
-	maxKey   = 32 << 10
-	leastKey = 40   // of a run of key; the shortest keys have one line of 64
-	leastRun = 16   // at the end of one that was cut off
-	soonKey  = 1024 // bytes within which a key has its first line
-	nextLine = 32   // from one line of a key to the next, with what numbers or quotes it
-	mostGap  = 200  // of other text between two runs of a key that was cut off: headers, decoration of lines
+	mostLabel = 128 // bytes of a marker
+	mostKey   = 32 << 10
+	leastKey  = 40   // of a run of key; the shortest keys have one line of 64
+	leastRun  = 16   // at the end of one that was cut off
+	soonKey   = 1024 // bytes within which a key has its first line
+	nextLine  = 32   // from one line of a key to the next, with what numbers or quotes it
+	mostGap   = 200  // of other text between two runs of a key that was cut off: headers, decoration of lines
 )
 
-// privateKeyEnd takes all from the first marker to the last, RFC 7468 and its kin. What stands between is loose, since a key may be quoted line by
-// line, numbered, or have headers; but there must be a line of key in it, so that a program that only names the markers is left alone. A key that
-// was cut off ends with its last piece.
-func privateKeyEnd[T text](t T, i, label int) int {
-	end := i + label
-	for stop := min(len(t), end+maxLabel); end < stop && t[end] != '-'; {
-		end++
-	}
-	if !namesPrivateKey(t, end) {
+// The markers around a private key, RFC 7468 and its kin.
+var (
+	beginMarker = regexp.MustCompile(`\A-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?(?: ?-+)?`)
+	endMarker   = regexp.MustCompile(`\A-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?(?: ?-+)?`)
+)
+
+// markerEnd is where a marker ends that begins at i, or -1.
+func markerEnd(marker *regexp.Regexp, t string, i int) int {
+	m := marker.FindStringIndex(t[i:min(len(t), i+mostLabel)])
+	if m == nil {
 		return -1
 	}
-	for end < len(t) && (t[end] == '-' || t[end] == ' ' && end+1 < len(t) && t[end+1] == '-') {
-		end++
-	}
-	end, cut := keyLines(t, end)
-	const last = "END "
-	close := end
-	for close < len(t) && (t[close] == '-' || t[close] == ' ' && close > end) {
-		close++
-	}
-	switch {
-	case cut < 0:
-		return -1
-	case len(t)-close < len(last) || string(t[close:close+len(last)]) != last:
-		return cut
-	}
-	for end = close + len(last); end < len(t) && (isUpperAlnum(t[end]) || t[end] == ' '); {
-		end++
-	}
-	for end < len(t) && t[end] == '-' {
-		end++
-	}
-	return end
+	return i + m[1]
 }
 
-// namesPrivateKey says whether the label of a marker that ends at end is that of a private key.
-func namesPrivateKey[T text](t T, end int) bool {
-	for end > 0 && t[end-1] == ' ' {
-		end--
+// privateKey takes all from the first marker to the last. What stands between is loose, since a key may be quoted line
+// by line, numbered, or have headers; but there must be a line of key in it, so that a program that only names the
+// markers is left alone. A key that was cut off ends with its last piece.
+func privateKey(t string, _, i int) (start, end int) {
+	from := markerEnd(beginMarker, t, i)
+	if from < 0 || !beginsWord(t, i) {
+		return -1, -1
 	}
-	return endsWith(t, end, "PRIVATE KEY") || endsWith(t, end, "PRIVATE KEY BLOCK")
+	last, cut := keyLines(t, from)
+	if cut < 0 {
+		return -1, -1
+	}
+	return i, max(cut, markerEnd(endMarker, t, last))
 }
 
-// keyLines reads lines of key until a marker, or what is none. cut is where the last run of key ended, -1 if there was no line of it.
-func keyLines[T text](t T, from int) (end, cut int) {
+// keyLines reads lines of key until a marker, or what is none. cut is where the last run of key ended, -1 if there was
+// no line of it.
+func keyLines(t string, from int) (end, cut int) {
 	run, longestRun := 0, 0
 	end, cut = from, -1
-	for stop := min(len(t), end+maxKey); end < stop; end++ {
+	for stop := min(len(t), end+mostKey); end < stop; end++ {
 		c := t[end]
-		if c == '-' && end+1 < len(t) && t[end+1] == '-' || longestRun < leastKey && end-from > soonKey || longestRun >= leastKey && end-cut > mostGap {
+		marker := c == '-' && end+1 < len(t) && t[end+1] == '-'
+		if marker || longestRun < leastKey && end-from > soonKey || longestRun >= leastKey && end-cut > mostGap {
 			break
 		}
 		if isKey(c) {
-			if run++; run >= leastKey || run >= leastRun && (cut < 0 || end+1-run-cut <= nextLine) { // only the last line is shorter, and it is near
+			run++
+			if run >= leastKey || run >= leastRun && (cut < 0 || end+1-run-cut <= nextLine) { // only the last line is shorter
 				cut = end + 1
 			}
 			longestRun = max(longestRun, run)
@@ -81,27 +76,22 @@ func keyLines[T text](t T, from int) (end, cut int) {
 	return end, cut
 }
 
-// privateKeyStart is where a key begins whose end marker stands at i and whose beginning was cut off, or -1.
-func privateKeyStart[T text](t T, from, i int) (start, end int) {
-	end = i + len("-----END ")
-	for stop := min(len(t), end+maxLabel); end < stop && t[end] != '-'; {
-		end++
-	}
-	if !namesPrivateKey(t, end) {
+// cutKey is where a key stands whose end marker is at i and whose beginning was cut off, or -1.
+func cutKey(t string, from, i int) (start, end int) {
+	if end = markerEnd(endMarker, t, i); end < 0 {
 		return -1, -1
 	}
-	for end < len(t) && t[end] == '-' {
-		end++
-	}
-	run, longestRun, first := 0, 0, i
-	for at := i; at > max(from, i-maxKey); at-- {
+	run, longestRun := 0, 0
+	start = i
+	for at := i; at > max(from, i-mostKey); at-- {
 		c := t[at-1]
-		if c == '-' || first-at > mostGap && run < leastRun {
+		if c == '-' || start-at > mostGap && run < leastRun {
 			break
 		}
 		if isKey(c) {
-			if run++; run >= leastKey || run >= leastRun && longestRun < leastKey { // only the last line of a key is shorter
-				first = at - 1
+			run++
+			if run >= leastKey || run >= leastRun && longestRun < leastKey { // only the last line of a key is shorter
+				start = at - 1
 			}
 			longestRun = max(longestRun, run)
 			continue
@@ -113,15 +103,15 @@ func privateKeyStart[T text](t T, from, i int) (start, end int) {
 	if longestRun < leastKey {
 		return -1, -1
 	}
-	return first, end
+	return start, end
 }
 
-// puttyKeyEnd takes the lines of a key of PuTTY, which begin after the words at i and their number.
-func puttyKeyEnd[T text](t T, i int) (start, end int) {
-	for start = i; start < len(t) && t[start] != '\n' && t[start] != '\\'; start++ {
-		if start-i > maxLabel {
-			return -1, -1
-		}
+var puttyLines = regexp.MustCompile(`\APrivate-Lines: \d+`)
+
+// puttyKey takes the lines of a key of PuTTY, which begin after the words at i and their number.
+func puttyKey(t string, _, i int) (start, end int) {
+	if start = markerEnd(puttyLines, t, i); start < 0 {
+		return -1, -1
 	}
 	if _, end = keyLines(t, start); end < 0 {
 		return -1, -1
@@ -132,30 +122,10 @@ func puttyKeyEnd[T text](t T, i int) (start, end int) {
 	return start, end
 }
 
-// encodedKeyEnd is where base64 ends that begins at i and holds a private key in PEM, as in a kube configuration, or -1.
-func encodedKeyEnd[T text](t T, i int) int {
-	const enough = 64
-	if len(t)-i < enough {
-		return -1
-	}
-	var source, plain [enough]byte
-	copy(source[:], t[i:i+enough])
-	n, err := base64.StdEncoding.Decode(plain[:], source[:])
-	for at := 0; err == nil && at <= n; at++ {
-		if endsWith(plain[:n], at, "PRIVATE KEY") {
-			end := i + enough
-			for end < len(t) && isKey(t[end]) {
-				end++
-			}
-			return end
-		}
-	}
-	return -1
-}
-
 func isKey(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }
 
-// isBetweenKeyLines says what may stand between pieces of a key: blanks, headers, quotes, escapes, and what numbers, quotes or marks a line.
+// isBetweenKeyLines says what may stand between pieces of a key: blanks, headers, quotes, escapes, and what numbers,
+// quotes or marks a line.
 func isBetweenKeyLines(c byte) bool {
 	switch c {
 	case ' ', '\t', '\r', '\n', '"', '\'', '`', ',', '\\', ':', '-', '.', '(', ')', '|', '>', '#', '*', '@', '<', '_':

@@ -1,21 +1,119 @@
 package redact
 
-// leastLetters is how many characters a word of letters alone has at least before it can be told from an abbreviation.
-const leastLetters = 16
+import (
+	"slices"
+	"strings"
+)
 
-// Random says whether a word is made of characters that are no words of anybody: a key, an id, what is encoded or encrypted. Words,
-// identifiers, versions and names of algorithms are not. It is linear in the length.
-func Random(word string) bool {
-	n, c := len(word), classes(word)
-	switch {
-	case isUUID(word):
-		return true
-	case c.hex && c.digits > 0 && c.letters() > 0:
-		return n >= leastHex
-	case c.letters() == 0:
+// The lengths of values, in bytes.
+const (
+	leastSecret  = 8
+	leastLetters = 12 // of letters alone
+	leastWeak    = 20
+	leastHex     = 16
+)
+
+// isSecret says whether a value is one, beside a name of that kind: literal says that it is in quotes or of a file of
+// settings, and so no expression; endsLine that its line ends with it.
+func isSecret(text string, kind telling, literal, endsLine bool) bool {
+	s := shapeOf(text)
+	if len(text) < leastSecret || s.letters() == 0 {
 		return false
-	case c.digits == 0:
-		return n >= leastLetters && surprise(word)/float64(n) >= manyBits
 	}
-	return n >= leastSecret && surprise(word)/float64(n) >= manyBits
+	mixed := kind == password && (literal || endsLine) && s.kinds() >= 3 && s.signs > 0 && !s.path
+	hex := s.hex && s.digits > 0 && len(text) >= leastHex
+	return (mixed || hex || s.uuid(text) || isRandom(text, literal)) && !isPlaceholder(text)
+}
+
+// isWeakSecret says whether a value is a secret although its name says little.
+func isWeakSecret(text string, given bool) bool {
+	s := shapeOf(text)
+	return given && len(text) >= leastWeak && s.letters() > 0 && s.digits > 0 && !s.hex && !s.uuid(text) &&
+		isRandom(text, false) && !strings.ContainsAny(text, ",:@&") && !isPlaceholder(text)
+}
+
+// isRandom says whether a text changes between small letters, capitals and digits more often than words and identifiers
+// do. Random characters make runs of two or fewer, words of five or more; a capital and the small letters behind it are
+// one run.
+func isRandom(text string, literal bool) bool {
+	const (
+		ofDigits = 5.0 // characters a run, at most: where several numbers stand between letters
+		ofDigit  = 4.0 // where one does
+		ofOthers = 3.0 // where none does, or the text may be an expression
+	)
+	s := shapeOf(text)
+	if s.path && s.signs > 0 {
+		pieces := strings.FieldsFunc(text, isSign)
+		return slices.ContainsFunc(pieces, func(piece string) bool { return isRandom(piece, literal) })
+	}
+	most := ofDigits
+	switch {
+	case s.numbers == 0 && (!literal || s.signs > 0 || len(text) < leastLetters), s.numbers == 1 && s.runs < 4:
+		return false
+	case s.numbers == 0 || !literal:
+		most = ofOthers
+	case s.numbers == 1:
+		most = ofDigit
+	}
+	characters := s.letters() + s.digits
+	return characters >= leastSecret-1 && float64(characters) <= most*float64(s.runs)
+}
+
+// shape says what a text is made of.
+type shape struct {
+	lower, upper, digits, signs int
+	runs, numbers               int  // of letters of one case or digits; of digits alone
+	hex                         bool // digits and letters of hexadecimal numbers alone
+	path                        bool // the signs are those of paths and joined words
+}
+
+func (s shape) letters() int { return s.lower + s.upper }
+
+// kinds is how many kinds of characters there are.
+func (s shape) kinds() (n int) {
+	for _, some := range []int{s.lower, s.upper, s.digits, s.signs} {
+		n += min(some, 1)
+	}
+	return n
+}
+
+// uuid says whether the text that s is of is one, in its usual spelling.
+func (s shape) uuid(text string) bool {
+	return len(text) == 36 && s.signs == 4 && s.digits > 0 &&
+		text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'
+}
+
+func shapeOf(text string) shape {
+	s := shape{hex: true, path: true}
+	before, capitals := byte(' '), 0
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case isDigit(c):
+			s.digits++
+			if !isDigit(before) {
+				s.numbers++
+				s.runs++
+			}
+		case isLower(c):
+			s.lower++
+			if !isLower(before) && capitals != 1 {
+				s.runs++
+			}
+		case isUpper(c):
+			s.upper++
+			if !isUpper(before) {
+				s.runs++
+			}
+		default:
+			s.signs++
+			s.path = s.path && (c == '/' || c == '.' || c == '-' || c == '_' || c == ':')
+		}
+		if capitals++; !isUpper(c) {
+			capitals = 0
+		}
+		s.hex = s.hex && isHexDigit(c)
+		before = c
+	}
+	return s
 }

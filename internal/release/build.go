@@ -98,7 +98,8 @@ func thirdParties(ctx context.Context, target string) ([]byte, error) {
 		return nil, err
 	}
 	dir, version, _ := strings.Cut(strings.TrimSpace(string(root)), "\n")
-	modules = append(modules, module{Path: "Go and its standard library", Version: version, Dir: dir})
+	modules = append(modules, module{Path: "Go and its standard library", Version: version, Dir: dir},
+		module{Path: "rules of gitleaks", Version: "v8.30.0", Dir: "internal/redact"})
 	var text bytes.Buffer
 	text.WriteString("The programs are made of these modules of others, too.\n")
 	for _, m := range modules {

@@ -23,13 +23,18 @@ func whileAway(ctx context.Context, clock Clock, patience time.Duration, ask fun
 		if !errors.Is(err, journal.ErrUnreachable) || clock.Now().Sub(began) >= patience {
 			return err
 		}
-		pause, stop := clock.After(awayPause)
-		select {
-		case <-pause:
-		case <-ctx.Done():
-		}
-		if stop(); ctx.Err() != nil {
+		if pause(ctx, clock, awayPause); ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// pause lets some time pass, or less if ctx is done before.
+func pause(ctx context.Context, clock Clock, d time.Duration) {
+	over, stop := clock.After(d)
+	defer stop()
+	select {
+	case <-over:
+	case <-ctx.Done():
 	}
 }

@@ -24,16 +24,16 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 			return rest, err
 		}
 		r, err := e.Store.Run(ctx, owner, id)
-		var d *driver
-		switch {
-		case err != nil:
+		if err != nil {
 			return rest, err
-		case r.Tries > 1: // this one is counted, too
-			err = errDiedOf
-		default:
-			d, _, err = e.refold(ctx, r)
 		}
-		if incompatible(err) || errors.Is(err, errDiedOf) {
+		var d *driver
+		if r.Tries > 1 { // this one is counted, too
+			err = errDiedOf
+		} else {
+			d, err = e.refold(ctx, r)
+		}
+		if errors.Is(err, ErrIncompatible) || errors.Is(err, errDiedOf) {
 			if err = e.abandon(ctx, k, err); err == nil {
 				e.unhold(k)
 			}
@@ -60,22 +60,29 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 // errDiedOf is why a run is ended without being gone through.
 var errDiedOf = errors.New("the program that last resumed it ended before it had read the run's records")
 
-// mostConflicts is how often what another process appended first is made room for.
-const mostConflicts = 20
-
 // appendCancel leaves the request for the driver, which may be appending at the same moment.
 func (e *Engine) appendCancel(ctx context.Context, k journal.Key, reason string) error {
 	data, err := encode(KindCancel, CancelRecord{Reason: reason})
 	if err != nil {
 		return err
 	}
-	for range mostConflicts {
+	return againstOthers(k, func() error {
 		r, err := e.Store.Run(ctx, k.Owner, k.Run)
 		if err != nil {
 			return err
 		}
 		rec := e.record(r.Records, e.Clock.Now(), KindCancel, data)
-		if err = e.commit(ctx, k, []journal.Record{rec}, nil); !isConflict(err) {
+		return e.commit(ctx, k, []journal.Record{rec}, nil)
+	})
+}
+
+// mostConflicts is how often what another process appended first is made room for.
+const mostConflicts = 20
+
+// againstOthers does what appends to a run, again where another process appended first.
+func againstOthers(k journal.Key, do func() error) error {
+	for range mostConflicts {
+		if err := do(); !isConflict(err) {
 			return err
 		}
 	}

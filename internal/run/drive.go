@@ -59,7 +59,6 @@ type driver struct {
 	base      int64 // run time when this process took over
 	performer map[string]Performer
 
-	tasks     chan task // for workers that have nothing to do
 	finished  chan *CompletionRecord
 	gone      chan struct{}     // closed when nobody takes receipts any longer
 	inHand    *CompletionRecord // the last receipt, whether it could be appended or not
@@ -77,21 +76,25 @@ type driver struct {
 
 // newDriver drives a run of which no record is taken in.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
-	d := &driver{e: e, a: a, tasks: make(chan task), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
+	d := &driver{e: e, a: a, finished: make(chan *CompletionRecord), gone: make(chan struct{}),
 		stop: map[uint64]context.CancelCauseFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
 		f: NewFold(a, tree), exit: func() {}}
-	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),
+	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
 		stopping: make(chan string, 1), done: make(chan struct{})}
 	return d
 }
 
-// replayed takes in a record of the journal.
-func (d *driver) replayed(rec journal.Record, body any) error {
+// replay takes in a record of the journal.
+func (d *driver) replay(rec journal.Record) error {
+	body, err := d.f.read(rec)
+	if err != nil {
+		return err
+	}
 	d.publish(rec, body)
 	step, err := d.f.Take(rec.Seq, body)
 	if step {
-		d.feed.step(rec.Seq, d.f.trace.latest())
+		d.feed.step(d.f.lastStep())
 	}
 	d.base = d.f.now
 	return err
@@ -291,7 +294,7 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 		return err
 	}
 	d.f.step(seq, in)
-	d.feed.step(seq, d.f.trace.latest())
+	d.feed.step(d.f.lastStep())
 	for _, c := range in.Done {
 		d.feed.settle(c.Op, seq)
 	}
@@ -314,7 +317,7 @@ func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 	if err := d.e.commit(ctx, d.key(), []journal.Record{rec}, nil); err != nil {
 		return nil, err
 	}
-	body, err := d.f.kept(rec, raw, v)
+	body, err := d.f.read(rec) // it may be other words than v
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestRunAppendsOneRecordPerStepAndItsTraceWithTheEnd(t *testing.T) {
 	same(t, "what is open after the run", w.open, 0)
 	var stepped []int64
 	for _, s := range all[run.TraceRecord](t, recs, run.KindTrace) {
-		for _, step := range s.Steps {
+		for _, step := range s.Decided {
 			stepped = append(stepped, step.Record)
 		}
 	}
@@ -210,15 +210,6 @@ func TestFaultsOfPerformersAreTheTreesBusiness(t *testing.T) {
 type explosive struct{}
 
 func (explosive) MarshalJSON() ([]byte, error) { panic("bang") }
-
-func TestTreesAndTextsAreKeptInAnyNumber(t *testing.T) {
-	w := newWorld(t)
-	e := w.engine(newStore(t), "one")
-	for i := range 80 {
-		_, r := wait(t, start(t, e, fmt.Sprintf(`<Add add="tree %d" got="{got}"/>`, i%40)))
-		same(t, "outcome", r.Got, fmt.Sprintf("tree %d", i%40))
-	}
-}
 
 func TestResultBesideAFaultIsKept(t *testing.T) {
 	w := newWorld(t)

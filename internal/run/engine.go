@@ -1,13 +1,11 @@
 package run
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -54,7 +52,6 @@ type Performer struct {
 type Job struct {
 	View   *View
 	Effect bt.Effect
-	Asked  any // the payload as the effect's type decodes it
 	Key    string
 	Emit   func(Piece)
 }
@@ -179,7 +176,6 @@ type Engine struct {
 
 	mu       sync.Mutex
 	trees    map[treeKey]*bt.Tree // loaded trees are immutable
-	hashes   map[string]string    // of the contents that runs began with
 	held     map[journal.Key]bool
 	live     map[string]*driver
 	idle     chan struct{} // closed when nothing is live any more; nil while nothing is
@@ -216,7 +212,7 @@ func NewEngine(c Config) (*Engine, error) {
 		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease, unattended)
 	}
 	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns), trees: map[treeKey]*bt.Tree{},
-		hashes: map[string]string{}, held: map[journal.Key]bool{}, live: map[string]*driver{}}
+		held: map[journal.Key]bool{}, live: map[string]*driver{}}
 	for _, a := range c.Assistants {
 		if e.assistants[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -275,39 +271,33 @@ func (e *Engine) startable(s Spec) (*Assistant, *bt.Tree, error) {
 	return a, tree, err
 }
 
-// beginning makes what a run begins with: in the hands of this process, or waiting for one. raw is the start as it was before secrets
-// were taken out.
-func (e *Engine) beginning(s Spec, waits bool) (b journal.Beginning, start *StartRecord, raw []byte, err error) {
+// beginning makes what a run begins with: in the hands of this process, or waiting for one.
+func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	now := e.Clock.Now()
-	b = journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
-		Run: journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant, Title: journal.Clean(string(e.Redact([]byte(s.Title)))),
-			Status: journal.Running, StartedAt: now}}
+	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
+	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
+		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}
-	if start, err = e.startOf(&b, s); err != nil {
-		return b, nil, nil, err
+	start, err := e.startOf(&b, s)
+	if err != nil {
+		return b, err
 	}
 	start.Waits = waits
-	if raw, err = encode(KindStart, start); err == nil {
-		b.Records = []journal.Record{e.record(0, now, KindStart, raw)}
-	}
-	return b, start, raw, err
+	data, err := encode(KindStart, start)
+	b.Records = []journal.Record{e.record(0, now, KindStart, data)}
+	return b, err
 }
 
 // begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no longer.
 func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (*Live, error) {
-	b, start, raw, err := e.beginning(s, false)
+	b, err := e.beginning(s, false)
 	if err != nil {
 		return nil, err
 	}
-	first := b.Records[0]
 	d := e.newDriver(a, tree, b.Run)
-	body, err := d.f.kept(first, raw, start)
-	if err == nil {
-		err = d.replayed(first, body)
-	}
-	if err != nil {
+	if err := d.replay(b.Records[0]); err != nil {
 		return nil, err
 	}
 	if err := e.hold(d.key()); err != nil {
@@ -334,11 +324,11 @@ func (e *Engine) keep(ctx context.Context, b journal.Beginning) error {
 
 // startOf makes a run's start, and puts the contents that it names into the beginning.
 func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
-	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: e.blobHash(s.Tree), Consumed: s.Consume}
+	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree), Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
 		content := e.Redact(t.Content)
-		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: e.blobHash(content)})
+		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: journal.BlobHash(content)})
 		b.Blobs = append(b.Blobs, content)
 	}
 	var err error
@@ -352,51 +342,13 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 }
 
 // encode gives the data of a record.
-func encode(kind string, v any) (data []byte, err error) {
-	switch r := v.(type) {
-	case *CompletionRecord:
-		data, err = r.appendJSON(make([]byte, 0, len(r.Payload)+len(r.Result)+256))
-	case *EndRecord:
-		data, err = r.appendJSON(make([]byte, 0, len(r.Outcome)+128))
-	default:
-		data, err = marshal(v)
-	}
+func encode(kind string, v any) ([]byte, error) {
+	data, err := marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", kind, err)
 	}
 	return data, nil
 }
-
-// encoder writes JSON into its buffer, without what only a web page wants to be escaped.
-type encoder struct {
-	bytes.Buffer
-	json *json.Encoder
-}
-
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.json = json.NewEncoder(&e.Buffer)
-	e.json.SetEscapeHTML(false)
-	return e
-}}
-
-// mostKept is the size in bytes of the largest buffer that an encoder keeps for the next one.
-const mostKept = 1 << 16
-
-// appendTo appends v as JSON.
-func appendTo(b []byte, v any) ([]byte, error) {
-	e := encoders.Get().(*encoder)
-	e.Reset()
-	err := e.json.Encode(v)
-	b = append(b, bytes.TrimSuffix(e.Bytes(), []byte{'\n'})...)
-	if e.Cap() <= mostKept {
-		encoders.Put(e)
-	}
-	return b, err
-}
-
-// marshal encodes as JSON.
-func marshal(v any) (json.RawMessage, error) { return appendTo(nil, v) }
 
 // record is a record as it is kept.
 func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journal.Record {
@@ -417,30 +369,19 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, err
 	}
 	a, tree, err := e.treeOf(ctx, owner, recs)
-	var f *Fold
-	if err == nil {
-		f = NewFold(a, tree)
-		err = f.fold(recs, &View{ID: id, Owner: owner, store: e.Store})
+	if err != nil {
+		return nil, e.why(id, recs, err)
 	}
-	switch {
-	case err != nil && incompatible(err):
-		return nil, e.incompatibility(id, recs, err)
-	case err != nil:
-		return nil, fmt.Errorf("run %s: %w", id, err)
+	f := NewFold(a, tree)
+	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
+		return nil, e.why(id, recs, err)
 	}
-	return f.trace.all(tree)
+	return f.trace, nil
 }
 
 // Tree is the tree that a run began with, as this build loads it: ErrIncompatible if it does not.
 func (e *Engine) Tree(ctx context.Context, owner journal.Owner, id string) (*bt.Tree, error) {
-	recs, err := e.Store.Records(ctx, owner, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	_, tree, err := e.treeOf(ctx, owner, recs)
-	if err != nil && incompatible(err) {
-		return nil, e.incompatibility(id, recs, err)
-	}
+	_, _, tree, err := e.recorded(ctx, owner, id)
 	return tree, err
 }
 

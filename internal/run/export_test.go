@@ -25,18 +25,6 @@ func (e *Engine) Refold(ctx context.Context, owner journal.Owner, recs []journal
 	if state, err = tree.Encode(f.state); err != nil {
 		return nil, nil, err
 	}
-	steps, err = f.trace.all(tree)
+	steps = f.trace
 	return state, steps, err
-}
-
-// Tell tells the observer what it is told of a run beside its effects.
-func (e *Engine) Tell(ctx context.Context, b journal.Beginning) error {
-	d := driver{Live: &Live{}, e: e}
-	ctx = d.observe(ctx, false)
-	err := e.commitBeginning(ctx, b)
-	if err == nil {
-		err = e.commit(ctx, d.key(), nil, nil)
-	}
-	d.part(lostBy(err))
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"sync"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
@@ -15,42 +14,15 @@ import (
 type Update struct {
 	Record  *journal.Record
 	Step    *TraceStep
-	Shared  *Shared // of a record or a step
 	Piece   *Piece
 	Draft   []byte // of a piece: all that its operation says by then
 	Settled int64  // of a piece: the number of its operation's receipt, 0 while that is under way
 	Left    bool
 }
 
-// Shared holds what is made of an update, once for all who watch it, as long as somebody has the update.
-type Shared struct {
-	mu   sync.Mutex
-	made map[any]any
-}
-
-// Make gives what was made under a key, which is of the caller's own type as those of a context are. It is made now, and kept unless it is
-// nil, if nobody did so before.
-func (s *Shared) Make(key any, now func() any) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if made := s.made[key]; made != nil {
-		return made
-	}
-	made := now()
-	if made != nil {
-		if s.made == nil {
-			s.made = map[any]any{}
-		}
-		s.made[key] = made
-	}
-	return made
-}
-
 // feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has said: what an
 // operation says costs no more than the text, however small its pieces are.
 type feed struct {
-	tree *bt.Tree
-
 	mu      sync.Mutex
 	log     []entry
 	drafts  map[uint64]*draft // of operations under way
@@ -60,21 +32,11 @@ type feed struct {
 	err     error // why it was closed before
 }
 
-// entry is one of a record, a step as it is kept, and a draft, which stands where its first piece came.
+// entry is one of an update of a record or a step, and a draft, which stands where its first piece came.
 type entry struct {
-	record *journal.Record
-	step   []byte
-	told   *TraceStep // step, once somebody has watched it
-	shared *Shared    // then, too
-	at     int64      // the record that the entry belongs to
-	draft  *draft
-}
-
-func (e *entry) share() *Shared {
-	if e.shared == nil {
-		e.shared = &Shared{}
-	}
-	return e.shared
+	Update
+	at    int64 // the record that the update belongs to
+	draft *draft
 }
 
 // draft is what an operation has said since it last retracted.
@@ -87,10 +49,7 @@ type draft struct {
 	settled int64 // the number of the receipt
 }
 
-func newFeed(tree *bt.Tree) *feed { return &feed{tree: tree, drafts: map[uint64]*draft{}} }
-
-// follow says by which tree the steps are to be read.
-func (f *feed) follow(tree *bt.Tree) { f.change(func() { f.tree = tree }) }
+func newFeed() *feed { return &feed{drafts: map[uint64]*draft{}} }
 
 // change does what changes the feed, and wakes the watchers.
 func (f *feed) change(do func()) {
@@ -104,12 +63,12 @@ func (f *feed) change(do func()) {
 }
 
 func (f *feed) record(r journal.Record) {
-	f.change(func() { f.log = append(f.log, entry{record: &r, at: r.Seq}) })
+	f.change(func() { f.log = append(f.log, entry{Update: Update{Record: &r}, at: r.Seq}) })
 }
 
-// step posts the step that took in the last record, as the trace keeps it.
-func (f *feed) step(seq int64, kept []byte) {
-	f.change(func() { f.log = append(f.log, entry{step: kept, at: seq}) })
+// step posts the step that took in the last record.
+func (f *feed) step(s TraceStep) {
+	f.change(func() { f.log = append(f.log, entry{Update: Update{Step: &s}, at: s.Record}) })
 }
 
 // open lets the pieces of an operation in.
@@ -201,18 +160,8 @@ func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan stru
 			if f.drafts[e.draft.op] != e.draft {
 				delete(r.heard, e.draft)
 			}
-		case e.at < from:
-		case e.record != nil:
-			fresh = append(fresh, Update{Record: e.record, Shared: e.share()})
-		default:
-			if e.told == nil {
-				if s, err := readStep(e.step, f.tree.Rule); err == nil {
-					e.told = &s
-				}
-			}
-			if e.told != nil {
-				fresh = append(fresh, Update{Step: e.told, Shared: e.share()})
-			}
+		case e.at >= from:
+			fresh = append(fresh, e.Update)
 		}
 	}
 	r.next = len(f.log)

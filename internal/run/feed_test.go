@@ -45,7 +45,7 @@ func newWatcher() *watcher {
 
 func TestWatchersOfAFeedComeToTheSameWheneverTheyRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := newFeed(nil)
+		h := newFeed()
 		readers := []*watcher{newWatcher(), newWatcher(), newWatcher()}
 		var seqs []int64
 		text := map[uint64]string{}

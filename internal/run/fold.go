@@ -1,9 +1,10 @@
 package run
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -24,8 +25,7 @@ type Fold struct {
 	cancel  *CancelRecord // the first
 	stopped *StoppedRecord
 	now     int64
-	trace   traces
-	noted   func(bt.Event) // by the trace
+	trace   []TraceStep
 }
 
 // asked is an outstanding effect with the digest of what it asks for.
@@ -36,9 +36,7 @@ type asked struct {
 
 // NewFold is the state of a run before its first record.
 func NewFold(a *Assistant, tree *bt.Tree) *Fold {
-	f := &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
-	f.noted = func(e bt.Event) { f.trace.event(tree, e) }
-	return f
+	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
 }
 
 // fold takes records in, and gives the view of them.
@@ -68,15 +66,6 @@ func (f *Fold) read(r journal.Record) (any, error) {
 		f.a.decode(body)
 	}
 	return body, err
-}
-
-// kept is what a record says that was made of v, encoded as raw: v itself where nothing was redacted in it.
-func (f *Fold) kept(r journal.Record, raw []byte, v any) (any, error) {
-	if !bytes.Equal(raw, r.Data) {
-		return f.read(r)
-	}
-	f.a.decode(v)
-	return v, nil
 }
 
 // decode fills in what receipts hold.
@@ -149,10 +138,16 @@ func (f *Fold) fits(seq int64, kind string, op uint64, leaf, digest string) erro
 // Last is what the last step decided.
 func (f *Fold) Last() bt.Result { return f.last }
 
-// LastStep is the last step as a trace record tells it, redacted.
-func (f *Fold) LastStep(redact func([]byte) []byte) (TraceStep, error) {
-	return readStep(redact(f.trace.latest()), f.tree.Rule)
+// LastStep is what happened in the last step, redacted as a record is.
+func (f *Fold) LastStep(redact func([]byte) []byte) (s TraceStep, err error) {
+	raw, err := marshal(f.lastStep())
+	if err == nil {
+		err = json.Unmarshal(redact(raw), &s)
+	}
+	return s, err
 }
+
+func (f *Fold) lastStep() TraceStep { return f.trace[len(f.trace)-1] }
 
 // Open gives the effects that are outstanding, in the order that they were asked for.
 func (f *Fold) Open() []bt.Effect {
@@ -184,8 +179,8 @@ func (f *Fold) stopping() bool { return f.cancel != nil || f.over() }
 // step takes in record seq, and traces what is decided on it. A tree that breaks, by its own error or its leaf's panic, fails and
 // asks for nothing more.
 func (f *Fold) step(seq int64, in bt.Input) {
-	f.trace.begin(f.tree, seq)
-	res, err := stepTree(f.tree, f.state, in, f.noted)
+	told := TraceStep{Record: seq, Events: []TraceEvent{}}
+	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { told.note(f.tree, e) })
 	if err != nil {
 		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: KindTree, Reason: err.Error()}}
 		if errors.Is(err, bt.ErrBound) {
@@ -198,11 +193,14 @@ func (f *Fold) step(seq int64, in bt.Input) {
 		f.close(op)
 	}
 	for _, e := range res.Start {
-		f.open[e.Op] = asked{e, Digest(e)}
+		effect := asked{e, Digest(e)}
+		f.open[e.Op] = effect
 		f.order = append(f.order, e.Op)
+		told.Start = append(told.Start, Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: effect.Digest})
 	}
 	f.last = res
-	f.trace.end(res, f.open)
+	told.Status, told.Cancel = res.Status.String(), res.Cancel
+	f.trace = append(f.trace, told)
 }
 
 func stepTree(tree *bt.Tree, s *bt.State, in bt.Input, on func(bt.Event)) (res bt.Result, err error) {
@@ -223,7 +221,7 @@ func (f *Fold) close(op uint64) {
 // give sets the keys a run began with.
 func give(tree *bt.Tree, s *bt.State, given Given) error {
 	var errs []error
-	for _, key := range given.keys() {
+	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if err := tree.SetJSON(s, key, given[key]); err != nil {
 			errs = append(errs, fmt.Errorf("%w: %w", errGiven, err))
 		}

@@ -170,24 +170,15 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 	}
 }
 
-// heard is a result that is told to be faithful or not. Only one that was not read again has been given by hand.
-type heard struct {
-	Text   string `json:"text"`
-	honest bool
-	byHand bool
-}
-
-func (h heard) Faithful(json.RawMessage) bool { return h.honest }
-
-func TestResultIsReadAgainUnlessItsRecordSaysTheSame(t *testing.T) {
-	for name, c := range map[string]struct {
-		given heard
-		want  heard
-	}{
-		"it says the same":      {heard{"as it is", true, true}, heard{"as it is", true, true}},
-		"it is not faithful":    {heard{"as it is", false, true}, heard{Text: "as it is"}},
-		"it is no text":         {heard{"a\xffb", true, true}, heard{Text: "a\ufffdb"}},
-		"a secret was redacted": {heard{"hunter2", true, true}, heard{Text: "[secret]"}},
+func TestResultIsReadFromItsRecord(t *testing.T) {
+	type heard struct {
+		Text   string `json:"text"`
+		byHand bool
+	}
+	for name, c := range map[string]struct{ given, want heard }{
+		"it says the same":      {heard{"as it is", true}, heard{Text: "as it is"}},
+		"it is no text":         {heard{"a\xffb", true}, heard{Text: "a\ufffdb"}},
+		"a secret was redacted": {heard{"hunter2", true}, heard{Text: "[secret]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -208,5 +199,31 @@ func TestResultIsReadAgainUnlessItsRecordSaysTheSame(t *testing.T) {
 				t.Errorf("the result is %+v, not %+v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	a := w.assistant()
+	type out struct {
+		Tell []bt.Typed `port:",events"`
+	}
+	words := []string{strings.Repeat("word ", 300_000)}
+	var err error
+	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Tell", "tells much", func(_ struct{}, o *out) error {
+		o.Tell = []bt.Typed{pointed{&words}}
+		return nil
+	}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `<Sequence>` + strings.Repeat(`<Do what="r:a" got="{got}"/><Tell/>`, 12) + `</Sequence>`
+	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), body)
+	end, _ := wait(t, live)
+	same(t, "status", end.Status, journal.Done)
+	steps, err := run.Traced(records(t, store, live.ID))
+	if err != nil || len(steps) == 0 || len(steps) >= 13 {
+		t.Errorf("%d steps are kept, error %v", len(steps), err)
 	}
 }

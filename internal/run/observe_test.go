@@ -255,24 +255,3 @@ func TestLogOfAPanicHasTheRunAndNotTheWordsOfThePanic(t *testing.T) {
 		t.Errorf("the log is\n%s", text)
 	}
 }
-
-// idle is a store that keeps nothing.
-type idle struct{ journal.Store }
-
-func (idle) Begin(context.Context, journal.Beginning) error { return nil }
-
-func (idle) Append(context.Context, journal.Owner, string, []journal.Record, *journal.End) error {
-	return nil
-}
-
-func TestNothingIsAllocatedForNoObserver(t *testing.T) {
-	e := newWorld(t).engine(idle{}, "one")
-	allocs := testing.AllocsPerRun(100, func() {
-		if err := e.Tell(t.Context(), journal.Beginning{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocs > 0 {
-		t.Errorf("%.0f allocations", allocs)
-	}
-}

@@ -76,50 +76,26 @@ func (d *driver) lookUp(life context.Context) {
 	}
 }
 
-// launch has an effect performed by a worker that has nothing to do, or by another one.
+// launch has an effect performed.
 func (d *driver) launch(life context.Context, e asked, w way) {
 	ctx, cancel := context.WithCancelCause(life)
 	d.stop[e.Op] = cancel
 	d.feed.open(e.Op)
-	t := task{ctx, cancel, e, w}
-	select {
-	case d.tasks <- t:
-	default:
-		d.working.Go(func() { d.worker(t) })
-	}
-}
-
-// task is an effect that a worker is to perform.
-type task struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	asked
-	way
-}
-
-// worker performs one effect after another: its stack has grown to what they want.
-func (d *driver) worker(t task) {
-	for {
-		c := d.observed(t.ctx, t.asked, t.way)
+	d.working.Go(func() {
+		defer cancel(nil)
+		c := d.observed(ctx, e, w)
 		select {
 		case d.finished <- c:
 		case <-d.gone:
 		}
-		t.cancel(nil)
-		select {
-		case t = <-d.tasks:
-		case <-d.gone:
-			return
-		}
-	}
+	})
 }
 
 // run performs one effect and makes its receipt.
 func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	began := d.e.Clock.Now()
 	c := receiptOf(e)
-	c.Asked = d.a.Effects[e.Kind].asked(e.Effect)
-	job := Job{View: d.view, Effect: e.Effect, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
+	job := Job{View: d.view, Effect: e.Effect, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w == underWay || w == lookedUp {
@@ -132,7 +108,7 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	case w == takenBack:
 		err = d.withdraw(context.WithoutCancel(ctx), job)
 	default:
-		c.Result, c.Value, err = d.do(ctx, job)
+		c.Result, err = d.do(ctx, job)
 	}
 	if err != nil {
 		c.Err = faultOf(ctx, err)
@@ -153,7 +129,7 @@ func (c *CompletionRecord) bound(room int) {
 	if n <= room {
 		return
 	}
-	c.Result, c.Value = nil, nil
+	c.Result = nil
 	why := fmt.Sprintf("its result has %d bytes, and at most %d are kept of one", n, room)
 	if c.Err != nil {
 		c.Err = &bt.Fault{Kind: c.Err.Kind, Node: c.Err.Node, Reason: c.Err.Reason + "; " + why}
@@ -167,34 +143,30 @@ func receiptOf(e asked) *CompletionRecord {
 	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload, Once: e.Once}
 }
 
-func nameOf(e bt.Effect) string {
-	if e.Label == "" {
-		return e.Kind
-	}
-	return e.Label
-}
+func nameOf(e bt.Effect) string { return cmp.Or(e.Label, e.Kind) }
 
-func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, read any, err error) {
+func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err error) {
 	kind := job.Effect.Kind
 	defer func() {
 		if r := recover(); r != nil {
-			d.e.Log.ErrorContext(ctx, "a performer panicked", "run_id", d.ID, "kind", kind, "panic", wordless(r), "stack", string(debug.Stack()))
-			raw, read, err = nil, nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
+			d.e.Log.ErrorContext(ctx, "a performer panicked", "run_id", d.ID, "kind", kind, "panic", wordless(r),
+				"stack", string(debug.Stack()))
+			raw, err = nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
 		}
 	}()
 	p, ok := d.performer[kind]
 	if !ok {
-		return nil, nil, &bt.Fault{Kind: "unavailable", Reason: "nothing here performs " + kind}
+		return nil, &bt.Fault{Kind: "unavailable", Reason: "nothing here performs " + kind}
 	}
 	result, err := p.Do(ctx, job)
 	if err != nil && result == nil {
-		return nil, nil, err
+		return nil, err
 	}
 	raw, encErr := marshal(result)
 	if err == nil && encErr != nil {
 		err = fmt.Errorf("result of %s: %w", kind, encErr)
 	}
-	return raw, asRead(result, raw), err
+	return raw, err
 }
 
 // wordless tells a panic without what its value may quote: the error of the runtime that it is, or its type.

@@ -56,7 +56,7 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 		for name, take := range map[string]func(*run.Engine) (*run.Live, error){
 			"taken up by itself": func(e *run.Engine) (*run.Live, error) { return e.TakeUp(t.Context(), k) },
 			"resumed":            func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run) },
-			"resumed at once":    func(e *run.Engine) (*run.Live, error) { return e.ResumeNow(t.Context(), ada, k.Run) },
+			"resumed at once":    func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run, run.AtOnce) },
 		} {
 			_, err := take(w.engine(untouched, name))
 			if !errors.Is(err, run.ErrSetAside) {
@@ -93,7 +93,7 @@ func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		k := poisoned(t, w, store, 3)
-		if _, err := w.engine(perishing{store}, "perishes too").Force(t.Context(), ada, k.Run); !errors.Is(err, journaltest.ErrDead) {
+		if _, err := w.engine(perishing{store}, "perishes too").Resume(t.Context(), ada, k.Run, run.Forced); !errors.Is(err, journaltest.ErrDead) {
 			t.Fatal(err)
 		}
 		pass(lease)
@@ -101,7 +101,7 @@ func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 		if _, err := e.Resume(t.Context(), ada, k.Run); !errors.Is(err, run.ErrSetAside) {
 			t.Errorf("after another try in vain, resuming gives %v", err)
 		}
-		live, err := e.ForceNow(t.Context(), ada, k.Run)
+		live, err := e.Resume(t.Context(), ada, k.Run, run.Forced, run.AtOnce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func lethal(role, folder string) int {
 	case "resume":
 		live, err = e.Resume(ctx, ada, k.Run)
 	case "force":
-		live, err = e.Force(ctx, ada, k.Run)
+		live, err = e.Resume(ctx, ada, k.Run, run.Forced)
 	case "cancel":
 		err = e.Cancel(ctx, ada, k.Run, "enough")
 	}

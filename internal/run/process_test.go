@@ -49,16 +49,6 @@ func (c *counting) Renew(ctx context.Context, holder string, runs []journal.Key,
 	return c.Store.Renew(ctx, holder, runs, until)
 }
 
-func (c *counting) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	c.count("run", 1)
-	return c.Store.Run(ctx, o, id)
-}
-
-func (c *counting) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
-	c.count("records", 1)
-	return c.Store.Records(ctx, o, id, from)
-}
-
 func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -80,30 +70,6 @@ func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 		looked := store.times("standing")
 		pass(time.Minute)
 		same(t, "looks when nothing is driven", store.times("standing"), looked)
-	})
-}
-
-func TestWatchersOfOtherProcessesRunsShareOneLook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newCounting(t)
-		w.streams("a", "one two three four five six seven eight nine ten")
-		live := start(t, w.engine(store.Store, "one"), `<Do what="r:a" got="{got}"/>`)
-		e := w.engine(store, "two")
-		var group sync.WaitGroup
-		for range 100 {
-			group.Go(func() {
-				same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "completion", "trace", "end"})
-			})
-		}
-		group.Wait()
-		wait(t, live)
-		if looks, most := store.times("standing"), 10*5+2; looks > most {
-			t.Errorf("%d looks in ten seconds; at most %d", looks, most)
-		}
-		if reads, most := store.times("records"), 100*3; reads > most {
-			t.Errorf("%d reads of records by 100 watchers; at most %d", reads, most)
-		}
 	})
 }
 

@@ -10,26 +10,30 @@ import (
 
 // queue gives room to so many runs at once. Those that wait are taken in rotation between their owners, and of one owner in order.
 type queue struct {
-	mu     sync.Mutex
-	free   int
-	most   int // 0: no limit
-	owners []journal.Owner
-	wait   map[journal.Owner][]chan struct{}
+	mu      sync.Mutex
+	free    int
+	most    int      // 0: no limit
+	waiting []waiter // in the order in which they are taken
 
 	vacancy chan struct{} // holds a token once room has become free that nobody here waits for
 }
 
+type waiter struct {
+	owner journal.Owner
+	room  chan struct{}
+}
+
 func newQueue(most int) *queue {
-	return &queue{free: most, most: most, wait: map[journal.Owner][]chan struct{}{}, vacancy: make(chan struct{}, 1)}
+	return &queue{free: most, most: most, vacancy: make(chan struct{}, 1)}
 }
 
 // tryEnter takes room if there is some; every success wants a leave.
 func (q *queue) tryEnter() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.most == 0 {
 		return true
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	if q.free == 0 {
 		return false
 	}
@@ -58,47 +62,40 @@ func (q *queue) enter(ctx context.Context, owner journal.Owner) error {
 		q.mu.Unlock()
 		return nil
 	}
-	room := make(chan struct{})
-	if len(q.wait[owner]) == 0 {
-		q.owners = append(q.owners, owner)
-	}
-	q.wait[owner] = append(q.wait[owner], room)
+	w := waiter{owner, make(chan struct{})}
+	q.waiting = append(q.waiting, w)
 	q.mu.Unlock()
 	select {
-	case <-room:
+	case <-w.room:
 		return nil
 	case <-ctx.Done():
 	}
-	if !q.withdraw(owner, room) {
+	if !q.withdraw(w) {
 		q.leave() // it was given room at the same moment
 	}
 	return context.Cause(ctx)
 }
 
 // withdraw takes back a wait; false if it was given room.
-func (q *queue) withdraw(owner journal.Owner, room chan struct{}) bool {
+func (q *queue) withdraw(w waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i := slices.Index(q.wait[owner], room)
+	i := slices.Index(q.waiting, w)
 	if i < 0 {
 		return false
 	}
-	q.wait[owner] = slices.Delete(q.wait[owner], i, i+1)
-	if len(q.wait[owner]) == 0 {
-		delete(q.wait, owner)
-		q.owners = slices.DeleteFunc(q.owners, func(o journal.Owner) bool { return o == owner })
-	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
 	return true
 }
 
-// leave gives the room to the next owner's first, who then comes last.
+// leave gives the room to the first that waits; the others of its owner wait behind those of all other owners then.
 func (q *queue) leave() {
 	if q.most == 0 {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.owners) == 0 {
+	if len(q.waiting) == 0 {
 		q.free++
 		select {
 		case q.vacancy <- struct{}{}:
@@ -106,12 +103,15 @@ func (q *queue) leave() {
 		}
 		return
 	}
-	owner := q.owners[0]
-	q.owners = q.owners[1:]
-	close(q.wait[owner][0])
-	if q.wait[owner] = q.wait[owner][1:]; len(q.wait[owner]) > 0 {
-		q.owners = append(q.owners, owner)
-	} else {
-		delete(q.wait, owner)
+	first := q.waiting[0]
+	var own, others []waiter
+	for _, w := range q.waiting[1:] {
+		if w.owner == first.owner {
+			own = append(own, w)
+		} else {
+			others = append(others, w)
+		}
 	}
+	q.waiting = append(others, own...)
+	close(first.room)
 }

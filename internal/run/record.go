@@ -6,11 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"strconv"
-	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -46,25 +42,6 @@ type StartRecord struct {
 
 // Given are values of keys of the tree's root scope.
 type Given map[string]json.RawMessage
-
-// MarshalJSON encodes as encoding/json does, which takes long to look at a map.
-func (g Given) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, 512), '{')
-	for i, key := range g.keys() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(appendText(b, key), ':'), g[key]...)
-	}
-	return append(b, '}'), nil
-}
-
-// keys are sorted.
-func (g Given) keys() []string {
-	keys := slices.AppendSeq(make([]string, 0, len(g)), maps.Keys(g))
-	slices.Sort(keys)
-	return keys
-}
 
 // NamedBlob is a text kept by its content.
 type NamedBlob struct {
@@ -103,126 +80,31 @@ type CompletionRecord struct {
 	away      error // it is no receipt: the journal could not be reached, which says nothing of the effect
 }
 
-// appendJSON encodes the receipt as marshal does. Payload and Result are compact JSON already, and are not read again.
-func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
-	b = append(b, `{"op":`...)
-	b = strconv.AppendUint(b, c.Op, 10)
-	b = appendText(append(b, `,"leaf":`...), c.Leaf)
-	b = appendText(append(b, `,"kind":`...), c.Kind)
-	if c.Label != "" {
-		b = appendText(append(b, `,"label":`...), c.Label)
-	}
-	b = appendText(append(b, `,"digest":`...), c.Digest)
-	b = append(b, `,"payload":`...)
-	if len(c.Payload) == 0 {
-		b = append(b, "null"...)
-	}
-	b = append(b, c.Payload...)
-	if c.Once {
-		b = append(b, `,"once":true`...)
-	}
-	if c.Found {
-		b = append(b, `,"found":true`...)
-	}
-	b = strconv.AppendInt(append(b, `,"now":`...), c.Now, 10)
-	if c.TookMS != 0 {
-		b = strconv.AppendInt(append(b, `,"took_ms":`...), c.TookMS, 10)
-	}
-	if len(c.Result) > 0 {
-		b = append(append(b, `,"result":`...), c.Result...)
-	}
-	if c.Err != nil {
-		var err error
-		if b, err = appendTo(append(b, `,"err":`...), c.Err); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
-}
+// EffectType knows what effects of one kind are asked with, and what they give: both are decoded once a receipt.
+type EffectType struct{ payload, result reflect.Type }
 
-// appendJSON encodes the end as marshal does. Outcome is compact JSON already, and is not read again.
-func (r *EndRecord) appendJSON(b []byte) ([]byte, error) {
-	b = appendText(append(b, `{"status":`...), string(r.Status))
-	if r.Reason != "" {
-		b = appendText(append(b, `,"reason":`...), r.Reason)
-	}
-	if r.Fault != nil {
-		var err error
-		if b, err = appendTo(append(b, `,"fault":`...), r.Fault); err != nil {
-			return nil, err
-		}
-	}
-	b = strconv.AppendInt(append(b, `,"now":`...), r.Now, 10)
-	if len(r.Outcome) > 0 {
-		b = append(append(b, `,"outcome":`...), r.Outcome...)
-	}
-	return append(b, '}'), nil
-}
-
-// appendText adds a text as JSON. Most need no escape.
-func appendText(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			b, _ = appendTo(b, text) // a text always encodes
-			return b
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
-}
-
-// EffectType knows what effects of one kind are asked with, and what they give.
-type EffectType struct {
-	payload, result func(raw json.RawMessage, known any) any
-	types           [2]reflect.Type
-}
-
-// EffectOf is the type of effects whose payload is a P and whose result is an R, so that both are decoded once a record.
-func EffectOf[P, R any]() EffectType {
-	return EffectType{decoded[P], decoded[R], [2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[R]()}}
-}
+// EffectOf is the type of effects whose payload is a P and whose result is an R.
+func EffectOf[P, R any]() EffectType { return EffectType{reflect.TypeFor[P](), reflect.TypeFor[R]()} }
 
 // Types are what the journal holds of such an effect: its payload, and its result.
-func (t EffectType) Types() (payload, result reflect.Type) { return t.types[0], t.types[1] }
-
-// Faithful is a result that knows whether reading its JSON gives it back, texts aside. It is not read then, where it was given, and is not
-// to be changed any more.
-type Faithful interface {
-	Faithful(raw json.RawMessage) bool
-}
-
-// asRead is a result where reading its JSON would give it back; nil where that is to be read.
-func asRead(result any, raw json.RawMessage) any {
-	if f, ok := result.(Faithful); ok && f.Faithful(raw) && !bytes.Contains(raw, []byte(`\ufffd`)) { // which stands for what is no text
-		return result
-	}
-	return nil
-}
-
-// decoded is raw as a T, which it need not be read for where it is known; nil where it is none, which whoever reads the record tells.
-func decoded[T any](raw json.RawMessage, known any) any {
-	if _, ok := known.(T); ok {
-		return known
-	}
-	var v T
-	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
-		return nil
-	}
-	return v
-}
+func (t EffectType) Types() (payload, result reflect.Type) { return t.payload, t.result }
 
 // decode fills in what a receipt holds.
 func (t EffectType) decode(c *CompletionRecord) {
-	if t.payload != nil {
-		c.Asked, c.Value = t.payload(c.Payload, c.Asked), t.result(c.Result, c.Value)
-	}
+	c.Asked = decoded(t.payload, c.Payload)
+	c.Value = decoded(t.result, c.Result)
 }
 
-// asked is what an effect is asked with.
-func (t EffectType) asked(e bt.Effect) any {
-	if t.payload == nil {
+// decoded is raw as a value of a type; nil where it is none, which whoever reads the record tells.
+func decoded(t reflect.Type, raw json.RawMessage) any {
+	if t == nil || len(raw) == 0 {
 		return nil
 	}
-	return t.payload(e.Payload, e.Asked)
+	v := reflect.New(t)
+	if json.Unmarshal(raw, v.Interface()) != nil {
+		return nil
+	}
+	return v.Elem().Interface()
 }
 
 // TimeRecord carries the run time at which a timer acts, in ms.
@@ -260,11 +142,17 @@ type EndRecord struct {
 
 // Digest names what an effect asks for.
 func Digest(e bt.Effect) string {
-	var room [512]byte // of most
-	b := append(append(room[:0], e.Leaf...), 0)
-	b = append(append(b, e.Kind...), 0)
-	sum := sha256.Sum256(append(b, e.Payload...))
-	return string(hex.AppendEncode(room[:0], sum[:12]))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Leaf, e.Kind, e.Payload))
+	return hex.EncodeToString(sum[:12])
+}
+
+// marshal encodes as JSON, without what only a web page wants to be escaped.
+func marshal(v any) (json.RawMessage, error) {
+	b := &bytes.Buffer{}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another kind, or one that

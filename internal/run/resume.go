@@ -4,79 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
-// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
-// ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
-func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.enter(ctx, owner); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
+// ResumeOption says how a run is taken up that a person asked for.
+type ResumeOption int
 
-// Force is Resume of a run that may be set aside: it is tried once more.
-func (e *Engine) Force(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.enter(ctx, owner); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, forced, e.exit)
-}
-
-// ResumeNow is Resume that waits for no room: ErrNoRoom if there is none.
-func (e *Engine) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
-
-// ForceNow is Force that waits for no room: ErrNoRoom if there is none.
-func (e *Engine) ForceNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, forced, e.exit)
-}
-
-// permit is under which conditions a run is taken up: also one that is set aside, and however it stands or as may says.
-type permit struct {
-	force bool
-	may   func(*driver) error
-}
-
-// The permits of those whom a person asked.
-var (
-	anyhow = permit{may: func(*driver) error { return nil }}
-	forced = permit{force: true, may: anyhow.may}
+const (
+	Forced ResumeOption = iota // one that is set aside, too: it is tried once more
+	AtOnce                     // it waits for no room: ErrNoRoom if there is none
 )
 
-// resume takes up a run, for which there is room, if it may go on as it stands. exit is called when it is driven no longer, or after an error.
-func (e *Engine) resume(ctx context.Context, k journal.Key, p permit, exit func()) (live *Live, err error) {
+// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
+// ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
+func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how ...ResumeOption) (*Live, error) {
+	var err error
+	if slices.Contains(how, AtOnce) {
+		err = e.tryEnter()
+	} else {
+		err = e.enter(ctx, owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, slices.Contains(how, Forced), nil, e.exit)
+}
+
+// resume takes up a run, for which there is room: one that is set aside only with force, and only if may, which may be nil, has nothing
+// against it. exit is called when it is driven no longer, or after an error.
+func (e *Engine) resume(
+	ctx context.Context, k journal.Key, force bool, may func(*driver) error, exit func(),
+) (live *Live, err error) {
 	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
 		r, err := e.Store.Run(ctx, k.Owner, k.Run)
 		if err == nil {
-			err = counted(r, p.force)
+			err = counted(r, force)
 		}
 		if err != nil {
 			return rest, err
 		}
-		d, recs, err := e.refold(ctx, r)
-		switch {
-		case incompatible(err):
-			return rest, e.incompatibility(k.Run, recs, err)
-		case err != nil:
+		d, err := e.refold(ctx, r)
+		if err != nil {
 			return rest, err
 		}
 		if err := e.Store.Settle(ctx, k.Owner, k.Run, e.Holder); err != nil {
 			return rest, err
 		}
-		if err := p.may(d); err != nil {
-			return d.rest, err
+		if may != nil {
+			if err := may(d); err != nil {
+				return d.rest, err
+			}
 		}
 		d.exit = exit
 		live, err = d.start(ctx, true)
@@ -88,27 +69,19 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, p permit, exit func(
 	return live, err
 }
 
-// refold makes a driver that stands where a run's records end. The records come with an error, too, if they can be read.
-func (e *Engine) refold(ctx context.Context, r journal.Run) (*driver, []journal.Record, error) {
-	recs, err := e.Store.Records(ctx, r.Owner, r.ID, 0)
+// refold makes a driver that stands where a run's records end; ErrIncompatible if this build can't.
+func (e *Engine) refold(ctx context.Context, r journal.Run) (d *driver, err error) {
+	recs, a, tree, err := e.recorded(ctx, r.Owner, r.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var d *driver
-	a, tree, err := e.treeOf(ctx, r.Owner, recs)
-	if err == nil {
-		d = e.newDriver(a, tree, r)
-		for i := 0; i < len(recs) && err == nil; i++ {
-			var body any
-			if body, err = d.f.read(recs[i]); err == nil {
-				err = d.replayed(recs[i], body)
-			}
+	d = e.newDriver(a, tree, r)
+	for _, rec := range recs {
+		if err := d.replay(rec); err != nil {
+			return nil, e.why(r.ID, recs, err)
 		}
 	}
-	if err != nil {
-		return nil, recs, fmt.Errorf("run %s: %w", r.ID, err)
-	}
-	return d, recs, nil
+	return d, nil
 }
 
 // counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up before may have died of

@@ -153,12 +153,15 @@ func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndR
 	if err != nil {
 		return nil, err
 	}
-	recs := []journal.Record{d.e.record(d.next, now, KindTrace, d.f.trace.record(d.tree)), d.e.record(d.next+1, now, KindEnd, data)}
+	trace, err := traceRecord(d.f.trace)
+	if err != nil {
+		return nil, err
+	}
+	recs := []journal.Record{d.e.record(d.next, now, KindTrace, trace), d.e.record(d.next+1, now, KindEnd, data)}
 	if err := d.e.commit(ctx, d.key(), recs, o.end(d.e, now)); err != nil {
 		return nil, err
 	}
-	body, err := d.f.kept(recs[1], data, &end)
-	kept, _ := body.(*EndRecord)
+	kept, err := readAs[EndRecord](recs[1])
 	d.publish(recs[0], nil)
 	d.publish(recs[1], kept)
 	return kept, err

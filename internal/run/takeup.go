@@ -33,7 +33,7 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 		return journal.Key{}, nil, err
 	}
 	if err := e.tryEnter(); errors.Is(err, ErrNoRoom) {
-		b, _, _, err := e.beginning(s, true)
+		b, err := e.beginning(s, true)
 		if err != nil {
 			return journal.Key{}, nil, err
 		}
@@ -59,13 +59,13 @@ func (e *Engine) TakeUp(ctx context.Context, k journal.Key) (*Live, error) {
 	if err := e.tryEnter(); err != nil {
 		return nil, err
 	}
-	return e.resume(ctx, k, permit{may: func(d *driver) error {
+	return e.resume(ctx, k, false, func(d *driver) error {
 		if d.takenInVain() < inVain {
 			return nil
 		}
 		d.rest = e.Clock.Now().Add(setAside)
 		return fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID, inVain, ErrSetAside)
-	}}, e.exit)
+	}, e.exit)
 }
 
 // restIfBroken has a run rest that can't go on here: what keeps it from going on, such as an end that the journal does not take, would do

@@ -32,7 +32,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		if _, err := one.TakeUp(t.Context(), k); !errors.Is(err, run.ErrNoRoom) {
 			t.Errorf("taking it up without room gives %v", err)
 		}
-		if _, err := one.ResumeNow(t.Context(), k.Owner, k.Run); !errors.Is(err, run.ErrNoRoom) {
+		if _, err := one.Resume(t.Context(), k.Owner, k.Run, run.AtOnce); !errors.Is(err, run.ErrNoRoom) {
 			t.Errorf("resuming it without room gives %v", err)
 		}
 		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
@@ -105,13 +105,13 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 		if row := statusOf(t, store, live.ID); !row.Rests(journal.When{Now: time.Now()}) {
 			t.Fatalf("it does not rest: %v", row)
 		}
-		again, err := e.ResumeNow(t.Context(), ada, live.ID)
+		again, err := e.Resume(t.Context(), ada, live.ID, run.AtOnce)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wait(t, again)
 		same(t, "room after it", e.Room(), 1)
-		if _, err := e.ResumeNow(t.Context(), ada, "nowhere"); !errors.Is(err, journal.ErrNotFound) {
+		if _, err := e.Resume(t.Context(), ada, "nowhere", run.AtOnce); !errors.Is(err, journal.ErrNotFound) {
 			t.Errorf("resuming no run gives %v", err)
 		}
 		same(t, "room after an error", e.Room(), 1)

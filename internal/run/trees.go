@@ -11,11 +11,22 @@ import (
 // treeKey names a loaded tree.
 type treeKey struct{ assistant, file, text string }
 
-// Runs begin with the same few trees and texts, so that many of each are kept.
-const keptTrees, keptHashes = 32, 32
+// keptTrees is how many loaded trees are kept: runs begin with the same few.
+const keptTrees = 32
 
-// mostHashed is the size in bytes of the longest content whose hash is remembered: a prompt or a tree. What is longer is of one run alone.
-const mostHashed = 64 << 10
+// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The records come
+// with that error, too.
+func (e *Engine) recorded(
+	ctx context.Context, owner journal.Owner, id string,
+) (recs []journal.Record, a *Assistant, tree *bt.Tree, err error) {
+	recs, err = e.Store.Records(ctx, owner, id, 0)
+	if err == nil {
+		if a, tree, err = e.treeOf(ctx, owner, recs); err != nil {
+			err = e.why(id, recs, err)
+		}
+	}
+	return recs, a, tree, err
+}
 
 // treeOf loads the tree that a run began with.
 func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
@@ -51,7 +62,7 @@ func (e *Engine) CheckTree(a *Assistant, file string, text []byte) error {
 func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if t := e.trees[treeKey{a.Name, file, string(text)}]; t != nil { // so written, the lookup copies no text
+	if t := e.trees[treeKey{a.Name, file, string(text)}]; t != nil {
 		return t, nil
 	}
 	t, err := a.Leaves.Load(file, text, a.Options)
@@ -63,21 +74,4 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 	}
 	e.trees[treeKey{a.Name, file, string(text)}] = t
 	return t, nil
-}
-
-func (e *Engine) blobHash(content []byte) string {
-	if len(content) > mostHashed {
-		return journal.BlobHash(content)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if h := e.hashes[string(content)]; h != "" {
-		return h
-	}
-	if len(e.hashes) >= keptHashes {
-		clear(e.hashes)
-	}
-	h := journal.BlobHash(content)
-	e.hashes[string(content)] = h
-	return h
 }

@@ -25,14 +25,8 @@ type View struct {
 	bodies []any // of recs, as Read gives them; nil for traces
 }
 
-// usualRecords is how many records most runs have.
-const usualRecords = 8
-
 func (v *View) add(r journal.Record, body any) {
 	v.mu.Lock()
-	if v.recs == nil {
-		v.recs, v.bodies = make([]journal.Record, 0, usualRecords), make([]any, 0, usualRecords)
-	}
 	v.recs, v.bodies = append(v.recs, r), append(v.bodies, body)
 	v.mu.Unlock()
 }
@@ -93,12 +87,10 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
 }
 
-// AskedOf is what a job is asked with, as a P. It is not to be changed: the job's receipt holds it too.
+// AskedOf is what a job is asked with, as a P.
 func AskedOf[P any](j Job) (p P, err error) {
-	if p, ok := j.Asked.(P); ok {
-		return p, nil
-	}
-	return p, json.Unmarshal(j.Effect.Payload, &p)
+	err = json.Unmarshal(j.Effect.Payload, &p)
+	return p, err
 }
 
 // Given reads what the run began with into the struct that its tree is given.

@@ -62,10 +62,7 @@ type followed struct {
 	feed     *feed
 	told     chan struct{} // holds a token once the run may be further
 	stop     context.CancelFunc
-	watchers int   // this and what follows belong to watched
-	next     int64 // the record to be read next
-	heard    bool  // since it was read
-	over     bool  // it does not go on any more, as a look has found since its row was read
+	watchers int // belongs to watched
 }
 
 // follow puts into its feed what the store has of a run, until the run has ended, this process drives it, or nobody watches it.
@@ -74,6 +71,12 @@ func (e *Engine) follow(ctx context.Context, r *followed) {
 	e.watched.forget(r) // before its watchers look for another feed
 	r.feed.close(ended, err)
 }
+
+// How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds what was not.
+const (
+	lookOften  = 200 * time.Millisecond
+	lookSeldom = time.Second
+)
 
 // longestFailure is how long a store may fail before those who watch are told.
 const longestFailure = 10 * time.Second
@@ -85,8 +88,7 @@ func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error
 		if e.drives(r.Key) != nil {
 			return false, nil
 		}
-		var recs []journal.Record
-		recs, ended, err = e.more(ctx, r, next)
+		recs, err := e.Store.Records(ctx, r.Owner, r.Run, next)
 		now := e.Clock.Now()
 		switch {
 		case err == nil:
@@ -96,38 +98,28 @@ func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error
 		case failing.IsZero():
 			failing = now
 		}
-		for i := range recs {
-			f.take(ctx, recs[i])
+		for _, rec := range recs {
+			f.take(ctx, rec)
+			ended = rec.Kind == KindEnd
 		}
 		if ended {
 			return true, nil
 		}
 		next += int64(len(recs))
-		if err == nil {
-			e.watched.read(r, next)
+		every := lookOften
+		if e.Announced() {
+			every = lookSeldom
 		}
+		look, stop := e.Clock.After(every)
 		select {
 		case <-r.told:
+		case <-look:
 		case <-ctx.Done():
+		}
+		if stop(); ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 	}
-}
-
-// more gives the records of a run from number next on, and whether they are the last.
-func (e *Engine) more(ctx context.Context, r *followed, next int64) (recs []journal.Record, ended bool, err error) {
-	if e.watched.mayBeOver(r) { // asked before the records, so that none is missing in the end
-		row, err := e.Store.Run(ctx, r.Owner, r.Run)
-		if err != nil {
-			return nil, false, err
-		}
-		ended = row.Status != journal.Running
-	}
-	recs, err = e.Store.Records(ctx, r.Owner, r.Run, next)
-	if err != nil {
-		return nil, false, err
-	}
-	return recs, ended || len(recs) > 0 && recs[len(recs)-1].Kind == KindEnd, nil
 }
 
 // follower folds the records of a run that is not driven here, to tell what its steps decide.
@@ -150,7 +142,6 @@ func (f *follower) take(ctx context.Context, r journal.Record) {
 		}
 		if f.lost = err != nil; !f.lost {
 			f.f, f.view = NewFold(a, tree), &View{ID: f.r.Run, Owner: f.r.Owner, store: f.e.Store}
-			f.r.feed.follow(tree)
 		}
 	}
 	if f.lost {
@@ -158,7 +149,7 @@ func (f *follower) take(ctx context.Context, r journal.Record) {
 	}
 	step, err := f.f.takeIn(r, f.view)
 	if step {
-		f.r.feed.step(r.Seq, f.f.trace.latest())
+		f.r.feed.step(f.f.lastStep())
 	}
 	f.lost = err != nil
 }

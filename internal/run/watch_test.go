@@ -123,23 +123,6 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 	})
 }
 
-func TestWatcherThatFellBehindIsNotWrong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.streams("a", "one two three four")
-		live := start(t, w.engine(newStore(t), "one"), `<Do what="r:a" got="{got}"/>`)
-		got := &seen{}
-		for u := range live.Watch(t.Context(), 0) {
-			got.add(u)
-			if u.Piece != nil && got.Pieces == 2 {
-				pass(time.Minute)
-			}
-		}
-		same(t, "what it saw", got, &seen{Kinds: []string{"start", "completion", "trace", "end"},
-			Text: map[uint64]string{1: "one two three four "}, Pieces: 3})
-	})
-}
-
 func TestTextOfEffectsThatStreamAtOnceIsKeptApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

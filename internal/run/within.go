@@ -38,7 +38,7 @@ func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx contex
 		case ctx.Err() != nil:
 			return EndRecord{}, e.leaveWithin(ctx, k)
 		case isAway(err):
-			e.pauseWithin(ctx)
+			pause(ctx, e.Clock, awayPause)
 		case is:
 			return EndRecord{}, wrong.error
 		case errors.Is(err, errElsewhere):
@@ -49,7 +49,7 @@ func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx contex
 			existed = true
 			continue
 		case lostBy(err) == LostTaken:
-			e.pauseWithin(ctx)
+			pause(ctx, e.Clock, awayPause)
 		default:
 			return e.giveUpWithin(ctx, k, err)
 		}
@@ -122,7 +122,7 @@ func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Ru
 	if err != nil {
 		return nil, err
 	}
-	return e.resume(lifeWithin(ctx), k, anyhow, exit)
+	return e.resume(lifeWithin(ctx), k, false, nil, exit)
 }
 
 // enterWithin counts one more run, which takes no room.
@@ -153,19 +153,9 @@ func (e *Engine) lookWithin(ctx context.Context, k journal.Key) {
 	defer stop()
 	for _, err := range e.Watch(looking, k.Owner, k.Run, 0) {
 		if err != nil {
-			e.pauseWithin(ctx)
+			pause(ctx, e.Clock, awayPause)
 			return
 		}
-	}
-}
-
-// pauseWithin lets what passes soon pass: a journal that is away, a run that is being freed.
-func (e *Engine) pauseWithin(ctx context.Context) {
-	pause, stop := e.Clock.After(awayPause)
-	defer stop()
-	select {
-	case <-pause:
-	case <-ctx.Done():
 	}
 }
 

@@ -379,33 +379,3 @@ func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
 		})
 	}
 }
-
-func TestNodesWithRoomForOneFinishTheParentsAndChildrenOfAProcessThatDied(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		release := w.holds("a", false)
-		defer release()
-		dying := &journaltest.Mortal{Store: store}
-		dead := w.parents(dying, "dead", nil)
-		var parents []string
-		for range 3 {
-			parents = append(parents, start(t, dead, twoChildren).ID)
-		}
-		synctest.Wait()
-		dying.Die()
-		w.mu.Lock()
-		w.takes("a", time.Second)
-		w.mu.Unlock()
-		for _, holder := range []string{"one", "two"} {
-			works(t, store, w.parents(store, holder, nil, func(c *run.Config) { c.MostRuns = 1 }))
-		}
-		for _, id := range parents {
-			_, r := ends(t, store, id)
-			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "a B"})
-		}
-		same(t, "runs", count(t, store), 9)
-		same(t, "times that a was read", times(w.begun(), "read a"), 2*len(parents))
-		same(t, "times that b was read", times(w.begun(), "read b"), len(parents))
-	})
-}

@@ -16,21 +16,6 @@ import (
 	"sibyl/internal/run"
 )
 
-// suspends has what is under way under a name fail for now, and whatever is asked of it, until the function it returns is called.
-func (w *world) suspends(name string, wait <-chan struct{}) (free func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.do[name] = func(context.Context, run.Job) (any, error) {
-		<-wait
-		return "half of " + name, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
-	}
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.do, name)
-	}
-}
-
 func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 	for order, before := range orders {
 		t.Run(order, func(t *testing.T) {
@@ -75,24 +60,6 @@ func TestSuspendedRunThatIsStoppedEndsTheSuspendedRunOfItsEffect(t *testing.T) {
 			end, _ := ends(t, store, id)
 			same(t, "status", end.Status, journal.Cancelled)
 		}
-	})
-}
-
-func TestRunThatAnotherProcessSuspendsSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		gate := make(chan struct{})
-		free := w.suspends("a", gate)
-		e := w.parents(store, "one", nil)
-		live := apart(t, w, store, e, oneChild)
-		synctest.Wait()
-		close(gate)
-		end, _ := waitSoon(t, "the parent", live)
-		same(t, "status", end.Status, journal.Running)
-		free()
-		_, r := waitSoon(t, "the parent", resume(t, e, live.ID))
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
 	})
 }
 
@@ -360,48 +327,4 @@ func TestOfTwoThatBeginTheSameRunBothGetItsEnd(t *testing.T) {
 			})
 		})
 	}
-}
-
-// worn is a store that says so often how a run stands, and no more.
-type worn struct {
-	*counting
-	most int
-}
-
-func (w worn) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	if w.times("run") >= w.most {
-		return journal.Run{}, fmt.Errorf("asked %d times: %w", w.most, journaltest.ErrDead)
-	}
-	return w.counting.Run(ctx, o, id)
-}
-
-func TestRunThatThisProcessCanNotLetGoOfIsWaitedForWithPauses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		release := w.holds("a", true)
-		defer release()
-		asked := newCounting(t)
-		asked.Store = store
-		e := w.engine(worn{asked, 300}, "one")
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			end, err := within(t, e, childSpec)
-			if err != nil {
-				t.Errorf("the effect gets %v", err)
-				return
-			}
-			same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
-		}()
-		synctest.Wait()
-		// Another process was faster once, and is gone: the driver here loses the run, and its effect heeds nothing.
-		again := journal.Record{Seq: 1, At: time.Now(), Kind: run.KindResume, Data: []byte(`{"holder":"two","build":"test","now":0}`)}
-		if err := store.Append(t.Context(), ada, "child", []journal.Record{again}, nil); err != nil {
-			t.Fatal(err)
-		}
-		pass(40 * time.Second)
-		release()
-		<-over
-	})
 }

@@ -260,69 +260,44 @@ func apart(t *testing.T, w *world, store journal.Store, e *run.Engine, body stri
 	return resume(t, e, dead.ID)
 }
 
-func TestEffectThatTheTreeGivesUpEndsItsRun(t *testing.T) {
-	const body = `<Fallback><Timeout msec="40000"><Do what="c:a" got="{got}"/></Timeout><Add add="late" got="{got}"/></Fallback>`
-	inBoth(t, body, func(t *testing.T, at where) {
-		_, r := waitSoon(t, "the parent", at.parent)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "late"})
-		end, _ := ends(t, at.wire, at.child)
-		same(t, "status of the child", end.Status, journal.Cancelled)
-	})
-}
-
-func TestRunOfAnEffectThatAPersonCancelsGivesItsEndToTheEffect(t *testing.T) {
-	inBoth(t, oneChild, func(t *testing.T, at where) {
-		if err := at.e.Cancel(t.Context(), ada, at.child, "not this one"); err != nil {
-			t.Fatal(err)
-		}
-		_, r := waitSoon(t, "the parent", at.parent)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "cancelled"})
-	})
-}
-
-func TestRunThatAPersonCancelsEndsTheRunOfItsEffectWhoeverDrivesIt(t *testing.T) {
-	inBoth(t, oneChild, func(t *testing.T, at where) {
-		at.parent.Cancel("enough")
-		end, r := waitSoon(t, "the parent", at.parent)
-		same(t, "status", end.Status, journal.Cancelled)
-		same(t, "what was under way", r.Under, []string{"child a:  !cancelled"})
-		end, _ = ends(t, at.wire, at.child)
-		same(t, "status of the child", end.Status, journal.Cancelled)
-	})
-}
-
-func TestRunOfAWithdrawnEffectIsStoppedThoughTheJournalIsAway(t *testing.T) {
-	inBoth(t, oneChild, func(t *testing.T, at where) {
-		at.wire.cutOffAfter(run.KindCancel)
-		at.parent.Cancel("enough")
-		pass(5 * time.Second)
-		at.wire.cutOff(false)
-		end, _ := waitSoon(t, "the parent", at.parent)
-		same(t, "status", end.Status, journal.Cancelled)
-		end, _ = ends(t, at.wire, at.child)
-		same(t, "status of the child", end.Status, journal.Cancelled)
-	})
-}
-
-func TestParentWaitsForAJournalThatIsAway(t *testing.T) {
-	inBoth(t, oneChild, func(t *testing.T, at where) {
-		at.wire.cutOff(true)
-		at.free()
-		pass(5 * time.Second)
-		at.wire.cutOff(false)
-		_, r := waitSoon(t, "the parent", at.parent)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
-	})
-}
-
-func TestParentGetsTheEndOfARunThatAnotherProcessDrives(t *testing.T) {
-	inBoth(t, oneChild, func(t *testing.T, at where) {
-		began := time.Now()
-		at.free()
-		_, r := waitSoon(t, "the parent", at.parent)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it came to know of it after %v", took)
-		}
-	})
+func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
+	const patient = `<Fallback><Timeout msec="40000"><Do what="c:a" got="{got}"/></Timeout><Add add="late" got="{got}"/></Fallback>`
+	cancelled := stopped("enough", "child a:  !cancelled")
+	for name, c := range map[string]struct {
+		body  string
+		does  func(t *testing.T, at where)
+		want  result
+		child journal.Status
+	}{
+		"the child ends":        {oneChild, func(_ *testing.T, at where) { at.free() }, result{Ended: "SUCCESS", Got: "A"}, journal.Done},
+		"the tree gives it up":  {patient, func(*testing.T, where) {}, result{Ended: "SUCCESS", Got: "late"}, journal.Cancelled},
+		"the parent is stopped": {oneChild, func(_ *testing.T, at where) { at.parent.Cancel("enough") }, cancelled, journal.Cancelled},
+		"the child is stopped": {oneChild, func(t *testing.T, at where) {
+			if err := at.e.Cancel(t.Context(), ada, at.child, "not this one"); err != nil {
+				t.Error(err)
+			}
+		}, result{Ended: "SUCCESS", Got: "cancelled"}, journal.Cancelled},
+		"the parent is stopped while the journal is away": {oneChild, func(_ *testing.T, at where) {
+			at.wire.cutOffAfter(run.KindCancel)
+			at.parent.Cancel("enough")
+			pass(5 * time.Second)
+			at.wire.cutOff(false)
+		}, stopped("enough"), journal.Cancelled},
+		"the child ends while the journal is away": {oneChild, func(_ *testing.T, at where) {
+			at.wire.cutOff(true)
+			at.free()
+			pass(5 * time.Second)
+			at.wire.cutOff(false)
+		}, result{Ended: "SUCCESS", Got: "A"}, journal.Done},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBoth(t, c.body, func(t *testing.T, at where) {
+				c.does(t, at)
+				_, r := waitSoon(t, "the parent", at.parent)
+				same(t, "outcome", r, c.want)
+				end, _ := ends(t, at.wire, at.child)
+				same(t, "status of the child", end.Status, c.child)
+			})
+		})
+	}
 }

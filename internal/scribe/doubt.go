@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 )
 
@@ -21,8 +22,8 @@ type unit struct {
 
 func (u unit) span() float64 { return u.end - u.start }
 
-// unitsOf takes a transcript apart; text is all of it, laid out.
-func unitsOf(said model.Transcript, text string, start float64) (units []unit) {
+// unitsOf takes a transcript apart; all is its text, laid out.
+func unitsOf(said model.Transcript, all string, start float64) (units []unit) {
 	for _, s := range said.Segments {
 		if part := strings.TrimSpace(s.Text); part != "" {
 			units = append(units, unit{text: part, words: search.Words(part), start: start + s.Start, end: start + s.End,
@@ -32,33 +33,16 @@ func unitsOf(said model.Transcript, text string, start float64) (units []unit) {
 	if units != nil {
 		return units
 	}
-	for _, sentence := range sentences(text) {
-		units = append(units, unit{text: sentence, words: search.Words(sentence)})
+	for _, s := range text.Sentences(all) {
+		part := all[s.From:s.To]
+		units = append(units, unit{text: part, words: search.Words(part)})
 	}
 	return units
-}
-
-// sentences takes a text apart at marks that end one, and at lines.
-func sentences(text string) (all []string) {
-	for line := range strings.Lines(text) {
-		begin := 0
-		for i, r := range line {
-			after := i + utf8.RuneLen(r)
-			if strings.ContainsRune(".!?…。！？", r) && (after == len(line) || strings.ContainsAny(line[after:after+1], " \n") || r > 0x2FFF) {
-				all = append(all, strings.TrimSpace(line[begin:after]))
-				begin = after
-			}
-		}
-		all = append(all, strings.TrimSpace(line[begin:]))
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 // From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well, and decodes anew where
 // the mean logarithm of its tokens' probabilities is below -1.
 const (
-	silentShare  = 0.8  // of a unit, in which nobody speaks
-	doubtedShare = 0.5  // of one, in support of another sign
 	noSpeech     = 0.6  // as the transcriber says
 	someNoSpeech = 0.3  // in support of another sign
 	unsure       = 0.35 // of the transcriber's confidence
@@ -76,35 +60,30 @@ const (
 // What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a pace at which nobody
 // speaks. Known phrases add to that. Only credits, which nobody says, are told by their words alone; what people may say
 // needs another sign, or to be all that there is.
-func doubts(units []unit, silent []Stretch) (flags []Flag) {
+func doubts(units []unit) (flags []Flag) {
 	known := phrases()
 	alone := !slices.ContainsFunc(units, func(u unit) bool { return sortOf(known, u.words) == "" })
 	for i := 0; i < len(units); i++ {
 		u := units[i]
+		kind := u.doubt(sortOf(known, u.words), alone)
 		if n := run(units[i:]); n >= repeats {
-			last := units[i+n-1]
-			flags = append(flags, Flag{Kind: Ghost, Text: short(u.text), Start: u.start, End: last.end})
+			kind = Ghost
 			i += n - 1
-			continue
 		}
-		if kind := u.doubt(sortOf(known, u.words), alone, share(u, silent)); kind != "" {
-			flags = append(flags, Flag{Kind: kind, Text: short(u.text), Start: u.start, End: u.end})
+		if kind != "" {
+			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start, End: units[i].end})
 		}
 	}
 	return flags
 }
 
-// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, alone says that there are only such, and
-// silent is the share of it in which nobody speaks.
-func (u unit) doubt(phrase string, alone bool, silent float64) string {
-	pace := u.pace()
-	weak := silent >= doubtedShare || u.noSpeech >= someNoSpeech || pace || u.confidence > 0 && u.confidence < unsure
+// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that there are only such.
+func (u unit) doubt(phrase string, alone bool) string {
+	weak := u.pace() || u.confidence > 0 && u.confidence < unsure
 	switch {
-	case phrase == credit, phrase != "" && (alone || weak), cyclic(u.words):
+	case phrase == credit, phrase != "" && (alone || weak || u.noSpeech >= someNoSpeech), cyclic(u.words):
 		return Ghost
-	case silent >= silentShare:
-		return Silence
-	case u.noSpeech >= noSpeech, pace, u.confidence > 0 && u.confidence < unsure:
+	case weak, u.noSpeech >= noSpeech:
 		return LowConfidence
 	}
 	return ""
@@ -127,42 +106,16 @@ func run(units []unit) int {
 
 // cyclic says whether words are the same few again and again.
 func cyclic(words []string) bool {
-	if len(words) < cycleWords {
-		return false
-	}
-	for period := 1; period <= len(words)/cycles; period++ {
-		same := 0
-		for i := period; i < len(words) && words[i] == words[i-period]; i++ {
-			same++
-		}
-		if same == len(words)-period {
+	for period := 1; len(words) >= cycleWords && period <= len(words)/cycles; period++ {
+		if slices.Equal(words[period:], words[:len(words)-period]) {
 			return true
 		}
 	}
 	return false
 }
 
-// share is how much of u lies in stretches in which nobody speaks, 0-1; they do not overlap.
-func share(u unit, silent []Stretch) float64 {
-	if u.span() <= 0 {
-		return 0
-	}
-	covered := 0.0
-	for _, s := range silent {
-		covered += max(0, min(u.end, s.End)-max(u.start, s.Start))
-	}
-	return covered / u.span()
-}
-
 // mostText bounds the text of a flag, in characters.
 const mostText = 200
-
-func short(text string) string {
-	if utf8.RuneCountInString(text) <= mostText {
-		return text
-	}
-	return string([]rune(text)[:mostText-1]) + "…"
-}
 
 // The sorts of phrases that transcribers are known to invent; ghosts.txt says what they are.
 const (
@@ -179,8 +132,8 @@ type phrase struct{ sort, words string }
 
 func phrases() (known []phrase) {
 	for line := range strings.Lines(ghosts) {
-		sort, text, _ := strings.Cut(line, " ")
-		if words := joined(search.Words(text)); sort != "#" && words != "" {
+		sort, said, _ := strings.Cut(line, " ")
+		if words := joined(search.Words(said)); sort != "#" && words != "" {
 			known = append(known, phrase{sort, words})
 		}
 	}
@@ -189,19 +142,16 @@ func phrases() (known []phrase) {
 
 // sortOf is the first sort of phrase that words are; "" for none.
 func sortOf(known []phrase, words []string) string {
-	text := joined(words)
+	all := joined(words)
 	for _, p := range known {
-		if text == p.words || p.sort != farewell && strings.HasPrefix(text, p.words) {
+		if all == p.words || p.sort != farewell && strings.HasPrefix(all, p.words) {
 			return p.sort
 		}
 	}
 	return ""
 }
 
+// joined are words with a space behind each.
 func joined(words []string) string {
-	var out strings.Builder
-	for _, w := range words {
-		out.WriteString(w + " ")
-	}
-	return out.String()
+	return strings.Join(append(words[:len(words):len(words)], ""), " ")
 }

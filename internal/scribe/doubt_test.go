@@ -16,7 +16,6 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 	var vectors []struct {
 		About    string
 		Text     string
-		Silences [][2]float64
 		Segments []struct {
 			Start, End float64
 			Text       string
@@ -38,24 +37,14 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 			said.Text += " " + s.Text
 			said.Segments = append(said.Segments, model.Segment{Start: s.Start, End: s.End, Text: s.Text, NoSpeech: s.NoSpeech, Confidence: s.Confidence})
 		}
-		var silences []Stretch
-		for _, s := range v.Silences {
-			silences = append(silences, Stretch{s[0], s[1]})
-		}
 		var d draft
-		d.add(piece{}, said, silences)
+		d.add(piece{}, said)
 		if diff := cmp.Diff(v.Flags, d.flags()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", v.About, diff)
 		}
 		if got := d.text.String(); strings.TrimSpace(said.Text) != got {
 			t.Errorf("%s: the text became %q", v.About, got)
 		}
-	}
-}
-
-func TestLongTextOfAFlagIsShortened(t *testing.T) {
-	if got := []rune(short(strings.Repeat("é", mostText+1))); len(got) != mostText || got[mostText-1] != '…' {
-		t.Errorf("%d characters", len(got))
 	}
 }
 
@@ -87,7 +76,7 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 		{"One, two.", []model.Segment{at(0, 1, "One."), at(4, 5, "Two.")}, "One, two."},
 		{"", []model.Segment{at(0, 1, "One.")}, ""},
 	} {
-		if got := laidOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
+		if got, _ := laidOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
 			t.Errorf("%q of %v became %q; want %q", c.text, c.segments, got, c.want)
 		}
 	}
@@ -115,11 +104,11 @@ func FuzzLayoutLosesAndAddsNoWord(f *testing.F) {
 				return r
 			}, s)
 		}
-		if got := laidOut(said); bare(got) != bare(text) {
+		if got, _ := laidOut(said); bare(got) != bare(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 		var d draft
-		d.add(piece{}, said, nil)
+		d.add(piece{}, said)
 		for _, flag := range d.flags() {
 			if flag.Kind == "" {
 				t.Errorf("%q has a flag without a kind", text)

@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,79 +18,82 @@ type draft struct {
 	language string
 	end      float64 // of the parts so far
 	spoken   float64 // when somebody spoke last, as far as it is known
-	timed    bool    // spoken is known
 	units    []unit
-	silent   []Stretch // of the file
-	quiet    []Flag    // parts that were not sent
+	quiet    []Flag // parts that were not sent
 	times    []Time
 }
 
 // silence is a part in which nobody speaks.
 func (d *draft) silence(p piece) {
 	d.end = p.start + p.seconds
-	stretch := Stretch{p.start, d.end}
-	d.silent = append(d.silent, stretch)
-	d.quiet = append(d.quiet, Flag{Kind: Silence, Start: stretch.Start, End: stretch.End})
+	d.quiet = append(d.quiet, Flag{Kind: Silence, Start: p.start, End: d.end})
 }
 
-// add is what a part says, and where nobody speaks in it.
-func (d *draft) add(p piece, said model.Transcript, silences []Stretch) {
+// add is what a part says.
+func (d *draft) add(p piece, said model.Transcript) {
 	d.end = p.start + max(p.seconds, said.Seconds)
-	for _, s := range silences {
-		d.silent = append(d.silent, Stretch{s.Start + p.start, s.End + p.start})
-	}
 	if d.language == "" {
 		d.language = code(said.Language)
 	}
-	text := laidOut(said)
+	text, times := laidOut(said)
 	if text == "" {
 		return
 	}
-	begins := p.start
-	if len(said.Segments) > 0 {
+	begins, spoken := p.start, d.end
+	if n := len(said.Segments); n > 0 {
 		begins += said.Segments[0].Start
+		spoken = p.start + said.Segments[n-1].End
 	}
 	if d.text.Len() > 0 {
-		d.text.WriteString(between(d.timed && begins-d.spoken >= paragraph))
+		d.text.WriteString(between(" ", begins-d.spoken))
 	}
-	d.times = append(d.times, timesOf(said, text, d.text.Len(), p.start)...)
+	for _, t := range times {
+		d.times = append(d.times, Time{d.text.Len() + t.At, p.start + t.Seconds})
+	}
 	d.text.WriteString(text)
-	d.spoken, d.timed = d.end, true
-	if n := len(said.Segments); n > 0 {
-		d.spoken = p.start + said.Segments[n-1].End
-	}
+	d.spoken = spoken
 	d.units = append(d.units, unitsOf(said, text, p.start)...)
 }
 
-func between(pause bool) string {
-	if pause {
+// between is what stands between two texts with white space and a pause between them.
+func between(space string, pause float64) string {
+	switch {
+	case pause >= paragraph, strings.Count(space, "\n") > 1:
 		return "\n\n"
+	case space == "":
+		return ""
 	}
 	return " "
 }
 
-// laidOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between segments.
-func laidOut(said model.Transcript) string {
-	text := strings.TrimSpace(said.Text)
+// laidOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between segments; and when each
+// segment is said, if it is made of them.
+func laidOut(said model.Transcript) (string, []Time) {
 	var out strings.Builder
-	last := 0.0
-	for i, s := range said.Segments {
+	var times []Time
+	rest, last := strings.TrimSpace(said.Text), 0.0
+	for _, s := range said.Segments {
 		part := strings.TrimSpace(s.Text)
-		gap := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
-		rest, found := strings.CutPrefix(text[gap:], part)
-		if !found { // the segments are not what the text is made of
-			return flowing(said.Text)
+		space := rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))]
+		after, found := strings.CutPrefix(rest[len(space):], part)
+		switch {
+		case !found:
+			return flowing(said.Text), nil
+		case part != "":
+			if out.Len() > 0 {
+				out.WriteString(between(space, s.Start-last))
+			}
+			times = append(times, Time{out.Len(), s.Start})
+			out.WriteString(flowing(part))
+			rest = after
 		}
-		if i > 0 && s.Start-last >= paragraph {
-			out.WriteString(between(true))
-		} else {
-			out.WriteString(text[:gap])
-		}
-		out.WriteString(part)
-		text, last = rest, s.End
+		last = s.End
 	}
-	out.WriteString(text)
-	return flowing(out.String())
+	if end := flowing(rest); end != "" && out.Len() > 0 {
+		out.WriteString(between(rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))], 0))
+	}
+	out.WriteString(flowing(rest))
+	return out.String(), times
 }
 
 // flowing is a text whose lines are joined, but for an empty one between paragraphs.
@@ -110,36 +114,9 @@ func flowing(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// within is how far behind the one before a segment is looked for, in bytes: what stands between is white space.
-const within = 100
-
-// timesOf finds the segments of a transcript in its text, which is laid out, and begins at a byte and a second of a whole.
-func timesOf(said model.Transcript, text string, begins int, start float64) (times []Time) {
-	at := 0
-	for _, s := range said.Segments {
-		part := flowing(s.Text)
-		found := strings.Index(text[at:min(len(text), at+len(part)+within)], part)
-		if part == "" || found < 0 {
-			continue
-		}
-		at += found
-		times = append(times, Time{begins + at, start + s.Start})
-		at += len(part)
-	}
-	return times
-}
-
 // flags are those of the parts that were not sent, and of what is doubtful in the others, by time.
 func (d *draft) flags() []Flag {
-	all := append(slices.Clone(d.quiet), doubts(d.units, d.silent)...)
-	slices.SortStableFunc(all, func(a, b Flag) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return 0
-	})
+	all := append(slices.Clone(d.quiet), doubts(d.units)...)
+	slices.SortStableFunc(all, func(a, b Flag) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }

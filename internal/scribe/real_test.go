@@ -11,7 +11,6 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/openai"
 	"sibyl/internal/model/speech"
-	"sibyl/internal/model/whisper"
 	"sibyl/internal/scribe"
 )
 
@@ -31,15 +30,15 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
-	server := modeltest.NewOpenAIServer(t, answer)
+	server := modeltest.NewServer(t, answer)
 	m := openai.New(openai.Config{Provider: "house", Model: "whisper", BaseURL: server.BaseURL})
 	defer m.Close()
 	check("OpenAI's protocol", scribe.Config{Transcriber: m, Limits: hosted}, "Hello.\n\nHello.")
 	if r := server.Requests(); len(r) != 2 || !strings.HasPrefix(r[0].File, "wav ") || r[1].Form.Get("language") != "en" {
 		t.Errorf("%d requests", len(r))
 	}
-	local := modeltest.NewWhisperServer(t, answer)
-	s := whisper.New(whisper.Config{BaseURL: local.BaseURL, Local: true})
+	local := modeltest.NewServer(t, answer)
+	s := speech.NewServer(speech.ServerConfig{BaseURL: local.BaseURL, Local: true})
 	defer s.Close()
 	check("whisper.cpp", scribe.Config{Transcriber: s, Limits: plain}, "Hello.\n\nHello.")
 	if r := local.Requests(); len(r) != 2 || !strings.HasPrefix(r[1].File, "wav 25 ") {

@@ -2,7 +2,7 @@
 //
 // Guarantees:
 //   - What the transcriber can't take is converted, and what is too large or too long is split, its times put back; where the machine
-//     can't do that, it is refused by name (ErrFormat, ErrTooLarge), with what would help.
+//     can't do that, the error says what would help.
 //   - Silence is not sent: neither a file nor a part in which nobody speaks. What is doubtful in a transcript stays in it, and is flagged.
 //   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are as it gives them.
 //   - A part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends all that goes on.
@@ -11,6 +11,7 @@
 package scribe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,46 +19,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"sibyl/internal/audio"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
-// Why a file is not transcribed: a *model.Error of kind Invalid wraps one of them.
-var (
-	ErrUnset      = errors.New("nothing is set that transcribes")
-	ErrUnreadable = errors.New("the audio can't be read")
-	ErrFormat     = errors.New("the transcriber does not take this format")
-	ErrTooLarge   = errors.New("the audio is too large for the transcriber")
-)
-
-// Audio looks into audio files and changes them. Errors are of the file, unless the context is done.
+// Audio looks into audio files and changes them, as audio.Tools does.
 type Audio interface {
-	Probe(ctx context.Context, file string) (Info, error)
-
-	// Convert writes file in the format that the ending of out names: wav (16 kHz, one channel), ogg (Opus) or flac.
+	Probe(ctx context.Context, file string) (audio.Info, error)
 	Convert(ctx context.Context, file, out string) error
-
-	// Split writes parts of at most so many seconds, of the same format, into a folder.
-	Split(ctx context.Context, file, folder string, seconds int) ([]Part, error)
+	Split(ctx context.Context, file, folder string, seconds int) ([]audio.Part, error)
 }
-
-// Info is what an audio file is. Nil: not known.
-type Info struct {
-	Format  string // "ogg", "webm", "wav", "mp3", "m4a", "flac"
-	Codec   string
-	Seconds *float64
-	Silent  *bool
-}
-
-// Part is a piece of an audio file that begins at Start, in seconds.
-type Part struct {
-	File           string
-	Start, Seconds float64
-}
-
-// Stretch is from when to when in an audio file, in seconds.
-type Stretch struct{ Start, End float64 }
 
 // Config is what a Scribe is made of. Only Audio is needed.
 type Config struct {
@@ -73,9 +46,6 @@ type Config struct {
 	Offers  []string
 
 	Audio Audio
-
-	// Silences finds where nobody speaks in a file. Nil: that is not known of parts of one.
-	Silences func(ctx context.Context, file string) ([]Stretch, error)
 
 	Folder string // for what is made on the way; "": the system's own
 }
@@ -96,7 +66,7 @@ type Time struct {
 
 // The kinds of flags.
 const (
-	Silence       = "silence"        // nobody speaks there, whatever the text says
+	Silence       = "silence"        // nobody speaks there, and it was not sent
 	Ghost         = "ghost"          // likely the transcriber's own invention
 	LowConfidence = "low_confidence" // the transcriber, or the pace of the words, casts doubt on it
 )
@@ -124,11 +94,8 @@ func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
 	}
-	says := s.Problem
-	if says == "" {
-		says = "set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the address of a whisper.cpp server, " +
-			"or transcription.command to a program that prints what is said in a file"
-	}
+	says := cmp.Or(s.Problem, "set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the address of a "+
+		"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
 	if len(s.Offers) > 0 {
 		says += "; this machine has " + strings.Join(s.Offers, ", or ")
 	}
@@ -143,30 +110,23 @@ type Listener struct {
 
 // Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config.
 func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
-	progress := l.Progress
-	if progress == nil {
-		progress = func(int, int) {}
+	if l.Progress == nil {
+		l.Progress = func(int, int) {}
 	}
-	j := job{Scribe: s, file: file, language: base(language)}
-	if l.Wait != nil {
-		j.wait = func(w model.Wait) error {
-			l.Wait(w)
-			return nil
-		}
+	if l.Wait == nil {
+		l.Wait = func(model.Wait) {}
 	}
-	if j.language == "" {
-		j.language = base(s.Language)
-	}
+	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(base(language), base(s.Language))}
 	if s.Transcriber == nil {
-		return Transcript{}, j.refuse(ErrUnset, s.Missing())
+		return Transcript{}, j.refuse("%s", s.Missing())
 	}
 	info, err := s.Audio.Probe(ctx, file)
 	if err != nil {
-		return Transcript{}, j.failed(ctx, ErrUnreadable, err)
+		return Transcript{}, j.failed(ctx, fmt.Errorf("the audio can't be read: %w", err))
 	}
 	seconds := known(info.Seconds)
 	if info.Silent != nil && *info.Silent {
-		progress(1, 1)
+		l.Progress(1, 1)
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
 	}
 	if j.folder, err = os.MkdirTemp(s.Folder, "sibyl-audio-*"); err != nil {
@@ -177,21 +137,21 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if err != nil {
 		return Transcript{}, err
 	}
-	return j.all(ctx, pieces, seconds, progress)
+	return j.all(ctx, pieces, seconds)
 }
 
 // job is the transcription of one file.
 type job struct {
 	*Scribe
+	Listener
 	file     string
 	language string
 	folder   string // of what is made on the way
-	wait     func(model.Wait) error
 }
 
 // all transcribes the pieces, in order.
-func (j *job) all(ctx context.Context, pieces []piece, seconds float64, progress func(done, of int)) (Transcript, error) {
-	progress(0, len(pieces))
+func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
+	j.Progress(0, len(pieces))
 	var whole draft
 	for i, p := range pieces {
 		if p.silent {
@@ -201,20 +161,13 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64, progress
 			if err != nil {
 				return Transcript{}, partly(err, i+1, len(pieces))
 			}
-			silences, err := j.silences(ctx, p, said)
-			if err != nil {
-				return Transcript{}, err
-			}
-			whole.add(p, said, silences)
+			whole.add(p, said)
 		}
-		progress(i+1, len(pieces))
+		j.Progress(i+1, len(pieces))
 	}
-	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: seconds, Flags: whole.flags(), Times: whole.times}
+	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: cmp.Or(seconds, whole.end), Flags: whole.flags(), Times: whole.times}
 	if t.Language == "" && t.Text != "" {
 		t.Language = j.language
-	}
-	if t.Seconds == 0 {
-		t.Seconds = whole.end
 	}
 	return t, nil
 }
@@ -224,70 +177,47 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
 		if err != nil {
-			return &model.Error{Kind: model.Invalid, Model: j.By, Message: "the audio can't be opened: " + bare(err).Error(), Err: ErrUnreadable}
+			return j.refuse("the audio can't be opened: %v", bare(err))
 		}
-		defer func() { _ = f.Close() }()
+		defer func() { _ = f.Close() }() // opened for reading only
 		// The name tells a server the format, and nobody how the file is called here.
-		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: content{f}, Language: j.language})
+		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f, Language: j.language})
 		return err
-	}, j.wait)
-	return said, j.ours(err)
+	}, func(w model.Wait) error {
+		j.Wait(w)
+		return nil
+	})
+	if failed := (*model.Error)(nil); err != nil && !errors.As(err, &failed) {
+		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
+	}
+	return said, err
 }
 
-// silences are the stretches of a piece in which nobody speaks, if any times are there to compare them with.
-func (j *job) silences(ctx context.Context, p piece, said model.Transcript) ([]Stretch, error) {
-	if j.Silences == nil || len(said.Segments) == 0 {
-		return nil, nil
-	}
-	found, err := j.Silences(ctx, p.file)
-	if ctx.Err() != nil {
-		return nil, j.failed(ctx, ErrUnreadable, err)
-	}
-	return found, nil // without them less is flagged, and nothing is lost
-}
-
-// ours is err as a *model.Error.
-func (j *job) ours(err error) error {
-	var failed *model.Error
-	if err == nil || errors.As(err, &failed) {
-		return err
-	}
-	return &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
-}
-
-// failed is the error of a step on the way, for a reason of ours.
-func (j *job) failed(ctx context.Context, why, err error) error {
+// failed is the error of a step on the way.
+func (j *job) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &model.Error{Kind: model.KindOf(ctx.Err()), Model: j.By, Err: ctx.Err()}
 	}
-	return j.refuse(why, fmt.Sprintf("%v: %s", why, j.clean(err)))
+	return j.refuse("%s", j.clean(err))
 }
 
 // refuse is the error for a file that is not transcribed.
-func (j *job) refuse(why error, message string) error {
-	by := j.By
-	if by == "" {
-		by = "transcription"
-	}
-	return &model.Error{Kind: model.Invalid, Model: by, Message: message, Err: why}
+func (j *job) refuse(format string, args ...any) *model.Error {
+	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"), Message: fmt.Sprintf(format, args...)}
 }
 
-// mostWords bounds what an error repeats of another's, in bytes.
+// mostWords bounds what an error repeats of another's, in characters.
 const mostWords = 500
 
 // clean is what err says on one line, without the folders of this machine.
 func (j *job) clean(err error) string {
-	text := err.Error()
+	said := err.Error()
 	for _, folder := range []string{j.folder, filepath.Dir(j.file)} {
 		if len(folder) > 1 {
-			text = strings.ReplaceAll(text, folder+string(filepath.Separator), "")
+			said = strings.ReplaceAll(said, folder+string(filepath.Separator), "")
 		}
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > mostWords {
-		text = strings.ToValidUTF8(text[:mostWords], "") + "…"
-	}
-	return text
+	return text.Brief(said, mostWords)
 }
 
 // bare is err without the path that it is of.
@@ -313,26 +243,6 @@ func partly(err error, part, of int) error {
 	return &told
 }
 
-// content is a file that names itself in no error.
-type content struct{ file *os.File }
-
-func (c content) Read(b []byte) (int, error) {
-	n, err := c.file.Read(b)
-	return n, bareOrNil(err)
-}
-
-func (c content) Seek(offset int64, whence int) (int64, error) {
-	n, err := c.file.Seek(offset, whence)
-	return n, bareOrNil(err)
-}
-
-func bareOrNil(err error) error {
-	if err == nil {
-		return nil
-	}
-	return bare(err)
-}
-
 func known(seconds *float64) float64 {
 	if seconds == nil || *seconds < 0 {
 		return 0
@@ -345,6 +255,3 @@ func base(tag string) string {
 	language, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tag)), "_", "-"), "-")
 	return language
 }
-
-// lasting is a number of seconds as a time.
-func lasting(seconds int) time.Duration { return time.Duration(seconds) * time.Second }

@@ -66,7 +66,7 @@ func (s *Service) await(ctx context.Context, k journal.Key) error {
 	defer stop()
 	if !s.config.Engine.Driven(r) {
 		// Somebody else may take it up at the same moment, and without room here it has to wait for others.
-		if _, err := s.config.Engine.ResumeNow(context.WithoutCancel(ctx), k.Owner, k.Run); errors.Is(err, run.ErrIncompatible) {
+		if _, err := s.config.Engine.Resume(context.WithoutCancel(ctx), k.Owner, k.Run, run.AtOnce); errors.Is(err, run.ErrIncompatible) {
 			return err
 		}
 	}

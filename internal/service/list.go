@@ -237,18 +237,18 @@ type Retired struct {
 	Sessions  int
 }
 
-// Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
-// how many; also before an error. Where the clock may have leapt it removes nothing, and the error is a LeapError.
-func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (all []Retired, err error) {
-	now := s.config.Now()
-	if err := s.unleapt(ctx, owner, now); err != nil {
-		return nil, err
+// Retire removes sessions that nobody had used for the retention of their assistant at that time, at most limit of them, one a
+// transaction, and says how many; also before an error. At the zero time nothing is that old.
+func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time, limit int) (all []Retired, err error) {
+	if at.IsZero() {
+		return nil, nil
 	}
+	now := s.config.Now()
 	for _, a := range s.prunable() {
 		r := Retired{Assistant: a.Name, Unused: a.Retention}
 		for more := a.Retention > 0; more && err == nil && r.Sessions < limit; {
 			var left []journal.Tombstone
-			left, err = s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+			left, err = s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: at.Add(-a.Retention), Now: now, Limit: 1})
 			r.Sessions += len(left)
 			more = len(left) > 0
 		}

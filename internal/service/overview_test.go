@@ -235,8 +235,11 @@ func (w *scene) begin(wrong, after time.Duration) {
 }
 
 func (w *scene) record(id string, end *journal.End) {
-	n := w.next[id]
-	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: "x"}}, end); err != nil {
+	n, kind := w.next[id], "x"
+	if end != nil {
+		kind = run.KindEnd
+	}
+	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: kind}}, end); err != nil {
 		w.Fatal(err)
 	}
 	w.next[id], w.want[id] = n+1, append(w.want[id], fmt.Sprint(n))

@@ -346,9 +346,9 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		}
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "resumed", err, run.ErrSetAside)
-		_, err = s.ResumeNow(h.Context(), ada, id)
+		_, err = s.Resume(h.Context(), ada, id, run.AtOnce)
 		isError(h, "resumed at once", err, run.ErrSetAside)
-		same(h, "forced", h.wait(must(s.Force(h.Context(), ada, id))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
+		same(h, "forced", h.wait(must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
 		same(h, "state in the end", must(s.Run(h.Context(), ada, id))(h).State, "heard")
 	})
 }

@@ -43,7 +43,6 @@ type Service struct {
 
 	lookouts lookouts
 	used     usedSoFar
-	began    time.Time // with the reading of the monotonic clock
 }
 
 // New checks the configuration.
@@ -51,7 +50,7 @@ func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}, began: time.Now()}
+	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
 	for _, a := range c.Assistants {
 		if s.byName[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants have the name %s", a.Name)
@@ -286,31 +285,12 @@ func (s *Service) tree(a *assistant.Assistant) (file string, text []byte, err er
 
 // Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody drives it,
 // journal.ErrEnded if it has ended.
-func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
-	return s.resume(ctx, owner, id, s.config.Engine.Resume)
-}
-
-// ResumeNow is Resume that waits for nothing: run.ErrNoRoom without room here.
-func (s *Service) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
-	return s.resume(ctx, owner, id, s.config.Engine.ResumeNow)
-}
-
-// Force is Resume of a run that may be set aside: it is tried once more.
-func (s *Service) Force(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
-	return s.resume(ctx, owner, id, s.config.Engine.Force)
-}
-
-// ForceNow is Force that waits for nothing: run.ErrNoRoom without room here.
-func (s *Service) ForceNow(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
-	return s.resume(ctx, owner, id, s.config.Engine.ForceNow)
-}
-
-func (s *Service) resume(ctx context.Context, owner journal.Owner, id string, how func(context.Context, journal.Owner, string) (*run.Live, error)) (*Run, error) {
+func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
 	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
-	live, err := how(ctx, owner, id)
+	live, err := s.config.Engine.Resume(ctx, owner, id, how...)
 	if err != nil {
 		return nil, err
 	}

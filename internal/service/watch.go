@@ -88,7 +88,6 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 type Update struct {
 	Seq     int64           // the record that it belongs to; of text, the last before it
 	After   Place           // where a watch goes on after it
-	Shared  *run.Shared     // of a record, step or event: for what is made of it, once for all who watch
 	Record  *journal.Record // that was appended
 	Step    *Step           // that the tree has made
 	Event   *Event          // that a leaf of that step has emitted
@@ -152,14 +151,6 @@ type watcher struct {
 	start *run.StartRecord
 }
 
-// made are the updates of a record or a step, which all watchers share.
-type made struct {
-	all   []Update
-	start *run.StartRecord // of the first record
-}
-
-type updatesKey struct{}
-
 // updates gives those of one of the engine's. A panic of an assistant's code is an error of the watch: the runs beside it go on.
 func (w *watcher) updates(u run.Update) (all []Update, err error) {
 	defer func() {
@@ -176,11 +167,7 @@ func (w *watcher) updates(u run.Update) (all []Update, err error) {
 		}
 		return []Update{{Seq: w.at.Record, After: w.place(), Op: u.Piece.Op, Text: u.Piece.Text, Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
 	}
-	m := u.Shared.Make(updatesKey{}, func() any { return w.make(u) }).(made)
-	if m.start != nil {
-		w.start = m.start
-	}
-	for _, one := range m.all {
+	for _, one := range w.make(u) {
 		if w.at = one.After; w.at.Compare(w.from) > 0 {
 			all = append(all, one)
 		}
@@ -189,23 +176,23 @@ func (w *watcher) updates(u run.Update) (all []Update, err error) {
 }
 
 // make gives the updates of a record, or of the step on it, each with its place.
-func (w *watcher) make(u run.Update) (m made) {
+func (w *watcher) make(u run.Update) (all []Update) {
 	var at Place
 	if u.Record != nil {
 		at.Record = u.Record.Seq
 		if body, err := run.Read(*u.Record); err == nil && u.Record.Kind == run.KindStart {
-			m.start = body.(*run.StartRecord)
+			w.start = body.(*run.StartRecord)
 		}
-		m.all = []Update{{Record: u.Record, Lines: recordLines(u.Record)}}
+		all = []Update{{Record: u.Record, Lines: recordLines(u.Record)}}
 	} else {
 		at = Place{Record: u.Step.Record, Told: 1} // behind the record
-		m.all = w.decided(u.Step)
+		all = w.decided(u.Step)
 	}
-	for i := range m.all {
+	for i := range all {
 		at.Told++
-		m.all[i].Seq, m.all[i].After, m.all[i].Shared = at.Record, at, &run.Shared{}
+		all[i].Seq, all[i].After = at.Record, at
 	}
-	return m
+	return all
 }
 
 // decided are a step and its events.

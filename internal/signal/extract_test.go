@@ -126,14 +126,6 @@ func TestTextIsShownAsSoonAsItCantBeASignal(t *testing.T) {
 	}
 }
 
-func TestPlainChunksAreNotCopied(t *testing.T) {
-	var x Extractor
-	chunk := strings.Repeat("ordinary words of an answer, ", 8) + "\n"
-	if n := testing.AllocsPerRun(200, func() { x.Write(chunk) }); n != 0 {
-		t.Errorf("%v allocations a plain chunk", n)
-	}
-}
-
 func TestParseRules(t *testing.T) {
 	body := func(kind, inner string) string { return `<signal type="` + kind + `">` + inner + `</signal>` }
 	const sure = "<confidence>0.5</confidence>"

@@ -17,6 +17,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -116,7 +117,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, fmt.Errorf("the prompt of the task assistant: %w", err)
 	}
-	spec := run.Spec{Title: agent.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
+	spec := run.Spec{Title: text.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {
 			return run.Spec{}, err

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Logger writes lines of JSON: time, level, msg, what else they say, and the request, run and trace that their context is of. redact, if
-// it is not nil, takes secrets out of each line, which stays JSON. Each line is one Write.
+// Logger writes lines of JSON: time, level, msg, what else they say, and the request, run and trace that their context
+// is of. redact, if it is not nil, takes secrets out of each line, which stays JSON. Each line is one Write.
 func Logger(w io.Writer, level slog.Leveler, redact func([]byte) []byte) *slog.Logger {
 	if redact != nil {
 		w = redacting{w, redact}

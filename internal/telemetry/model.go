@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// Model is m with each of its requests counted and traced. It belongs inside of model.Retry, so that each attempt is told by itself.
+// Model is m with each of its requests counted and traced. It belongs inside of model.Retry, so that each attempt is
+// told by itself.
 func (t *Telemetry) Model(m model.Model) model.Model {
 	provider, name := model.SplitID(m.ID())
 	return &observed{Model: m, telemetry: t, provider: provider, name: name}
@@ -27,7 +28,8 @@ type observed struct {
 // Chat implements model.Model.
 func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	began := time.Now()
-	ctx, span := o.telemetry.tracer.Start(ctx, "chat "+o.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(o.asked(req, emit != nil)...))
+	ctx, span := o.telemetry.tracer.Start(ctx, "chat "+o.name, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(o.asked(req, emit != nil)...))
 	defer span.End()
 	var first time.Duration // to the first text
 	hear := emit
@@ -51,24 +53,28 @@ func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.
 	return resp, err
 }
 
-// count counts what a request has cost, whether it was answered or not. A model has series of its own only once it has answered, since a
-// request may name one that there is not.
+// count counts what a request has cost, whether it was answered or not. A model has series of its own only once it has
+// answered, since a request may name one that there is not.
 func (o *observed) count(took, first time.Duration, resp model.Response, err error) {
 	m := &o.telemetry.metrics
-	id := o.ID()
 	o.telemetry.lately.request(took, resp.Usage, err)
 	if err != nil {
-		m.modelErrors.Add(1, o.provider, string(model.KindOf(err)))
-	} else {
-		m.modelTime.Observe(took, id)
+		m.modelErrors.WithLabelValues(word(o.provider), string(model.KindOf(err))).Inc()
+	}
+	if err != nil && first == 0 && resp.Usage == (model.Usage{}) {
+		return
+	}
+	id := m.models.label(o.ID())
+	if err == nil {
+		m.modelTime.WithLabelValues(id).Observe(took.Seconds())
 	}
 	if first > 0 {
-		m.firstText.Observe(first, id)
+		m.firstText.WithLabelValues(id).Observe(first.Seconds())
 	}
 	if u := resp.Usage; u != (model.Usage{}) {
-		m.tokens.Add(uint64(max(u.InputTokens, 0)), id, "input")
-		m.tokens.Add(uint64(max(u.OutputTokens, 0)), id, "output")
-		m.cached.Add(uint64(max(u.CachedTokens, 0)), id)
+		m.tokens.WithLabelValues(id, "input").Add(float64(max(u.InputTokens, 0)))
+		m.tokens.WithLabelValues(id, "output").Add(float64(max(u.OutputTokens, 0)))
+		m.cached.WithLabelValues(id).Add(float64(max(u.CachedTokens, 0)))
 	}
 }
 
@@ -88,7 +94,8 @@ func (o *observed) log(ctx context.Context, err error) {
 
 // asked are the attributes of a request.
 func (o *observed) asked(req model.Request, stream bool) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{semconv.GenAIOperationNameChat, providerName(o.provider), semconv.GenAIRequestModel(o.name), semconv.GenAIRequestStream(stream)}
+	attrs := []attribute.KeyValue{semconv.GenAIOperationNameChat, providerName(o.provider),
+		semconv.GenAIRequestModel(o.name), semconv.GenAIRequestStream(stream)}
 	if req.MaxOutputTokens > 0 {
 		attrs = append(attrs, semconv.GenAIRequestMaxTokens(req.MaxOutputTokens))
 	}

@@ -24,8 +24,8 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	if d.TakenUp {
 		count, what = o.metrics.takenUp, "a run is taken up"
 	}
-	count.Add(1, d.Assistant)
-	o.metrics.driven.Add(1, d.Assistant)
+	count.WithLabelValues(d.Assistant).Inc()
+	o.metrics.driven.WithLabelValues(d.Assistant).Inc()
 	options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithAttributes(
 		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(d.Assistant), semconv.GenAIConversationID(d.Session),
 		attribute.String("sibyl.run.id", d.Run), attribute.Bool("sibyl.run.taken_up", d.TakenUp))}
@@ -36,15 +36,15 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	o.log.InfoContext(ctx, what, "assistant", d.Assistant, "session", d.Session)
 	return ctx, func(s run.Stand) {
 		reason := word(s.Reason)
-		o.metrics.driven.Add(-1, d.Assistant)
-		o.metrics.parted.Add(1, d.Assistant, s.Status, reason)
+		o.metrics.driven.WithLabelValues(d.Assistant).Dec()
+		o.metrics.parted.WithLabelValues(d.Assistant, s.Status, reason).Inc()
 		span.SetAttributes(attribute.String("sibyl.run.status", s.Status), attribute.String("sibyl.run.reason", reason))
 		if s.Status == string(journal.Failed) || s.Status == run.StandsLost {
 			fail(span, reason)
 		}
 		span.End()
-		o.log.InfoContext(ctx, "a run is no longer driven here", "assistant", d.Assistant, "status", s.Status, "reason", reason,
-			"ms", time.Since(began).Milliseconds())
+		o.log.InfoContext(ctx, "a run is no longer driven here", "assistant", d.Assistant, "status", s.Status,
+			"reason", reason, "ms", time.Since(began).Milliseconds())
 	}
 }
 
@@ -62,8 +62,8 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 		case done.Found:
 			result = "found"
 		}
-		o.metrics.effects.Add(1, e.Kind, result)
-		o.metrics.effectTime.Observe(done.Took, e.Kind)
+		o.metrics.effects.WithLabelValues(e.Kind, result).Inc()
+		o.metrics.effectTime.WithLabelValues(e.Kind).Observe(done.Took.Seconds())
 		o.lately.effect(done.Took, done.Fault != "")
 		span.SetAttributes(attribute.String("sibyl.effect.result", result))
 		if done.Fault != "" {
@@ -75,11 +75,12 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 
 // Commit implements run.Observer.
 func (o observer) Commit(_ context.Context, took time.Duration, err error) {
-	o.metrics.commits.Add(1, committed(err))
-	o.metrics.commitTime.Observe(took)
+	o.metrics.commits.WithLabelValues(committed(err)).Inc()
+	o.metrics.commitTime.Observe(took.Seconds())
 }
 
-// committed says what became of a write: that a rule refused it, or another process was first, is no trouble of the journal.
+// committed says what became of a write: that a rule refused it, or another process was first, is no trouble of the
+// journal.
 func committed(err error) string {
 	switch {
 	case err == nil:
@@ -87,7 +88,8 @@ func committed(err error) string {
 	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrEnded):
 		return "conflict"
 	}
-	for _, refused := range []error{journal.ErrNotFound, journal.ErrExists, journal.ErrConsumed, journal.ErrClaimed, journal.ErrInvalid} {
+	for _, refused := range []error{journal.ErrNotFound, journal.ErrExists, journal.ErrConsumed, journal.ErrClaimed,
+		journal.ErrInvalid} {
 		if errors.Is(err, refused) {
 			return "refused"
 		}

@@ -1,16 +1,18 @@
-// Package telemetry shows those who operate Sibyl what it does: metrics for Prometheus, traces for OpenTelemetry, logs as JSON.
+// Package telemetry shows those who operate Sibyl what it does: metrics for Prometheus, traces for OpenTelemetry, logs
+// as JSON.
 //
 // Guarantees:
-//   - No word that a person or a model wrote is in any of it, nor, but in the line of a request in the log, who the person is. What is counted, traced and logged are numbers, ids,
-//     and words of the program.
-//   - What is observed neither waits for it nor fails by it. Spans that can't be exported in time are dropped: how many ended
-//     and how many were exported is counted.
+//   - No word that a person or a model wrote is in any of it, nor, but in the line of a request in the log, who the
+//     person is. What is counted, traced and logged are numbers, ids, and words of the program.
+//   - What is observed neither waits for it nor fails by it. Spans that can't be exported in time are dropped: how many
+//     ended and how many were exported is counted.
 //   - A metric has a bounded number of series: no label holds a run, an owner, or what a request may choose freely.
 //   - Without an endpoint no trace is kept, nothing is exported and no goroutine runs.
 //   - After a restart the metrics begin at 0, as Prometheus expects it.
 //
-// Spans follow the conventions of OpenTelemetry for generative AI in their version 1.41: invoke_agent for a run while a process drives
-// it, below it its effects, below these the requests to models, as chat. A run is a trace of its own, linked to the request that began it.
+// Spans follow the conventions of OpenTelemetry for generative AI in their version 1.41: invoke_agent for a run while a
+// process drives it, below it its effects, below these the requests to models, as chat. A run is a trace of its own,
+// linked to the request that began it.
 package telemetry
 
 import (
@@ -20,17 +22,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
+	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
-
-	"sibyl/internal/telemetry/metric"
 )
 
 // Config says what is shown, and where.
@@ -42,7 +44,8 @@ type Config struct {
 	Header   map[string]string // sent with each export
 	Ratio    float64           // of the traces that begin here, 0 to 1
 
-	// AcceptParent says that a request's traceparent is honoured: whoever sends it may have anything traced, and joins traces.
+	// AcceptParent says that a request's traceparent is honoured: whoever sends it may have anything traced, and joins
+	// traces.
 	AcceptParent bool
 
 	// Waiting, if set, tells of the runs that wait for a process, each time that metrics are read; it heeds its context.
@@ -53,6 +56,9 @@ type Config struct {
 	// Redact, if set, takes secrets out of what is exported. What is JSON stays JSON.
 	Redact func([]byte) []byte
 	Log    *slog.Logger // nil: nothing is logged
+
+	// Transport sends the exports; nil: a copy of http.DefaultTransport.
+	Transport http.RoundTripper
 }
 
 // Waiting are the runs that wait for a process to drive them: how many there are, and since when the oldest waits.
@@ -63,13 +69,14 @@ type Waiting struct {
 
 // Telemetry is what a process shows of itself. It is safe for concurrent use.
 type Telemetry struct {
-	config  Config
-	log     *slog.Logger
-	tracer  trace.Tracer
-	export  *exporter                // nil: nothing is exported
-	traces  *sdktrace.TracerProvider // likewise
-	metrics metrics
-	lately  lately
+	config   Config
+	log      *slog.Logger
+	tracer   trace.Tracer
+	export   *exporter                // nil: nothing is exported
+	traces   *sdktrace.TracerProvider // likewise
+	registry *prometheus.Registry
+	metrics  metrics
+	lately   lately
 }
 
 // The bounds of waits.
@@ -81,26 +88,32 @@ const (
 
 // New readies what the configuration says. It connects to nothing yet.
 func New(c Config) (*Telemetry, error) {
-	t := &Telemetry{config: c, log: cmp.Or(c.Log, slog.New(slog.DiscardHandler)), tracer: noop.NewTracerProvider().Tracer("")}
-	t.metrics.begin()
-	t.metrics.registry.Read(t.waiting)
-	t.metrics.registry.Read(process)
-	t.metrics.registry.Read(func(context.Context) []metric.Sample {
-		return []metric.Sample{{Name: "sibyl_build_info", Help: "The build that runs.", Labels: [][2]string{{"version", c.Build}, {"go", runtime.Version()}}, Value: 1}}
-	})
 	if c.Ratio < 0 || c.Ratio > 1 {
 		return nil, fmt.Errorf("the ratio of traces is %v; it must be from 0 to 1", c.Ratio)
+	}
+	t := &Telemetry{
+		config:   c,
+		log:      cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
+		tracer:   noop.NewTracerProvider().Tracer(""),
+		registry: prometheus.NewRegistry(),
+	}
+	t.metrics = newMetrics(t.registry, c.Build)
+	if c.Waiting != nil {
+		t.registry.MustRegister(waiting{t})
 	}
 	if c.Endpoint == "" {
 		return t, nil
 	}
-	t.export = newExporter(c, t.log, t.metrics.exported)
+	var err error
+	if t.export, err = newExporter(c, t.log, t.metrics.exported); err != nil {
+		return nil, err
+	}
 	t.traces = sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(tally{t.metrics.spans}),
 		sdktrace.WithBatcher(t.export, sdktrace.WithExportTimeout(exportTime)),
 		sdktrace.WithSampler(sdktrace.ParentBased(linked{sdktrace.TraceIDRatioBased(c.Ratio)})),
-		sdktrace.WithResource(resource.NewWithAttributes(semconv.SchemaURL,
-			semconv.ServiceName("sibyl"), semconv.ServiceVersion(c.Build), semconv.ServiceInstanceID(c.Instance))))
+		sdktrace.WithResource(resource.NewWithAttributes(semconv.SchemaURL, semconv.ServiceName("sibyl"),
+			semconv.ServiceVersion(c.Build), semconv.ServiceInstanceID(c.Instance))))
 	t.tracer = t.traces.Tracer("sibyl", trace.WithInstrumentationVersion(c.Build), trace.WithSchemaURL(semconv.SchemaURL))
 	return t, nil
 }
@@ -119,13 +132,13 @@ func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRes
 }
 
 // tally counts the spans that end.
-type tally struct{ ended *metric.Counter }
+type tally struct{ ended prometheus.Counter }
 
 func (t tally) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
 func (t tally) OnEnd(s sdktrace.ReadOnlySpan) {
 	if s.SpanContext().IsSampled() {
-		t.ended.Add(1)
+		t.ended.Inc()
 	}
 }
 
@@ -133,8 +146,7 @@ func (t tally) Shutdown(context.Context) error { return nil }
 
 func (t tally) ForceFlush(context.Context) error { return nil }
 
-// Close exports what is left, for some seconds at most or until ctx is done. The error says that something was lost. Nothing is
-// exported after it.
+// Close exports what is left, for some seconds at most or until ctx is done. The error says that something was lost.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t.traces == nil {
 		return nil
@@ -142,8 +154,7 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	err := t.traces.Shutdown(ctx)
-	t.export.cut()
-	<-t.export.over
+	_ = t.export.Shutdown(ctx) // which withdraws an export that goes on after the time is up
 	if err == nil && t.export.failing.Load() {
 		err = errors.New("the last spans could not be exported")
 	}
@@ -152,16 +163,11 @@ func (t *Telemetry) Close(ctx context.Context) error {
 
 // Handler gives the metrics to whoever may ask for them.
 func (t *Telemetry) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), scrapeTime)
-		defer cancel()
-		w.Header().Set("Content-Type", metric.ContentType)
-		_, _ = w.Write(t.metrics.registry.Write(ctx)) // who has gone needs no metrics
-	})
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{DisableCompression: true})
 }
 
 // Lag counts how long after a record was written its event reached a watcher.
-func (t *Telemetry) Lag(behind time.Duration) { t.metrics.lag.Observe(behind) }
+func (t *Telemetry) Lag(behind time.Duration) { t.metrics.lag.Observe(behind.Seconds()) }
 
 // fail marks a span as failed, by a word for why.
 func fail(span trace.Span, kind string) {
@@ -169,17 +175,16 @@ func fail(span trace.Span, kind string) {
 	span.SetStatus(codes.Error, kind)
 }
 
-// word is a text that looks like a word of the program, or metric.Other.
+// other stands for what is no word of the program.
+const other = "other"
+
+// word is a text that looks like a word of the program, or other.
 func word(text string) string {
-	if len(text) > 64 {
-		return metric.Other
+	isSign := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-:/@+", r))
 	}
-	for i := range len(text) {
-		switch c := text[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '.', c == '-', c == ':', c == '/', c == '@', c == '+':
-		default:
-			return metric.Other
-		}
+	if len(text) > 64 || strings.ContainsFunc(text, isSign) {
+		return other
 	}
 	return text
 }

@@ -44,12 +44,12 @@ func Brief(s string, most int) string {
 	return string([]rune(s)[:max(most-1, 0)]) + "…"
 }
 
-// Count writes a number with its noun: 1 note, 2 notes, 2 entries.
+// Count writes a number with its noun: 1 note, 2 notes, 2 entries, 2 days.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.ContainsAny(noun[max(len(stem)-1, 0):len(stem)], "aeiou") {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

@@ -50,3 +50,14 @@ func TestBriefIsOneLineOfWholeCharacters(t *testing.T) {
 		t.Errorf("it cuts within a character: %q", got)
 	}
 }
+
+func TestNumbersAreWrittenWithTheirNoun(t *testing.T) {
+	for want, c := range map[string]struct {
+		n    int
+		noun string
+	}{"1 day": {1, "day"}, "2 days": {2, "day"}, "2 entries": {2, "entry"}, "0 notes": {0, "note"}} {
+		if got := Count(c.n, c.noun); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -18,35 +18,37 @@ type sampleArgs struct {
 	Mode  string   `json:"mode,omitempty" enum:"fast,slow,both"`
 }
 
-// sample is a tool whose result is its arguments.
-func sample(spec Spec, options ...Option[sampleArgs]) Tool {
-	spec.Name = "sample"
-	return New(spec, func(_ context.Context, _ Call, args sampleArgs) (Result, error) { return Result{}.WithData(args) }, options...)
+func giveArguments(_ context.Context, _ Call, args sampleArgs) (Result, error) {
+	return Result{}.WithData(args)
 }
 
+// sample is a tool whose result is its arguments.
+func sample(spec Spec) Tool { return New(spec, giveArguments) }
+
 func TestArgumentsAreReadStrictly(t *testing.T) {
-	const names = "query, limit, from, terms, mode"
-	for _, c := range []struct{ raw, err, hint string }{
-		{`{"querry":"x"}`, `there is no argument "querry"`, names},
-		{`{"Query":"x"}`, `there is no argument "Query"`, names},
-		{`{"limit":"3"}`, "limit must be a whole number, not a string", names},
-		{`{"limit":1.5}`, "limit must be a whole number, not a number 1.5", names},
-		{`{"terms":"a"}`, "terms must be a list of strings, not a string", names},
-		{`["x"]`, "must be one JSON object, not array", names},
-		{`{"query":`, "not valid JSON", names},
-		{`{"query":"x"} {"query":"y"}`, "there is more after the arguments", "one JSON object"},
-		{``, "query is missing", "words to look for"},
-		{`{"query":" \n"}`, "query is missing", "words to look for"},
-		{`{"query":"0123456789"}`, "query has 10 characters", "give at most 9 characters"},
-		{`{"query":"x","limit":0}`, "limit is 0", "give 1 to 50, or leave it out for 10"},
-		{`{"query":"x","limit":51}`, "limit is 51", "give 1 to 50"},
-		{`{"query":"x","from":-1}`, "from is -1", "give at least 0"},
-		{`{"query":"x","mode":"quick"}`, `mode is "quick"`, "use fast, slow or both"},
+	const hint = "arguments are: query, limit, from, terms, mode"
+	for raw, want := range map[string]string{
+		`{"querry":"x"}`:               `unexpected additional properties ["querry"]`,
+		`{"Query":"x"}`:                `unexpected additional properties ["Query"]`,
+		`{"query":"x","limit":"3"}`:    `limit: 3 has type "string", want "integer"`,
+		`{"query":"x","limit":1.5}`:    `limit: 1.5 has type "number", want "integer"`,
+		`{"query":"x","terms":"a"}`:    `terms: a has type "string", want "array"`,
+		`["x"]`:                        "must be one JSON object",
+		`null`:                         "must be one JSON object",
+		`{"query":`:                    "must be one JSON object",
+		`{"query":"x"} {"query":"y"}`:  "must be one JSON object",
+		``:                             `missing properties: ["query"]`,
+		`{"query":" \n"}`:              `missing properties: ["query"]`,
+		`{"query":"0123456789"}`:       "query: maxLength",
+		`{"query":"x","limit":0}`:      "limit: minimum",
+		`{"query":"x","limit":51}`:     "limit: maximum: 51 is greater than 50",
+		`{"query":"x","from":1e300}`:   "from",
+		`{"query":"x","mode":"quick"}`: "mode: enum: quick does not equal any of: [fast slow both]",
 	} {
-		_, err := sample(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(c.raw)})
+		_, err := sample(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var known *Error
-		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, c.err) || !strings.Contains(known.Hint, c.hint) {
-			t.Errorf("%s: %v, want %q with the hint %q", c.raw, err, c.err, c.hint)
+		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, want) || known.Hint != hint {
+			t.Errorf("%s: %v, want %q", raw, err, want)
 		}
 	}
 }
@@ -81,12 +83,9 @@ func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
 	if _, is := sample(Spec{Effect: Once}).(Finder); is {
 		t.Error("a tool without found is a Finder")
 	}
-	f, is := sample(Spec{Effect: Once}, WithFound(func(_ context.Context, c Call, args sampleArgs) (Result, bool, error) {
+	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool, error) {
 		return Result{Text: args.Query}, c.Key == "done", nil
-	})).(Finder)
-	if !is {
-		t.Fatal("a tool with found is no Finder")
-	}
+	}).(Finder)
 	for _, c := range []struct {
 		key, args string
 		was       bool

@@ -7,34 +7,31 @@ import (
 	"strings"
 )
 
-// Option adjusts a tool that New makes.
-type Option[A any] func(*typed[A])
-
-// WithFound makes the tool a Finder: found says whether a call took effect. Arguments that are refused were never performed.
-func WithFound[A any](found func(ctx context.Context, call Call, args A) (Result, bool, error)) Option[A] {
-	return func(t *typed[A]) { t.found = found }
+// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see arguments for the
+// tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
+// lines, and an error of it that is no *Error becomes one.
+func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) Tool {
+	return newTyped(spec, call)
 }
 
-// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see argument for the tags. What call gets is
-// checked; a Once tool always has a key. The text of its result is cut to MaxText between lines, and an error of it that is no *Error
-// becomes one.
-func New[A any](spec Spec, call func(ctx context.Context, call Call, args A) (Result, error), options ...Option[A]) Tool {
-	t := typed[A]{spec: spec, args: newArguments(reflect.TypeFor[A]()), call: call}
-	t.spec.Schema = t.args.schema()
-	for _, o := range options {
-		o(&t)
-	}
-	if t.found != nil {
-		return finder[A]{t}
-	}
-	return t
+// NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were
+// never performed.
+func NewFinder[A any](
+	spec Spec, call func(context.Context, Call, A) (Result, error), found func(context.Context, Call, A) (Result, bool, error),
+) Tool {
+	return finder[A]{newTyped(spec, call), found}
 }
 
 type typed[A any] struct {
-	spec  Spec
-	args  arguments
-	call  func(context.Context, Call, A) (Result, error)
-	found func(context.Context, Call, A) (Result, bool, error)
+	spec Spec
+	args arguments
+	call func(context.Context, Call, A) (Result, error)
+}
+
+func newTyped[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) typed[A] {
+	t := typed[A]{spec: spec, args: newArguments(reflect.TypeFor[A]()), call: call}
+	t.spec.Schema = t.args.schema
+	return t
 }
 
 func (t typed[A]) Spec() Spec { return t.spec }
@@ -55,7 +52,7 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 }
 
 func (t typed[A]) decode(call Call) (args A, err error) {
-	if err := t.args.decode(call.Args, reflect.ValueOf(&args).Elem()); err != nil {
+	if err := t.args.decode(call.Args, &args); err != nil {
 		return args, err
 	}
 	if t.spec.Effect == Once && call.Key == "" {
@@ -65,7 +62,10 @@ func (t typed[A]) decode(call Call) (args A, err error) {
 }
 
 // finder is a tool that keeps what it did.
-type finder[A any] struct{ typed[A] }
+type finder[A any] struct {
+	typed[A]
+	found func(context.Context, Call, A) (Result, bool, error)
+}
 
 func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	args, err := f.decode(call)
@@ -79,7 +79,8 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	return res, was, nil
 }
 
-// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between characters.
+// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between
+// characters.
 func Bounded(res Result) Result {
 	const note = "(the rest is left out)\n"
 	if len(res.Text) > MaxText {

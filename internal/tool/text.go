@@ -9,7 +9,8 @@ import (
 // Clip is the longest beginning of s within limit bytes that ends with a whole character.
 func Clip(s string, limit int) string { return text.Clip(s, limit) }
 
-// MaxResult bounds the text of a result, and the structured result behind it, in bytes each: no tool needs as much, and each result is kept.
+// MaxResult bounds the text of a result, and the structured result behind it, in bytes each: no tool needs as much, and
+// each result is kept.
 const MaxResult = 1 << 20
 
 // Bounded is r within the bounds of a result: its text is cut off, and data and places that are too many are left out.

@@ -104,8 +104,8 @@ type Confirmation struct {
 	Digest string // of the tool's name, its arguments and the version of what they name
 }
 
-// Subject is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version. Equal arguments give
-// equal digests, however their JSON is written.
+// Subject is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version.
+// Equal arguments give equal digests, however their JSON is written.
 func Subject(name string, args json.RawMessage, version int64) (string, error) {
 	var parsed any
 	if err := json.Unmarshal(args, &parsed); err != nil {
@@ -146,7 +146,8 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s:%d-%d", name, r.Start, r.End)
 }
 
-// Result is what a call gave. Items counts hits, files, entries or notes; 0 from a Search tool means that nothing was found.
+// Result is what a call gave. Items counts hits, files, entries or notes; 0 from a Search tool means that nothing was
+// found.
 type Result struct {
 	Text      string `json:"text"`
 	Refs      []Ref  `json:"refs,omitempty"`

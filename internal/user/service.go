@@ -142,9 +142,9 @@ func (s *Service) SignOut(ctx context.Context, secret string) error {
 	return err
 }
 
-// Forget removes the tokens that ended more than 30 days ago, so that what is kept does not grow without end.
-func (s *Service) Forget(ctx context.Context) error {
-	return s.store.ForgetTokens(ctx, s.now().Add(-kept))
+// Forget removes the tokens that had ended for more than 30 days at that time, so that what is kept does not grow without end.
+func (s *Service) Forget(ctx context.Context, at time.Time) error {
+	return s.store.ForgetTokens(ctx, at.Add(-kept))
 }
 
 // end ends the live token of a secret and a kind, once. A guess costs a look-up, and keeps nobody from writing.

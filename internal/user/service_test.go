@@ -451,7 +451,7 @@ func TestEndedTokensAreForgottenAfterThirtyDays(t *testing.T) {
 	d.ok(err)
 	kept := func() bool {
 		t.Helper()
-		d.ok(d.Forget(t.Context()))
+		d.ok(d.Forget(t.Context(), d.now))
 		_, err := d.store.Token(t.Context(), user.HashOf(secret))
 		return err == nil
 	}

@@ -51,8 +51,8 @@ func (p *tab) cuts(addresses ...string) {
 func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 	t.Run("inquiry", func(t *testing.T) {
 		hangs := modeltest.Answer{Break: modeltest.Hang}
-		witness := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
-		witness.Models = []modeltest.OllamaModel{{Name: "silent"}}
+		witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
+		witness.Models = []string{"silent"}
 		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL)).visit(900)
 		p.inquire("The bridge was closed because of corrosion.", "model", "ollama:silent")
 		p.sees("It was closed on 4 March 2021.")

@@ -73,7 +73,7 @@ func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s := modeltest.NewOpenAIServer(nil, modeltest.Answer{Chunks: says})
+	s := modeltest.NewServer(nil, modeltest.Answer{Chunks: says})
 	s.Models = []string{"council"}
 	c.mu.Lock()
 	c.open = append(c.open, s.Close)
@@ -165,15 +165,15 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.sees("The rent is high.")
 	p.picture("council-360")
 	p.staysWithin()
-	if kept := evaluate[int](p, p.keptPieces()); kept != 0 {
-		t.Errorf("%d pieces are kept though the server has the recording", kept)
+	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
+		t.Errorf("%d sounds are kept though the server has the recording", kept)
 	}
 }
 
-// keptPieces counts, in a promise, what the browser keeps of recordings.
-func (p *tab) keptPieces() string {
+// keptSounds counts what the browser keeps of recordings.
+func (p *tab) keptSounds() string {
 	p.do("counting what is kept", chromedp.Evaluate[chromedp.Void](`window.keptNow = undefined;
-		(() => { const o = indexedDB.open("sibyl-recordings"); o.onsuccess = () => { const t = o.result.transaction(["pieces", "sounds"]); const all = ["pieces", "sounds"].map((s) => t.objectStore(s).count()); t.oncomplete = () => { window.keptNow = all[0].result + all[1].result; o.result.close(); }; }; })()`))
+		(() => { const o = indexedDB.open("sibyl-recordings"); o.onsuccess = () => { const t = o.result.transaction("sounds"); const all = t.objectStore("sounds").count(); t.oncomplete = () => { window.keptNow = all.result; o.result.close(); }; }; })()`))
 	p.until("the count", "window.keptNow !== undefined")
 	return "window.keptNow"
 }

@@ -52,9 +52,9 @@ const hostileFile = begins + "1>.md"
 // wait waits for good.
 func hostileModel(t testing.TB) (settings string) {
 	t.Helper()
-	s := modeltest.NewOpenAIServer(t)
+	s := modeltest.NewServer(t)
 	s.Models = []string{"hostile"}
-	s.Play(func(r modeltest.OpenAIRequest) modeltest.Answer {
+	s.Play(func(r modeltest.Request) modeltest.Answer {
 		said := ""
 		for _, m := range r.Messages {
 			said += m.Role + ": " + m.Content + "\n"

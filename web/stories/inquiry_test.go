@@ -81,8 +81,8 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 }
 
 func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
-	witness := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
-	witness.Models = []modeltest.OllamaModel{{Name: "silent"}}
+	witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
+	witness.Models = []string{"silent"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL))
 	p := h.visit(1400)
 	p.inquire("The bridge was closed because of <b>corrosion</b>.", "model", "ollama:silent")
@@ -138,14 +138,14 @@ func inJSON(v any) string {
 
 func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams", "kind": "number", "description": "The number of beams differs. " + hostile}}
-	model := modeltest.NewOllamaServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+	model := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
 		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."),
 		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named. " + hostile, "pair": 1}}, nil),
 		asks("When were they set? "+hostile), modeltest.Stream("They were set on 4 March 2021 by Ada Miller. "+hostile), finds(70, nil, nil),
 		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(75, nil, clash),
 		asks("You said “40 beams” and “60 beams”: which holds?"), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
 		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n"+hostile))
-	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	model.Models = []string{"played"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
 	p := h.visit(1400)
 	p.press("Inquiries")

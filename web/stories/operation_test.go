@@ -17,8 +17,8 @@ import (
 )
 
 func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
-	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
-	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []string{"played"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(1400)
 	p.press("Inquiries")
@@ -72,8 +72,8 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 }
 
 func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
-	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
-	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []string{"played"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")
@@ -146,8 +146,8 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 
 // A run that one process after another ended with is set aside: it is said why, and it can be tried once more or stopped.
 func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {
-	model := modeltest.NewOllamaServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
-	model.Models = []modeltest.OllamaModel{{Name: "played"}}
+	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model.Models = []string{"played"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")

@@ -3,7 +3,6 @@ package stories
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"testing"
 
@@ -41,22 +40,17 @@ func voice() []byte {
 }
 
 // listens plays whisper.cpp's server, and gives the settings that name it.
-func listens(t testing.TB) (*modeltest.WhisperServer, string) {
+func listens(t testing.TB) (*modeltest.Server, string) {
 	said := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in May. The rent is 3000 euros.", Language: "en", Seconds: 2, Segments: []model.Segment{
 		{Start: 0, End: 0.4, Text: "We should move the office in May."}, {Start: 0.5, End: 2, Text: "The rent is 3000 euros."}}}}
 	anew := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in June.", Language: "en", Seconds: 2, Segments: []model.Segment{{End: 2, Text: "We should move the office in June."}}}}
-	s := modeltest.NewWhisperServer(t, said, anew)
+	s := modeltest.NewServer(t, said, anew)
 	return s, "transcription: {server: '" + s.BaseURL + "', formats: [webm]}\n"
 }
 
-// arrived waits until so many pieces of a recording have come to the server.
-func (p *tab) arrived(pieces int) {
-	p.Helper()
-	p.until(fmt.Sprintf("%d pieces on the server", pieces), fmt.Sprintf(`fetch("/api/council/sessions/" + location.hash.split("/")[2] + "/uploads").then((r) => r.json()).then((all) => all.uploads[0]?.pieces >= %d, () => false)`, pieces))
-}
-
-// What is said goes to the server while it is said. The server dies in the middle of it and comes back, the page is loaded anew, and the oracle answers all of it.
-func TestVoiceComesToAnOracleThroughALostServerAndAReload(t *testing.T) {
+// What is said stays in the browser until the server has it whole. The page is loaded anew in the middle of it, the server is away when it is to be sent and
+// comes back, and the oracle answers all of it.
+func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	whisper, hears := listens(t)
 	oracle, answers := plays(t, "You say that the **rent** is high, ", "and you do not say why.")
 	h := open(t, hears+answers)
@@ -65,18 +59,18 @@ func TestVoiceComesToAnOracleThroughALostServerAndAReload(t *testing.T) {
 	p.forgive("Failed to load resource")
 	p.convenes("A first thought.")
 	p.press("Record")
-	p.arrived(1)
-	h.stop()
-	p.sees("The recording is kept in this browser")
-	p.picture("council-away")
-	h.start()
-	p.arrived(2)
-	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
+	p.sees("Recording, 0:02")
+	p.until("a sound that is kept", p.keptSounds()+" > 0")
 	p.reload()
 	p.sees("was interrupted")
 	p.picture("council-interrupted")
+	h.stop()
 	p.press("Add it")
+	p.sees("The recording is kept in this browser")
+	p.picture("council-away")
+	h.start()
 	p.sees("We should move the office in May.")
+	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
 	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
 	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File), []byte("\x1aE\xdf\xa3")) {
 		t.Errorf("%d recordings were written down", len(heard))
@@ -95,8 +89,8 @@ func TestVoiceComesToAnOracleThroughALostServerAndAReload(t *testing.T) {
 	p.until("the first half of the answer", `document.querySelector("article .markdown strong")?.innerText === "rent"`)
 	close(oracle.proceed)
 	p.sees("and you do not say why.")
-	if kept := evaluate[int](p, p.keptPieces()); kept != 0 {
-		t.Errorf("%d pieces are kept though the server has the recording", kept)
+	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
+		t.Errorf("%d sounds are kept though the server has the recording", kept)
 	}
 	p.press("Write down anew")
 	p.sees("We should move the office in June.")

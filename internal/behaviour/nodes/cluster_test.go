@@ -35,7 +35,7 @@ type cluster struct {
 	db     app.Database // as the test looks at it
 	folder string       // of the settings
 	vault  string
-	model  *modeltest.OpenAIServer
+	model  *modeltest.Server
 	nodes  []*process
 	people []*person
 	over   chan struct{} // closed at the end
@@ -61,7 +61,7 @@ type arrangement struct {
 // newCluster starts nodes.
 func newCluster(t *testing.T, a arrangement) *cluster {
 	t.Helper()
-	c := &cluster{T: t, folder: t.TempDir(), vault: t.TempDir(), model: modeltest.NewOpenAIServer(t), over: make(chan struct{}), saw: map[string]int{},
+	c := &cluster{T: t, folder: t.TempDir(), vault: t.TempDir(), model: modeltest.NewServer(t), over: make(chan struct{}), saw: map[string]int{},
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 50}}}
 	c.model.Play(c.play)
 	t.Cleanup(func() {
@@ -214,7 +214,7 @@ const sure = "<signal type=\"context_sufficient\"><sources_found>1</sources_foun
 
 // play is the model: it looks around, appends the note that it is asked for, and says what came of it. What it says depends on the
 // conversation alone, so that a repeated request gets the same reply.
-func (c *cluster) play(req modeltest.OpenAIRequest) modeltest.Answer {
+func (c *cluster) play(req modeltest.Request) modeltest.Answer {
 	question, results, last := "", 0, ""
 	for _, m := range req.Messages {
 		switch {

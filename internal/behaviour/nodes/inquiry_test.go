@@ -16,7 +16,7 @@ import (
 func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 3, most: room})
-	c.model.Play(func(req modeltest.OpenAIRequest) modeltest.Answer { // the witness
+	c.model.Play(func(req modeltest.Request) modeltest.Answer { // the witness
 		c.think(req.Messages[len(req.Messages)-1].Content)
 		return modeltest.Answer{Chunks: []string{"The Oder bridge was closed on 3 May 2021, as its cables had corroded."}}
 	})

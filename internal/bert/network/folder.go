@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-
-	"sibyl/internal/bert"
 )
 
-// folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools lay them.
+// folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools
+// lay them.
 type folder struct {
 	dir       string
 	network   string // the ONNX file's name in dir
@@ -27,17 +27,18 @@ const (
 	tokenizerFile = "tokenizer.json"
 )
 
-var networkFiles = []string{"model.onnx", "onnx/model.onnx"}
+func networkFiles() []string { return []string{"model.onnx", "onnx/model.onnx"} }
 
 // Bounds of what is read: far above real models, far below what would hurt.
 const (
 	maxConfig    = 4 << 20
 	maxTokenizer = 256 << 20
 	maxNetwork   = 2 << 30
+	maxLabels    = 32
 )
 
-// What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a small
-// model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
+// What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a
+// small model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
 const (
 	mostTokens     = 256
 	mostTokensPair = 128
@@ -48,58 +49,45 @@ const fewestTokens = 32
 
 // openFolder looks at what is in dir.
 func openFolder(dir string) (*folder, error) {
-	f := &folder{dir: dir}
 	info, err := os.Stat(dir)
 	switch {
 	case dir == "":
-		return nil, bert.Problemf(bert.NotAModel, "no folder is named")
+		return nil, errors.New("no folder is named")
 	case err != nil:
-		return nil, bert.Problemf(bert.NotAModel, "the folder can't be opened (%v)", reason(err))
+		return nil, fmt.Errorf("the folder can't be opened (%w)", reason(err))
 	case !info.IsDir():
-		return nil, bert.Problemf(bert.NotAModel, "this is a file; name the folder that holds it")
+		return nil, errors.New("this is a file; name the folder that holds it")
 	}
-	if err := f.findFiles(); err != nil {
-		return nil, err
+	f := &folder{dir: dir}
+	var missing []string
+	for _, names := range [][]string{{configFile}, {tokenizerFile}, networkFiles()} {
+		at := slices.IndexFunc(names, f.has)
+		if at < 0 {
+			missing = append(missing, strings.Join(names, " or "))
+			continue
+		}
+		f.network = names[at]
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("this is no folder of a model: it lacks %s (expected are %s, %s, and %s)",
+			strings.Join(missing, ", "), configFile, tokenizerFile, strings.Join(networkFiles(), " or "))
 	}
 	data, err := f.read(configFile, maxConfig)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f.configure(data)
 	}
-	if err := f.configure(data); err != nil {
-		return nil, bert.Problemf(bert.LoadFailed, "%s: %v", configFile, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
 	return f, nil
 }
 
 // reason leaves out the path that an error of the file system repeats.
 func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err
-}
-
-func (f *folder) findFiles() error {
-	var missing []string
-	for _, name := range []string{configFile, tokenizerFile} {
-		if !f.has(name) {
-			missing = append(missing, name)
-		}
-	}
-	for _, name := range networkFiles {
-		if f.network == "" && f.has(name) {
-			f.network = name
-		}
-	}
-	if f.network == "" {
-		missing = append(missing, strings.Join(networkFiles, " or "))
-	}
-	if len(missing) > 0 {
-		return bert.Problemf(bert.NotAModel, "this is no folder of a model: it lacks %s (expected are %s, %s, and %s)",
-			strings.Join(missing, ", "), configFile, tokenizerFile, strings.Join(networkFiles, " or "))
-	}
-	return nil
 }
 
 func (f *folder) has(name string) bool {
@@ -119,7 +107,7 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 		data, err = os.ReadFile(f.path(name))
 	}
 	if err != nil {
-		return nil, bert.Problemf(bert.LoadFailed, "%s can't be read (%v)", name, reason(err))
+		return nil, fmt.Errorf("%s can't be read (%w)", name, reason(err))
 	}
 	return data, nil
 }
@@ -136,7 +124,7 @@ func (f *folder) configure(data []byte) error {
 		return err
 	}
 	if len(c.Architectures) > 0 && !strings.HasSuffix(c.Architectures[0], "ForSequenceClassification") {
-		return fmt.Errorf("%s is no text classification model (…ForSequenceClassification)", bert.Snippet(c.Architectures[0]))
+		return fmt.Errorf("%s is no text classification model (…ForSequenceClassification)", c.Architectures[0])
 	}
 	for i := range len(c.ID2Label) {
 		label, ok := c.ID2Label[strconv.Itoa(i)]
@@ -145,14 +133,14 @@ func (f *folder) configure(data []byte) error {
 		}
 		f.labels = append(f.labels, label)
 	}
-	if n := len(f.labels); n < 2 || n > bert.MaxLabels {
-		return fmt.Errorf("id2label names %d labels; 2 to %d are possible", n, bert.MaxLabels)
+	if n := len(f.labels); n < 2 || n > maxLabels {
+		return fmt.Errorf("id2label names %d labels; 2 to %d are possible", n, maxLabels)
 	}
 	if c.Padding != nil {
 		f.padding = *c.Padding
 	}
 	f.maxTokens = mostTokens
-	if kind, _ := bert.KindOf(f.labels); kind == bert.ZeroShot {
+	if f.entailment() >= 0 {
 		f.maxTokens = mostTokensPair
 	}
 	if c.MaxPositions != nil {
@@ -166,4 +154,10 @@ func (f *folder) configure(data []byte) error {
 		return fmt.Errorf("max_position_embeddings leaves %d tokens; at least %d are needed", f.maxTokens, fewestTokens)
 	}
 	return nil
+}
+
+// entailment is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
+// inference. -1 in any other.
+func (f *folder) entailment() int {
+	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(alike(label), "entail") })
 }

@@ -152,8 +152,8 @@ func readWeights(f *folder, m *onnx.Model) error {
 	return nil
 }
 
-// dropCopies lets go of the weights that the variables hold too: half of the memory. Small ones stay, because shapes and axes
-// are read from them while a graph is built.
+// dropCopies lets go of the weights that the variables hold too: half of the memory. Small ones stay, because shapes
+// and axes are read from them while a graph is built.
 func dropCopies(m *onnx.Model) {
 	const small = 64 << 10
 	for _, weights := range m.Proto.Graph.Initializer {

@@ -28,7 +28,8 @@ func loadTokens(f *folder) (t *tokens, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// What the file says of these was chosen for training; a text is cut and filled here, so that the hypothesis survives.
+	// What the file says of these was chosen for training; a text is cut and filled here, so that the hypothesis
+	// survives.
 	tk.WithTruncation(nil)
 	tk.WithPadding(nil)
 	var pairs []string

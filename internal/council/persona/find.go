@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,12 +18,11 @@ const maxCandidates = 8 // that an error names
 var (
 	ErrNotFound  = errors.New("no such oracle")
 	ErrAmbiguous = errors.New("several oracles match")
-	ErrDeleted   = errors.New("the oracle was deleted")
 )
 
 // FindError is why Find gave none.
 type FindError struct {
-	Kind       error     // ErrNotFound, ErrAmbiguous or ErrDeleted
+	Kind       error     // ErrNotFound or ErrAmbiguous
 	Candidates []Persona // what may have been meant, the nearest first
 	text       string
 }
@@ -37,61 +34,19 @@ func (e *FindError) Unwrap() error { return e.Kind }
 // Find gives the oracle that is meant: by its id, else its name, else its slug, else the beginning of one of them, if that is the beginning
 // of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of List.
 func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
-	done, err := s.take(ctx)
+	before, _ := s.remembered()
+	now, err := s.list(ctx)
 	if err != nil {
 		return Persona{}, err
 	}
-	defer done()
-	if err := s.look(ctx, false); err != nil {
-		return Persona{}, err
+	found, err := now.find(name)
+	meant, unknown := before.find(name)
+	if gone := errors.Is(err, ErrNotFound) || err == nil && found.ID != meant.ID && fold(found.Name) != fold(meant.Name); unknown == nil && gone {
+		// “an” may mean another oracle than when it was listed.
+		return Persona{}, &FindError{Kind: ErrNotFound, Candidates: now.Oracles,
+			text: fmt.Sprintf("the oracle “%s” was deleted, or can no longer be used: %s; available: %s", meant.Name, meant.File, named(now.Oracles, false))}
 	}
-	found, failed := s.listing.find(name)
-	switch {
-	case failed == nil && s.unchanged(found):
-		return found, nil
-	case failed != nil && s.config.Dir == "":
-		return Persona{}, failed
-	}
-	if err := s.look(ctx, true); err != nil { // a file that is new or changed counts at once
-		return Persona{}, err
-	}
-	again, err := s.listing.find(name)
-	other := again.ID != found.ID && fold(again.Name) != fold(found.Name)
-	if failed == nil && (err != nil || other) { // “an” may mean another oracle than a moment ago
-		if gone := s.gone(found, name); gone != nil {
-			return Persona{}, gone
-		}
-	}
-	return again, err
-}
-
-// unchanged says that an oracle of the listing is what its file holds.
-func (s *Shelf) unchanged(p Persona) bool {
-	if s.config.Dir == "" {
-		return true
-	}
-	f := s.known[p.File]
-	info, err := os.Stat(p.File)
-	return f != nil && f.info != nil && err == nil && same(f.info, info)
-}
-
-// gone is the error for an oracle that was in the list and can no longer be used; nil if it can be, under another name.
-func (s *Shelf) gone(p Persona, asked string) error {
-	e := &FindError{Kind: ErrDeleted, Candidates: s.listing.nearest(fold(asked))}
-	for _, skipped := range s.listing.Skipped {
-		if skipped.File == p.File {
-			e.text = fmt.Sprintf("the oracle “%s” can no longer be used: %s: %s", p.Name, p.File, skipped.Reason)
-			return e
-		}
-	}
-	if _, err := os.Stat(p.File); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	e.text = fmt.Sprintf("the oracle “%s” was deleted: %s is no longer there", p.Name, p.File)
-	if len(e.Candidates) > 0 {
-		e.text += "; available: " + named(e.Candidates, false)
-	}
-	return e
+	return found, err
 }
 
 // names are what an oracle is called by, folded: “Zuhörer” is typed as zuhorer and as zuhoerer.
@@ -107,6 +62,9 @@ func (l Listing) find(asked string) (Persona, error) {
 	if slug == emptySlug && key != emptySlug {
 		slug = key
 	}
+	if key == "" {
+		return Persona{}, l.unknown(asked, key)
+	}
 	for _, is := range []func(p Persona) bool{
 		func(p Persona) bool { return p.ID == key },
 		func(p Persona) bool { return fold(p.Name) == key },
@@ -117,15 +75,7 @@ func (l Listing) find(asked string) (Persona, error) {
 		},
 		func(p Persona) bool { return strings.HasPrefix(p.ID, key) },
 	} {
-		if key == "" {
-			break
-		}
-		var found []Persona
-		for _, p := range l.Oracles {
-			if is(p) {
-				found = append(found, p)
-			}
-		}
+		found := slices.DeleteFunc(slices.Clone(l.Oracles), func(p Persona) bool { return !is(p) })
 		switch {
 		case len(found) == 1:
 			return found[0], nil
@@ -137,22 +87,14 @@ func (l Listing) find(asked string) (Persona, error) {
 	return Persona{}, l.unknown(asked, key)
 }
 
-// nearest gives all oracles, those first that are called most alike.
-func (l Listing) nearest(key string) []Persona {
+// unknown is the error for a name that none has. It names all oracles, those first that are called most alike.
+func (l Listing) unknown(asked, key string) error {
 	near := slices.Clone(l.Oracles)
 	distance := make(map[string]int, len(near))
 	for _, p := range near {
-		distance[p.File] = maxName
-		for _, name := range p.names() {
-			distance[p.File] = min(distance[p.File], editDistance(key, name))
-		}
+		distance[p.File] = min(editDistance(key, fold(p.Name)), editDistance(key, p.Slug))
 	}
 	slices.SortStableFunc(near, func(a, b Persona) int { return cmp.Compare(distance[a.File], distance[b.File]) })
-	return near
-}
-
-func (l Listing) unknown(asked, key string) error {
-	near := l.nearest(key)
 	e := &FindError{Kind: ErrNotFound, Candidates: near}
 	switch {
 	case len(near) == 0:

@@ -3,6 +3,7 @@ package persona
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,111 +12,116 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"sibyl/prompts"
 )
 
-// settled is how old a file's time must be for a later change to show in it: file systems count time in steps of up to two seconds.
-const settled = 3 * time.Second
+//go:embed template/*.md
+var templates embed.FS
+
+// Config says where oracles come from.
+type Config struct {
+	Dir         string           // the folder; "": the built-in ones serve. A path that is not absolute is one of the working folder
+	Placeholder string           // "": DefaultPlaceholder
+	TTL         time.Duration    // how long a listing is taken for true; 0: the folder is read each time
+	Now         func() time.Time // nil: time.Now
+}
+
+// Skipped is a file that cannot be used.
+type Skipped struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"` // for people, with what would help
+}
+
+// Listing is what a shelf holds: oracles by their names, skipped files by theirs.
+type Listing struct {
+	Oracles []Persona `json:"oracles"`
+	Skipped []Skipped `json:"skipped"`
+}
+
+// clone makes a listing that its user may change.
+func (l Listing) clone() Listing {
+	l.Oracles, l.Skipped = slices.Clone(l.Oracles), slices.Clone(l.Skipped)
+	for i := range l.Oracles {
+		l.Oracles[i].Warnings = slices.Clone(l.Oracles[i].Warnings)
+	}
+	return l
+}
 
 // Shelf is a folder of oracles.
 type Shelf struct {
 	config Config
-	read   func(path string) (string, error)
 
-	turn    chan struct{} // holds a token while somebody uses what follows; waiting for it can be cancelled
-	looked  time.Time     // when listing was true; zero: never
+	mu      sync.Mutex
+	looked  time.Time // when listing was true; zero: never
 	listing Listing
-	known   map[string]*file // by their paths in the folder
-}
-
-// file is what was read of a file.
-type file struct {
-	info    fs.FileInfo // when it was read; nil if it must be read again
-	persona Persona
-	err     error
 }
 
 // New gives the shelf of a folder. Nothing is read before it is asked.
 func New(c Config) *Shelf {
-	if c.Placeholder == "" {
-		c.Placeholder = DefaultPlaceholder
-	}
+	c.Placeholder = cmp.Or(c.Placeholder, DefaultPlaceholder)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Shelf{config: c, read: load, turn: make(chan struct{}, 1), known: map[string]*file{}}
-}
-
-// take waits for the turn of the caller, who gives it back by calling done.
-func (s *Shelf) take(ctx context.Context) (done func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	select {
-	case s.turn <- struct{}{}:
-		return func() { <-s.turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return &Shelf{config: c}
 }
 
 // List gives the oracles and the files that cannot be used. An error means that the folder itself cannot be read, or ctx.Err.
 func (s *Shelf) List(ctx context.Context) (Listing, error) {
-	done, err := s.take(ctx)
-	if err != nil {
-		return Listing{}, err
+	if known, isTrue := s.remembered(); isTrue {
+		return known, ctx.Err()
 	}
-	defer done()
-	if err := s.look(ctx, false); err != nil {
-		return Listing{}, err
-	}
-	return s.listing.clone(), nil
+	return s.list(ctx)
 }
 
-// look makes the listing true, if it is too old or that is wanted.
-func (s *Shelf) look(ctx context.Context, again bool) error {
+// remembered is the last listing; isTrue says whether it is taken for what there is.
+func (s *Shelf) remembered() (l Listing, isTrue bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	age := s.config.Now().Sub(s.looked)
+	return s.listing.clone(), !s.looked.IsZero() && age >= 0 && age < s.config.TTL
+}
+
+// list reads the folder.
+func (s *Shelf) list(ctx context.Context) (l Listing, err error) {
 	now := s.config.Now()
-	age := now.Sub(s.looked)
-	if !again && !s.looked.IsZero() && (age >= 0 && age < s.config.TTL || s.config.Dir == "") {
-		return nil
-	}
-	var listing Listing
-	var err error
 	if s.config.Dir == "" {
-		listing, err = builtIn()
+		l, err = builtIn()
 	} else {
-		listing, err = s.folder(ctx)
+		l, err = s.folder(ctx)
 	}
-	if err != nil {
-		return err
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return Listing{}, err
 	}
-	arrange(&listing)
-	s.listing, s.looked = listing, now
-	return nil
+	arrange(&l)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listing, s.looked = l.clone(), now
+	return l, nil
 }
 
 // builtIn lists the oracles that came with the program. They have the placeholder that they were written with.
-func builtIn() (Listing, error) {
+func builtIn() (l Listing, err error) {
 	names, err := fs.Glob(prompts.Oracles(), "*.md")
 	if err != nil {
-		return Listing{}, err
+		return l, err
 	}
-	var l Listing
 	for _, name := range names {
+		known := path.Join("/prompts/oracles", name)
 		data, err := fs.ReadFile(prompts.Oracles(), name)
 		if err != nil {
-			return Listing{}, err
+			return l, err
 		}
-		known := path.Join("/prompts/oracles", name)
 		text, err := decode(data)
 		if err != nil {
-			return Listing{}, fmt.Errorf("%s: %w", known, err)
+			return l, fmt.Errorf("%s: %w", known, err)
 		}
 		p, err := parse(text, known, name, DefaultPlaceholder)
 		if err != nil {
-			return Listing{}, fmt.Errorf("%s: %w", known, err)
+			return l, fmt.Errorf("%s: %w", known, err)
 		}
 		l.Oracles = append(l.Oracles, p)
 	}
@@ -123,40 +129,7 @@ func builtIn() (Listing, error) {
 }
 
 // folder lists those of a person's folder.
-func (s *Shelf) folder(ctx context.Context) (Listing, error) {
-	dir, names, err := s.names()
-	if err != nil {
-		return Listing{}, err
-	}
-	l := Listing{}
-	if len(names) > MaxFiles {
-		l.Skipped = append(l.Skipped, Skipped{File: dir, Reason: fmt.Sprintf("%d of its files are left out, from %s on: the folder has more than %d",
-			len(names)-MaxFiles, names[MaxFiles].Name(), MaxFiles)})
-		names = names[:MaxFiles]
-	}
-	slices.SortStableFunc(names, func(a, b fs.DirEntry) int { return cmp.Compare(a.Type()&fs.ModeSymlink, b.Type()&fs.ModeSymlink) }) // a file before links to it
-	known, taken := map[string]*file{}, map[string]bool{}
-	for _, entry := range names {
-		if err := ctx.Err(); err != nil {
-			return Listing{}, err
-		}
-		name := filepath.Join(dir, entry.Name())
-		f := s.fresh(name, entry.Type()&fs.ModeSymlink != 0)
-		known[name] = f
-		switch {
-		case f.err != nil:
-			l.Skipped = append(l.Skipped, Skipped{File: name, Reason: f.err.Error()})
-		case !taken[f.persona.File]:
-			taken[f.persona.File] = true
-			l.Oracles = append(l.Oracles, f.persona)
-		}
-	}
-	s.known = known
-	return l, nil
-}
-
-// names gives the folder without links, and what in it may be an oracle, by name.
-func (s *Shelf) names() (string, []fs.DirEntry, error) {
+func (s *Shelf) folder(ctx context.Context) (l Listing, err error) {
 	dir, err := filepath.Abs(s.config.Dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -166,46 +139,43 @@ func (s *Shelf) names() (string, []fs.DirEntry, error) {
 		entries, err = os.ReadDir(dir)
 	}
 	if err != nil {
-		return "", nil, folderError(s.config.Dir, err)
+		return l, folderError(s.config.Dir, err)
 	}
-	return dir, slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		name := e.Name()
 		return strings.HasPrefix(name, ".") || !strings.EqualFold(filepath.Ext(name), ".md") || strings.EqualFold(name, "README.md")
-	}), nil
-}
-
-// fresh is what is known of a file, which is read if it may have changed.
-func (s *Shelf) fresh(name string, link bool) *file {
-	info, err := os.Stat(name)
-	if err != nil {
-		return &file{err: plain(err)}
+	})
+	if len(entries) > MaxFiles {
+		l.Skipped = append(l.Skipped, Skipped{File: dir, Reason: fmt.Sprintf("%d of its files are left out, from %s on: the folder has more than %d",
+			len(entries)-MaxFiles, entries[MaxFiles].Name(), MaxFiles)})
+		entries = entries[:MaxFiles]
 	}
-	if old := s.known[name]; old != nil && old.info != nil && same(old.info, info) {
-		return old
-	}
-	f := &file{}
-	began := time.Now() // of the clock that files are stamped by
-	f.persona, f.err = s.open(name, link)
-	if _, content := errors.AsType[unusable](f.err); (f.err == nil || content) && began.Sub(info.ModTime()) > settled {
-		f.info = info
-	}
-	return f
-}
-
-// same says that a file did not change, as far as its size, its time and its place on the disk tell.
-func same(a, b fs.FileInfo) bool {
-	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
-}
-
-func (s *Shelf) open(name string, link bool) (Persona, error) {
-	real := name
-	if link {
-		var err error
-		if real, err = filepath.EvalSymlinks(name); err != nil {
-			return Persona{}, plain(err)
+	isLink := func(e fs.DirEntry) fs.FileMode { return e.Type() & fs.ModeSymlink }
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(isLink(a), isLink(b)) }) // a file before links to it
+	taken := map[string]bool{}
+	for _, entry := range entries {
+		if err := ctx.Err(); err != nil {
+			return l, err
+		}
+		name := filepath.Join(dir, entry.Name())
+		p, err := s.open(name)
+		switch {
+		case err != nil:
+			l.Skipped = append(l.Skipped, Skipped{File: name, Reason: err.Error()})
+		case !taken[p.File]:
+			taken[p.File] = true
+			l.Oracles = append(l.Oracles, p)
 		}
 	}
-	text, err := s.read(real)
+	return l, nil
+}
+
+func (s *Shelf) open(name string) (Persona, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return Persona{}, plain(err)
+	}
+	text, err := load(real)
 	if err != nil {
 		return Persona{}, err
 	}
@@ -218,23 +188,123 @@ func arrange(l *Listing) {
 		return cmp.Or(cmp.Compare(fold(a.Name), fold(b.Name)), cmp.Compare(a.File, b.File))
 	})
 	slices.SortFunc(l.Skipped, func(a, b Skipped) int { return cmp.Compare(a.File, b.File) })
-	names := make([]string, len(l.Oracles))
-	for i, p := range l.Oracles {
-		names[i] = fold(p.Name)
+	called := map[string][]*Persona{}
+	for i := range l.Oracles {
+		name := fold(l.Oracles[i].Name)
+		called[name] = append(called[name], &l.Oracles[i])
 	}
-	for from := 0; from < len(names); {
-		to := from + 1
-		for to < len(names) && names[to] == names[from] {
-			to++
-		}
-		for i := from; to-from > 1 && i < to; i++ {
-			other := l.Oracles[from]
-			if i == from {
-				other = l.Oracles[from+1]
+	for _, all := range called {
+		for i := 0; len(all) > 1 && i < len(all); i++ {
+			other := all[0]
+			if i == 0 {
+				other = all[1]
 			}
-			p := &l.Oracles[i]
-			p.warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File), p.ID)
+			all[i].warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File), all[i].ID)
 		}
-		from = to
 	}
+}
+
+// Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de"; any other is taken as
+// "pt". The folder is made if it is missing. It never replaces a file. File is the path of the new one.
+func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
+	if s.config.Dir == "" {
+		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a folder of your own to create new ones there")
+	}
+	if err := usable(name); err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(s.config.Dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return "", folderError(s.config.Dir, err)
+	}
+	l, err := s.list(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range l.Oracles {
+		if fold(p.Name) == fold(name) {
+			return "", fmt.Errorf("there is already an oracle “%s”: %s", p.Name, p.File)
+		}
+	}
+	base := Slug(name) + ".md"
+	if !filepath.IsLocal(base) || strings.EqualFold(base, "README.md") {
+		return "", fmt.Errorf("no oracle can be called “%s”: the file name %s has another meaning; choose another name", oneLine(name), base)
+	}
+	file = filepath.Join(dir, base)
+	if err := writeNew(file, s.draft(oneLine(name), language)); err != nil {
+		return file, err
+	}
+	_, err = s.list(ctx) // the next one has it
+	return file, err
+}
+
+// usable says why a name cannot be a title.
+func usable(name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case !utf8.ValidString(name) || strings.ContainsAny(name, "\r\n\x00"):
+		return errors.New("the name of an oracle is one line of text")
+	case oneLine(name) == "":
+		return errors.New("the name of an oracle is empty")
+	case n > maxName:
+		return fmt.Errorf("the name of an oracle has at most %d characters; this one has %d", maxName, n)
+	}
+	return nil
+}
+
+// draft is what a new file holds.
+func (s *Shelf) draft(name, language string) string {
+	text, err := templates.ReadFile("template/" + language + ".md")
+	if err != nil {
+		text, _ = templates.ReadFile("template/pt.md")
+	}
+	return strings.NewReplacer("@NAME@", heading(name, s.config.Placeholder), "@PLACEHOLDER@", s.config.Placeholder).Replace(string(text))
+}
+
+// heading writes a name so that it is read back as it is, and is neither a comment nor the placeholder.
+func heading(name, placeholder string) string {
+	if title("# "+name) == name && !strings.Contains(name, commentOpens) && !strings.Contains(name, placeholder) {
+		return name
+	}
+	var b strings.Builder
+	for _, r := range name {
+		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// writeNew makes a file that must not be there yet. On an error none is left.
+func writeNew(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s already exists and is not replaced; choose another name", file)
+	}
+	if err != nil {
+		return fmt.Errorf("making the oracle: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("making the oracle: %w", err), os.Remove(file))
+	}
+	return nil
+}
+
+// folderError says what is wrong with the folder, and which setting names it.
+func folderError(dir string, err error) error {
+	what := "cannot be read"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what = "does not exist; create it, or remove the setting to use the built-in oracles"
+	case errors.Is(err, fs.ErrPermission):
+		what = "may not be read; change its permissions"
+	}
+	return fmt.Errorf("the folder of oracles (ORACLES_DIR) %s %s: %w", dir, what, err)
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -159,94 +158,27 @@ func TestAMissingFolderIsAnErrorThatNamesTheSetting(t *testing.T) {
 	}
 }
 
-// counted counts the files that a shelf reads.
-func counted(s *Shelf) *int {
-	count := new(int)
-	read := s.read
-	s.read = func(path string) (string, error) {
-		*count++
-		return read(path)
-	}
-	return count
-}
-
-func TestAListingIsRememberedAndOnlyWhatChangedIsReadAgain(t *testing.T) {
+func TestAListingIsRememberedForItsTime(t *testing.T) {
 	dir := folder(t)
-	for i := range 100 {
-		put(t, dir, fmt.Sprintf("%02d.md", i), fmt.Sprintf("# O%02d", i))
-	}
+	file := put(t, dir, "a.md", "# One")
 	now := time.Date(2025, 12, 20, 10, 0, 0, 0, time.UTC)
 	s := New(Config{Dir: dir, TTL: 10 * time.Second, Now: func() time.Time { return now }})
-	reads := counted(s)
-	expect := func(when string, wantReads int, wantFirst string, wantCount int) {
+	expect := func(when, want string) {
 		t.Helper()
-		l := list(t, s)
-		if *reads != wantReads || l.Oracles[0].Name != wantFirst || len(l.Oracles) != wantCount {
-			t.Errorf("%s: %d files read, first %s of %d; want %d, %s, %d", when, *reads, l.Oracles[0].Name, len(l.Oracles), wantReads, wantFirst, wantCount)
+		if got := strings.Join(namesOf(list(t, s)), ", "); got != want {
+			t.Errorf("%s: %s, want %s", when, got, want)
 		}
 	}
-	expect("at first", 100, "O00", 100)
-	put(t, dir, "00.md", "# AAA")
-	age(t, filepath.Join(dir, "00.md"), time.Minute)
-	expect("within the time", 100, "O00", 100)
+	expect("at first", "One")
+	put(t, dir, "a.md", "# Two")
+	expect("within the time", "One")
 	now = now.Add(10 * time.Second)
-	expect("after it", 101, "AAA", 100)
-	if err := os.Remove(filepath.Join(dir, "00.md")); err != nil {
+	expect("after it", "Two")
+	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(time.Minute)
-	expect("with one less", 101, "O01", 99)
-	put(t, dir, "new.md", "# A new one")
 	now = now.Add(-time.Hour)
-	expect("when the clock was put back", 102, "A new one", 100)
-}
-
-func TestAChangeThatSizeAndTimeDoNotShowIsSeenSoonAfterTheLast(t *testing.T) {
-	dir := folder(t)
-	s := New(Config{Dir: dir})
-	file := filepath.Join(dir, "a.md")
-	stamp := time.Now()
-	for _, name := range []string{"One", "Two", "Six"} {
-		if err := os.WriteFile(file, []byte("# "+name), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, stamp, stamp); err != nil {
-			t.Fatal(err)
-		}
-		if got := namesOf(list(t, s)); got[0] != name {
-			t.Errorf("got %v, want %s", got, name)
-		}
-	}
-}
-
-func TestWhatTheFileSystemRefusesIsTriedAgain(t *testing.T) {
-	dir := folder(t)
-	put(t, dir, "a.md", "# A")
-	s := New(Config{Dir: dir})
-	real := s.read
-	s.read = func(path string) (string, error) {
-		return "", plain(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
-	}
-	if l := list(t, s); len(l.Skipped) != 1 || l.Skipped[0].Reason != "it may not be read; change its permissions" {
-		t.Fatalf("skipped: %v", l.Skipped)
-	}
-	s.read = real
-	if l := list(t, s); len(l.Oracles) != 1 {
-		t.Errorf("skipped: %v", l.Skipped)
-	}
-}
-
-func TestWhatIsUnusableIsNotReadAgain(t *testing.T) {
-	dir := folder(t)
-	put(t, dir, "a.md", "")
-	s := New(Config{Dir: dir})
-	reads := counted(s)
-	for range 3 {
-		list(t, s)
-	}
-	if *reads != 1 {
-		t.Errorf("%d reads", *reads)
-	}
+	expect("when the clock was put back", "")
 }
 
 func TestTwoOraclesOfOneNameAreWarnedOf(t *testing.T) {
@@ -300,46 +232,5 @@ func TestManyMayAskAtOnce(t *testing.T) {
 	all.Wait()
 	if l := list(t, s); len(l.Oracles) != 80 {
 		t.Errorf("%d oracles", len(l.Oracles))
-	}
-}
-
-func TestWhoWaitsCanGiveUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{})
-		done, err := s.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		failed := make(chan error)
-		go func() {
-			_, err := s.List(ctx)
-			failed <- err
-		}()
-		synctest.Wait()
-		cancel()
-		if err := <-failed; !errors.Is(err, context.Canceled) {
-			t.Errorf("error = %v", err)
-		}
-		done()
-		if _, err := s.List(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func BenchmarkListAHundredOraclesWarm(b *testing.B) {
-	dir := folder(b)
-	for i := range 100 {
-		put(b, dir, fmt.Sprintf("%02d.md", i), fmt.Sprintf("# O%02d\n\n{{CONTEXT}}", i))
-	}
-	for name, ttl := range map[string]time.Duration{"remembered": time.Hour, "compared with the folder": 0} {
-		b.Run(name, func(b *testing.B) {
-			s := New(Config{Dir: dir, TTL: ttl})
-			list(b, s)
-			for b.Loop() {
-				list(b, s)
-			}
-		})
 	}
 }

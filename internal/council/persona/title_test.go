@@ -21,7 +21,7 @@ func TestTitleIsTheTextOfAHeadingOfLevelOne(t *testing.T) {
 		"# 1. First things":            "1. First things",
 		"# > quoted - list":            "> quoted - list",
 		"# 🔮 Oráculo":                  "🔮 Oráculo",
-		"# a\u202eb\x1b[31mc":          "ab [31mc",
+		"# a\u202eb\x1b[31mc":          "ab[31mc",
 		"# x\u00a0 y":                  "x y",
 		"#":                            "",
 		"# ##":                         "",

@@ -188,6 +188,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
 	s, id := begun(t)
+	must(s.AddText(t.Context(), id, "words"))(t)
 	unlock := must(files.Lock(t.Context(), must(s.open(false))(t), lockFolder+"/"+id, time.Minute))(t)
 	defer unlock()
 	s.c.LockWait = time.Millisecond
@@ -196,7 +197,7 @@ func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
 	if !ok || refused.Reason != files.Busy || !strings.Contains(err.Error(), "memo.ogg") || !strings.Contains(err.Error(), id) {
 		t.Errorf("%v", err)
 	}
-	same(t, "files", names(tree(t, s.path(id))), []string{metadataFile})
+	same(t, "files", names(tree(t, s.path(id))), []string{metadataFile, transcriptFolder + "/001_audio.txt"})
 	s.c.LockWait = time.Hour
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()

@@ -2,7 +2,6 @@
 //
 //	{Folder}/{id}/metadata.json       the Session
 //	{Folder}/{id}/audio/              {seq}_audio.{ending}
-//	{Folder}/{id}/audio/.pieces/      {uuid}/000001 and so on: recordings that have not arrived whole
 //	{Folder}/{id}/transcripts/        {seq}_audio.txt
 //	{Folder}/{id}/llm_responses/      {seq}_{oracle}.txt
 //	{Folder}/.trash/                  sessions that were deleted
@@ -14,10 +13,9 @@
 //   - One at a time. Whoever changes a session holds its lock, in all processes, and reads it anew under it. Reading needs no lock.
 //   - Kept. Members that are not known here stay in metadata.json with their values, in their place, at every level; so does the way in which a known
 //     one is written, as long as its value stays.
-//   - Confined. Nothing outside of Folder is read or written. No symbolic link is followed, and no name from outside becomes the name of a file,
-//     but for a UUID.
-//   - Never removed. Deleting moves a session to the trash; an entry is never dropped. What Repair removes are its own temporary files, and
-//     pieces that nobody has gone on with for a week; what TakeBack removes is a session without a word or a file.
+//   - Confined. Nothing outside of Folder is read or written. No symbolic link is followed, and no name from outside becomes the name of a file.
+//   - Never removed. Deleting moves a session to the trash; an entry is never dropped. What Repair removes are temporary files of its own;
+//     what TakeBack removes is a session without a word or a file.
 //
 // The trash lies in Folder itself: a folder elsewhere could be on another disk, where a move is a copy that a crash cuts short.
 package session

@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"sibyl/internal/text"
 )
 
 // ErrNotFound says that there is no such session, entry or answer.
 var ErrNotFound = errors.New("not found")
+
+// notFound says that there is no session of an id.
+func notFound(id string) error { return fmt.Errorf("session “%s”: %w", short(id), ErrNotFound) }
 
 // Kind says what is wrong with what was handed in.
 type Kind string
@@ -19,7 +23,6 @@ const (
 	Empty    Kind = "empty"     // there is nothing in it
 	TooLarge Kind = "too_large" // it is over a bound
 	NotAudio Kind = "not_audio" // it is neither audio nor text
-	Broken   Kind = "broken"    // it is not what was sent
 )
 
 // Invalid is something that was handed in and can't be taken: the file of a name, or the field.
@@ -38,6 +41,24 @@ func (e *Invalid) Error() string {
 }
 
 func (e *Invalid) Unwrap() error { return e.Err }
+
+// tooLarge is an *Invalid of what is over a bound of so many bytes.
+func tooLarge(what string, most int64) error {
+	return &Invalid{Kind: TooLarge, What: what, Problem: "is larger than " + size(most)}
+}
+
+// size is a bound in words.
+func size(bytes int64) string {
+	for _, unit := range []struct {
+		name string
+		log  uint
+	}{{"GB", 30}, {"MB", 20}, {"kB", 10}} {
+		if n := bytes >> unit.log; n > 0 {
+			return fmt.Sprintf("%d %s", n, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
 
 // Damaged is a session whose metadata.json can't be used. Repair keeps it aside and rebuilds it from the folder.
 type Damaged struct {
@@ -61,27 +82,8 @@ const (
 
 // label is a name from outside as a label: its last part, in one line, bounded.
 func label(name string) string {
-	return bounded(oneLine(name[strings.LastIndexAny(name, `/\`)+1:]), longestLabel)
+	return text.Brief(name[strings.LastIndexAny(name, `/\`)+1:], longestLabel)
 }
 
 // short is a text from outside as a message shows it.
-func short(text string) string { return bounded(oneLine(text), longestShown) }
-
-// oneLine is a text with one space for white space, and without what can't be shown.
-func oneLine(text string) string {
-	words := strings.Fields(strings.ToValidUTF8(text, "\ufffd"))
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) || r == '\u200d' { // which joins emoji
-			return r
-		}
-		return -1
-	}, strings.Join(words, " "))
-}
-
-// bounded cuts a text after so many characters.
-func bounded(text string, most int) string {
-	if all := []rune(text); len(all) > most {
-		return string(all[:most-1]) + "…"
-	}
-	return text
-}
+func short(s string) string { return text.Brief(s, longestShown) }

@@ -30,7 +30,7 @@ func TestEveryRuleOfTheEntitiesIsChecked(t *testing.T) {
 		want   string
 	}{
 		"nothing is wrong":                                 {func(*Session) {}, ""},
-		"Session.id: form":                                 {func(s *Session) { s.ID = "../x" }, "session_id"},
+		"Session.id: that of the folder":                   {func(s *Session) { s.other, s.said = true, "another" }, "session_id is “another”"},
 		"Session.state: one that is known":                 {func(s *Session) { s.State = "PAUSED" }, "state “PAUSED”"},
 		"AudioEntry.sequence: from 1":                      {func(s *Session) { s.Audio[0].Sequence = 0 }, "audio_entries[0].sequence is 0"},
 		"AudioEntry.sequence: unique":                      {func(s *Session) { s.Audio[1].Sequence = 1 }, "audio_entries[1].sequence is 1, as that of another"},
@@ -52,9 +52,9 @@ func TestEveryRuleOfTheEntitiesIsChecked(t *testing.T) {
 		"LlmEntry.response_filename: {seq}_{name}.txt":     {func(s *Session) { s.Answers[0].File = "cetico.txt" }, "does not look like 001_cetico.txt"},
 		"LlmEntry.response_filename: exists":               {func(s *Session) { s.Answers[0].File = "009_gone.txt" }, "llm_responses/009_gone.txt is missing"},
 		"LlmEntry.response_filename: of the folder":        {func(s *Session) { s.Answers[0].File = "001_../x.txt" }, "llm_entries[0].response_filename"},
-		"ContextSnapshot.transcript_count: from 0":         {func(s *Session) { s.Answers[0].Context.Transcripts = -1 }, "transcript_count is -1"},
-		"ContextSnapshot.llm_response_count: from 0":       {func(s *Session) { s.Answers[0].Context.Responses = -1 }, "llm_response_count is -1"},
-		"ContextSnapshot.total_tokens_estimate: 0 or none": {func(s *Session) { s.Answers[0].Context.TokensEstimate = &minus }, "total_tokens_estimate is -1"},
+		"ContextSnapshot.transcript_count: from 0":         {func(s *Session) { s.Answers[0].Context.Transcripts = -1 }, "a count is less than 0"},
+		"ContextSnapshot.llm_response_count: from 0":       {func(s *Session) { s.Answers[0].Context.Responses = -1 }, "a count is less than 0"},
+		"ContextSnapshot.total_tokens_estimate: 0 or none": {func(s *Session) { s.Answers[0].Context.TokensEstimate = &minus }, "a count is less than 0"},
 	}
 	exists := func(file string) bool { return !strings.Contains(file, "gone") }
 	oracle := func(id string) bool { return id == "a1b2c3d4" }
@@ -62,7 +62,7 @@ func TestEveryRuleOfTheEntitiesIsChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sound()
 			rule.breaks(&s)
-			got := s.Problems(exists, oracle)
+			got := s.problems(exists, oracle)
 			if rule.want == "" {
 				same(t, "problems", got, nil)
 			} else if !strings.Contains(strings.Join(got, "\n"), rule.want) {

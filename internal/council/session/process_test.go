@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,11 +20,8 @@ const childEnv = "SIBYL_TEST_SESSION"
 // order is what such a process does.
 type order struct {
 	Folder, ID string
-	Deed       string // of deeds(); "": it adds texts and audio in turns
-	Kill       int    // the step at which it dies; 0: none
-	Count      int    // of what it adds
-	Whose      string // to tell contents apart
-	Limit      uint64 // bytes that a file may have; 0: any
+	Deed       string // of deeds()
+	Kill       int    // the step at which it dies
 }
 
 func TestMain(m *testing.M) {
@@ -49,11 +45,6 @@ func (o order) run() error {
 	if err != nil {
 		return err
 	}
-	if o.Limit > 0 {
-		if err := limitFiles(o.Limit); err != nil {
-			return err
-		}
-	}
 	n := 0
 	s.step = func(string) error {
 		if n++; n == o.Kill {
@@ -61,21 +52,7 @@ func (o order) run() error {
 		}
 		return nil
 	}
-	if o.Deed != "" {
-		return deeds()[o.Deed].do(s, o.ID)
-	}
-	for i := range o.Count {
-		if i%2 == 0 {
-			_, err = s.AddText(background(), o.ID, fmt.Sprintf("words %d of %s", i, o.Whose))
-		} else {
-			_, err = s.AddAudio(background(), o.ID, "memo.ogg", strings.NewReader(fmt.Sprintf("sound %d of %s", i, o.Whose)))
-		}
-		if err != nil {
-			return err
-		}
-		fmt.Println("added", i)
-	}
-	return nil
+	return deeds()[o.Deed].do(s, o.ID)
 }
 
 // die ends this process as kill -9 does: nothing is put in order.
@@ -91,20 +68,14 @@ func die() {
 	select {}
 }
 
-// child prepares a process. It ends with the test.
-func child(t testing.TB, o order) *exec.Cmd {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, must(os.Executable())(t))
-	cmd.Env = append(os.Environ(), childEnv+"="+string(must(json.Marshal(o))(t)))
-	return cmd
-}
-
 // killed does a deed in a process that dies at a step. done says that the deed has fewer steps.
 func killed(t testing.TB, o order) (done bool) {
 	t.Helper()
-	out, err := child(t, o).CombinedOutput()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, must(os.Executable())(t))
+	cmd.Env = append(os.Environ(), childEnv+"="+string(must(json.Marshal(o))(t)))
+	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return true
 	}
@@ -180,76 +151,4 @@ func wantWholeBut(t testing.TB, s *Store, id, prefix string) {
 		}
 	}
 	wantWhole(t, s, id)
-}
-
-func TestProcessesThatAddAtOnceLoseNothing(t *testing.T) {
-	s, id := begun(t)
-	const each = 12
-	var all []*exec.Cmd
-	for _, whose := range []string{"one", "two"} {
-		cmd := child(t, order{Folder: s.folder, ID: id, Count: each, Whose: whose})
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, cmd)
-	}
-	for i := range each {
-		must(s.SaveResponse(t.Context(), id, answer(fmt.Sprint("op", i), "an answer")))(t)
-	}
-	for _, cmd := range all {
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%v", err)
-		}
-	}
-	m := wantWhole(t, s, id)
-	same(t, "entries and answers", []int{len(m.Audio), len(m.Answers)}, []int{2 * each, each})
-	for i, e := range m.Audio {
-		same(t, "sequence", e.Sequence, i+1)
-	}
-}
-
-func TestKilledInTheMiddleOfManyAddsWhatWasAddedIsThere(t *testing.T) {
-	for _, after := range []int{1, 4, 9} {
-		s, id := begun(t)
-		cmd := child(t, order{Folder: s.folder, ID: id, Count: 1000, Whose: "it"})
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines, said := bufio.NewScanner(out), 0
-		for lines.Scan() {
-			if said++; said == after {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if cmd.Wait() == nil {
-			t.Fatal("it was not killed")
-		}
-		must(s.Repair(t.Context(), id))(t)
-		m := wantRepaired(t, s, id)
-		if n := len(m.Audio); n < said || n > said+1 {
-			t.Errorf("%d entries after %d that were said to be added", n, said)
-		}
-		for i, e := range m.Audio {
-			same(t, "sequence", e.Sequence, i+1)
-		}
-	}
-}
-
-func TestAFileThatCannotGrowLeavesTheSessionAsItWas(t *testing.T) {
-	s, id := begun(t)
-	before := tree(t, s.path(id))
-	out, err := child(t, order{Folder: s.folder, ID: id, Deed: "audio", Limit: 50_000}).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "failed:") || !strings.Contains(string(out), "memo.ogg") {
-		if strings.Contains(string(out), errNoLimit.Error()) {
-			t.Skip(errNoLimit)
-		}
-		t.Errorf("%v: %s", err, out)
-	}
-	same(t, "files", tree(t, s.path(id)), before)
 }

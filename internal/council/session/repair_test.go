@@ -89,9 +89,9 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 		"taken in transcripts/009_audio.txt",
 		"left transcripts/010_audio.txt",
 		"left transcripts/notes.txt",
-		"left llm_responses/folder",
 		"left llm_responses/001_other.txt",
 		"taken in llm_responses/003_visionario.txt",
+		"left llm_responses/folder",
 		"left llm_responses/thoughts.txt",
 	})
 	m := must(s.Get(t.Context(), id))(t)
@@ -206,22 +206,4 @@ func wantRepaired(t testing.TB, s *Store, id string) Session {
 		}
 	}
 	return must(s.Get(t.Context(), id))(t)
-}
-
-func TestRepairCorrectsSequencesThatTwoEntriesHave(t *testing.T) {
-	s := written(t, `{"session_id":"`+exampleID+`","state":"READY","audio_entries":[
-		{"sequence":1,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"a.txt","mine":1},
-		{"sequence":1,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"b.txt","mine":2},
-		{"sequence":0,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"c.txt","mine":3}],
-		"llm_entries":[{"sequence":2,"response_filename":"002_x.txt"},{"sequence":2,"response_filename":"002_y.txt"}]}`)
-	for _, name := range []string{"transcripts/a.txt", "transcripts/b.txt", "transcripts/c.txt", "llm_responses/002_x.txt", "llm_responses/002_y.txt"} {
-		put(t, s.path(exampleID, name), name)
-	}
-	same(t, "findings", len(repair(t, s, exampleID)), 3)
-	m := must(s.Get(t.Context(), exampleID))(t)
-	same(t, "sequences", []int{m.Audio[0].Sequence, m.Audio[1].Sequence, m.Audio[2].Sequence, m.Answers[0].Sequence, m.Answers[1].Sequence}, []int{1, 2, 3, 2, 3})
-	same(t, "second", must(s.Transcript(t.Context(), exampleID, 2))(t), "transcripts/b.txt")
-	if got := content(t, s.path(exampleID, metadataFile)); !strings.Contains(got, `"mine": 3`) {
-		t.Errorf("what is not known is lost:\n%s", got)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"sibyl/internal/files"
 )
 
 // Response is an answer to be saved. Sequence and File of the entry are given to it; a CreatedAt that is zero is now.
@@ -37,19 +39,19 @@ func slugOf(slug string) string {
 }
 
 func (r *Response) check() error {
-	wrong := func(what, problem string) error { return &Invalid{Kind: Form, What: what, Problem: problem} }
 	c := r.Context
+	counts := c.Transcripts >= 0 && c.Responses >= 0 && (c.TokensEstimate == nil || *c.TokensEstimate >= 0)
 	switch {
 	case Blank(r.Text):
 		return &Invalid{Kind: Empty, What: "the answer", Problem: "is empty"}
 	case len(r.Text) > maxStored:
-		return &Invalid{Kind: TooLarge, What: "the answer", Problem: "is larger than " + size(maxStored)}
+		return tooLarge("the answer", maxStored)
 	case strings.TrimSpace(r.OracleName) == "":
-		return wrong("the oracle's name", "is missing")
+		return &Invalid{Kind: Form, What: "the oracle's name", Problem: "is missing"}
 	case r.Kind == "" && utf8.RuneCountInString(r.OracleID) != oracleIDLength:
-		return wrong("the oracle's id", fmt.Sprintf("must have %d characters", oracleIDLength))
-	case c.Transcripts < 0 || c.Responses < 0 || c.TokensEstimate != nil && *c.TokensEstimate < 0:
-		return wrong("the context snapshot", "counts less than nothing")
+		return &Invalid{Kind: Form, What: "the oracle's id", Problem: fmt.Sprintf("must have %d characters", oracleIDLength)}
+	case !counts:
+		return &Invalid{Kind: Form, What: "the context snapshot", Problem: "counts less than nothing"}
 	}
 	return nil
 }
@@ -71,16 +73,16 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 			e.CreatedAt = s.now()
 		}
 		e.CreatedAt = e.CreatedAt.UTC()
-		if e.File, e.Sequence, err = s.placeResponse(h, slugOf(r.Slug), r.Text); err != nil {
+		if e.File, e.Sequence, err = h.placeResponse(slugOf(r.Slug), r.Text); err != nil {
 			return false, err
 		}
-		if known := h.answer(e.Sequence); known != nil {
+		if known := h.Response(e.Sequence); known != nil {
 			e.Kept = known.Kept
 			*known = e
 		} else {
 			h.Answers = append(h.Answers, e)
 		}
-		if s.holdsAll(h, e.Context) {
+		if s.holdsAll(ctx, h, e.Context) {
 			h.follow(Answered)
 		}
 		saved = e
@@ -91,9 +93,9 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 
 // holdsAll tells whether the context of an answer held all that was said in a session: what was said while it was made is not in it, nor what had no
 // room. A transcript in which nothing was heard is in none.
-func (s *Store) holdsAll(h *held, c ContextSnapshot) bool {
+func (s *Store) holdsAll(ctx context.Context, h *held, c ContextSnapshot) bool {
 	return !slices.ContainsFunc(h.beside(c), func(e AudioEntry) bool {
-		heard, err := s.textIn(h.ID, transcriptFolder, e.Transcript)
+		heard, err := s.TranscriptOf(ctx, h.ID, e)
 		return err != nil || !Blank(heard)
 	})
 }
@@ -116,30 +118,27 @@ func (s *Session) byOperation(operation string) int {
 	return slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Operation == operation })
 }
 
-// placeResponse writes an answer, or finds it where a crash left it.
-func (s *Store) placeResponse(h *held, slug, text string) (name string, sequence int, err error) {
-	orphans, err := h.orphans(responseFolder)
-	if err != nil {
-		return "", 0, err
-	}
-	for _, e := range h.Answers { // Repair may have taken it in since
-		_, rest, ok := numberOf(e.File)
-		if ok && rest == slug+".txt" && e.OracleID+e.Kind+e.Operation == "" && h.answer(e.Sequence).File == e.File && h.holds(responseFolder, e.File, text) {
+// placeResponse writes an answer, or finds it where a crash left it. Repair may have taken that in since.
+func (h *held) placeResponse(slug, text string) (name string, sequence int, err error) {
+	for _, e := range h.Answers {
+		if _, rest, _ := numberOf(e.File); rest != slug+".txt" || e.OracleID+e.Kind+e.Operation != "" {
+			continue
+		}
+		if kept, err := readText(h.root, h.in(responseFolder, e.File)); err == nil && kept == text {
 			return e.File, e.Sequence, nil
 		}
 	}
-	for _, o := range orphans {
-		name := o.info.Name()
-		_, rest, _ := numberOf(name)
-		if rest == slug+".txt" && h.answer(o.sequence) == nil && o.info.Size() == int64(len(text)) && h.holds(responseFolder, name, text) {
-			return name, o.sequence, nil
-		}
+	name, sequence, err = h.left(responseFolder, files.Hash([]byte(text)), int64(len(text)), func(sequence int, rest string) bool {
+		return rest == slug+".txt" && h.Response(sequence) == nil
+	})
+	if err != nil || sequence != 0 {
+		return name, sequence, err
 	}
-	if sequence, err = h.nextAnswer(); err != nil {
+	if sequence, err = h.next(true); err != nil {
 		return "", 0, err
 	}
 	name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
-	return name, sequence, s.writeNew(h, responseFolder, name, text)
+	return name, sequence, h.write(responseFolder, name, text)
 }
 
 // FindResponse finds the answer of an operation.
@@ -156,19 +155,18 @@ func (s *Store) FindResponse(ctx context.Context, id, operation string) (LlmEntr
 
 // ResponseText reads an answer. ErrNotFound if there is none of this sequence; fs.ErrNotExist if its file is gone.
 func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (string, error) {
-	return s.text(ctx, id, responseFolder, func(m *Session) (string, error) {
-		e := m.answer(sequence)
-		if e == nil {
-			return "", fmt.Errorf("session %s has no answer %d: %w", id, sequence, ErrNotFound)
-		}
-		return e.File, nil
-	})
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	e := m.Response(sequence)
+	if e == nil {
+		return "", fmt.Errorf("session %s has no answer %d: %w", id, sequence, ErrNotFound)
+	}
+	return s.ResponseOf(ctx, id, *e)
 }
 
 // ResponseOf is ResponseText of an answer that was read with its session, as TranscriptOf is of an entry.
 func (s *Store) ResponseOf(ctx context.Context, id string, e LlmEntry) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	return s.textIn(id, responseFolder, e.File)
+	return s.textIn(ctx, id, responseFolder, e.File)
 }

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,10 +66,9 @@ type AudioEntry struct {
 	By         string    `json:"transcribed_by,omitempty"`
 	Heard      string    `json:"heard_language,omitempty"`
 	Flags      []Flag    `json:"transcript_flags,omitempty"`
-	Times      string    `json:"transcript_times,omitempty"`    // "0=0 45=3.25": from which byte of the transcript on what is said is heard when, in seconds
+	Times      string    `json:"transcript_times,omitempty"`    // "0=0 45=3.25": what begins at which byte of the transcript is said at which second
 	Error      string    `json:"transcription_error,omitempty"` // why it FAILED, or has still the transcript that it had
 	Attempts   int       `json:"transcription_attempts,omitempty"`
-	Deliveries []string  `json:"deliveries,omitempty"` // what it arrived as in pieces; none: it came whole
 
 	jsonobject.Kept
 }
@@ -128,40 +129,31 @@ func (s *Session) Defaults() {
 // Defaults sets what is not zero where metadata.json does not say.
 func (p *Preferences) Defaults() { p.IncludeLLMHistory = true }
 
-// decode reads the content of metadata.json.
-func decode(content []byte) (s Session, err error) {
-	err = jsonobject.Decode(content, &s)
-	return s, err
-}
+// ID is what the entry is called in a context: "t1".
+func (e AudioEntry) ID() string { return "t" + strconv.Itoa(e.Sequence) }
 
-// entry finds an entry by its sequence; nil if there is none. It points into s.
-func (s *Session) entry(sequence int) *AudioEntry {
-	for i := range s.Audio {
-		if s.Audio[i].Sequence == sequence {
-			return &s.Audio[i]
-		}
+// ID is what the answer is called in a context: "r2".
+func (e LlmEntry) ID() string { return "r" + strconv.Itoa(e.Sequence) }
+
+// Entry finds an entry by its sequence; nil if there is none. It points into s.
+func (s *Session) Entry(sequence int) *AudioEntry {
+	if i := slices.IndexFunc(s.Audio, func(e AudioEntry) bool { return e.Sequence == sequence }); i >= 0 {
+		return &s.Audio[i]
 	}
 	return nil
 }
 
-// answer finds an answer by its sequence; nil if there is none. It points into s.
-func (s *Session) answer(sequence int) *LlmEntry {
-	for i := range s.Answers {
-		if s.Answers[i].Sequence == sequence {
-			return &s.Answers[i]
-		}
+// Response finds an answer by its sequence; nil if there is none. It points into s.
+func (s *Session) Response(sequence int) *LlmEntry {
+	if i := slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Sequence == sequence }); i >= 0 {
+		return &s.Answers[i]
 	}
 	return nil
 }
 
 // pending says whether something waits to be transcribed.
 func (s *Session) pending() bool {
-	for _, e := range s.Audio {
-		if e.Status == Pending {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == Pending })
 }
 
 // stamp is the form of an id without its number.
@@ -170,32 +162,31 @@ const stamp = "2006-01-02_15-04-05"
 // parseID takes an id apart: the second, and the number among the sessions of that second, 1 for the first. Nothing else is an id, so that
 // none can be a path.
 func parseID(id string) (at time.Time, number int, ok bool) {
-	if len(id) < len(stamp) {
-		return at, 0, false
+	second, rest := id[:min(len(id), len(stamp))], id[min(len(id), len(stamp)):]
+	if rest != "" {
+		digits, numbered := strings.CutPrefix(rest, "_")
+		if number, ok = parseNumber(digits, 2, 4); !ok || !numbered || number < 2 {
+			return at, 0, false
+		}
 	}
-	at, err := time.Parse(stamp, id[:len(stamp)])
-	if err != nil || at.Format(stamp) != id[:len(stamp)] {
-		return at, 0, false
-	}
-	rest := id[len(stamp):]
-	if rest == "" {
-		return at, 1, true
-	}
-	digits, found := strings.CutPrefix(rest, "_")
-	number, ok = parseNumber(digits, 2, 4)
-	return at, number, found && ok && number > 1
+	at, err := time.Parse(stamp, second)
+	return at, max(number, 1), err == nil && at.Format(stamp) == second
 }
 
 // parseNumber reads a number of so many ASCII digits.
 func parseNumber(digits string, least, most int) (n int, ok bool) {
-	if len(digits) < least || len(digits) > most {
+	if len(digits) < least || len(digits) > most || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
-	for _, d := range []byte(digits) {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		n = 10*n + int(d-'0')
+	n, err := strconv.Atoi(digits)
+	return n, err == nil
+}
+
+// numberOf reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of "001_audio.ogg".
+func numberOf(name string) (sequence int, rest string, ok bool) {
+	digits, rest, found := strings.Cut(name, "_")
+	if sequence, ok = parseNumber(digits, 3, 6); !found || !ok || sequence == 0 {
+		return 0, rest, false
 	}
-	return n, true
+	return sequence, rest, true
 }

@@ -32,7 +32,7 @@ func TestASessionFromTheFirstWordsToTheAnswer(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	same(t, "seconds", *entry.Seconds, 1.5)
-	path, _, err := s.AudioPath(ctx, id, 1)
+	path, err := s.AudioPath(ctx, id, 1)
 	if err != nil || content(t, path) != "sound one" {
 		t.Errorf("%s, %v", path, err)
 	}

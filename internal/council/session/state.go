@@ -18,7 +18,7 @@ const (
 // Act is what moves a session from one state to another.
 type Act string
 
-// The acts. AddAudio, AddText, Retry, Anew and SaveResponse do theirs themselves.
+// The acts. Those that add, answer and try again are done with what they are about, the others by Move.
 const (
 	Add                 Act = "add"
 	TranscriptionBegins Act = "transcription begins"
@@ -29,68 +29,63 @@ const (
 	Answered            Act = "answer"              // an answer holds all that was said
 )
 
-// target is where an act leads: to the first state, or to the other while something is PENDING.
-type target struct{ to, pending State }
-
-func always(to State) target { return target{to, to} }
-
-// transitions are the legal ones. What is not here is refused.
-var transitions = map[State]map[Act]target{
+// transitions say where an act leads from a state: to the first state, or to the second while something is PENDING. What is not here is refused.
+var transitions = map[State]map[Act][2]State{
 	Collecting: {
-		Add:                 always(Collecting),
-		TranscriptionBegins: always(Transcribing),
-		Retried:             always(Collecting),
+		Add:                 {Collecting, Collecting},
+		TranscriptionBegins: {Transcribing, Transcribing},
+		Retried:             {Collecting, Collecting},
 		Answered:            {Ready, Collecting},
 	},
 	Transcribing: {
-		Add:                 always(Transcribing),
-		TranscriptionBegins: always(Transcribing), // by the run that goes on after a crash
+		Add:                 {Transcribing, Transcribing},
+		TranscriptionBegins: {Transcribing, Transcribing}, // by the run that goes on after a crash
 		TranscriptionEnds:   {Transcribed, Collecting},
-		TranscriptionFails:  always(Failed),
-		TranscriptionStops:  always(Interrupted),
-		Retried:             always(Transcribing),
-		Answered:            always(Transcribing),
+		TranscriptionFails:  {Failed, Failed},
+		TranscriptionStops:  {Interrupted, Interrupted},
+		Retried:             {Transcribing, Transcribing},
+		Answered:            {Transcribing, Transcribing},
 	},
 	Transcribed: {
-		Add:               always(Collecting),
-		TranscriptionEnds: always(Transcribed),
-		Retried:           always(Collecting),
-		Answered:          always(Ready),
+		Add:               {Collecting, Collecting},
+		TranscriptionEnds: {Transcribed, Transcribed},
+		Retried:           {Collecting, Collecting},
+		Answered:          {Ready, Ready},
 	},
 	Ready: {
-		Add:      always(Collecting),
-		Retried:  always(Collecting),
-		Answered: always(Ready),
+		Add:      {Collecting, Collecting},
+		Retried:  {Collecting, Collecting},
+		Answered: {Ready, Ready},
 	},
 	Interrupted: {
-		Add:                 always(Collecting),
-		TranscriptionBegins: always(Transcribing),
+		Add:                 {Collecting, Collecting},
+		TranscriptionBegins: {Transcribing, Transcribing},
 		TranscriptionEnds:   {Transcribed, Interrupted}, // by the run that goes on after a crash
-		TranscriptionFails:  always(Failed),
-		TranscriptionStops:  always(Interrupted),
-		Retried:             always(Interrupted),
+		TranscriptionFails:  {Failed, Failed},
+		TranscriptionStops:  {Interrupted, Interrupted},
+		Retried:             {Interrupted, Interrupted},
 		Answered:            {Ready, Interrupted},
 	},
 	Failed: {
-		Add:                 always(Collecting),
-		TranscriptionBegins: always(Transcribing),
-		TranscriptionFails:  always(Failed),
-		Retried:             always(Collecting),
-		Answered:            always(Failed),
+		Add:                 {Collecting, Collecting},
+		TranscriptionBegins: {Transcribing, Transcribing},
+		TranscriptionFails:  {Failed, Failed},
+		Retried:             {Collecting, Collecting},
+		Answered:            {Failed, Failed},
 	},
 }
 
 // Next is the state that an act leads to from this one; pending says that something waits to be transcribed. An act that is not legal is an
 // *Illegal.
 func (s State) Next(act Act, pending bool) (State, error) {
-	t, legal := transitions[s][act]
+	to, legal := transitions[s][act]
 	switch {
 	case !legal:
 		return s, &Illegal{State: s, Act: act}
 	case pending:
-		return t.pending, nil
+		return to[1], nil
 	}
-	return t.to, nil
+	return to[0], nil
 }
 
 // Illegal is an act that the state of a session does not allow.

@@ -22,17 +22,17 @@ import (
 	"sibyl/internal/jsonobject"
 )
 
-// The bounds of what is read and kept.
+// The bounds of what is read and kept, in bytes.
 const (
-	maxMetadata = 16 << 20 // bytes of metadata.json; some ten thousand entries
-	maxStored   = 16 << 20 // bytes of a transcript or an answer
-	maxName     = 200      // characters of a session's name
+	maxMetadata = 16 << 20 // of metadata.json; some ten thousand entries
+	maxStored   = 16 << 20 // of a transcript or an answer
 )
 
 // The folders beside the sessions.
 const (
 	trashFolder = ".trash"
 	lockFolder  = ".locks"
+	newPrefix   = ".new-" // begins the name of a folder in which a session is put together
 )
 
 // leftover is how old a temporary file is that nobody can be writing any more.
@@ -47,15 +47,12 @@ type Facts struct {
 
 // Config says where sessions are kept, and within which bounds.
 type Config struct {
-	Folder string                                                // sessions/ of one owner; made when the first session is
-	Now    func() time.Time                                      // nil: time.Now
-	Probe  func(ctx context.Context, file string) (Facts, error) // an error: it is no audio. nil: every file is taken for what its name says
-	// MaxAudio is how many bytes an upload has at most; 0: 2 GB.
-	MaxAudio int64
-	// MaxText is how many bytes a text has that is typed in, or comes as a file; 0: 1 MB.
-	MaxText int
-	// LockWait is how long a change waits for another one of the same session; 0: 30 s.
-	LockWait time.Duration
+	Folder   string                                                // sessions/ of one owner; made when the first session is
+	Now      func() time.Time                                      // nil: time.Now
+	Probe    func(ctx context.Context, file string) (Facts, error) // an error: it is no audio. nil: every file is taken for what its name says
+	MaxAudio int64                                                 // bytes of an upload; 0: 2 GB
+	MaxText  int                                                   // bytes of a text that is typed in, or comes as a file; 0: 1 MB
+	LockWait time.Duration                                         // how long a change waits for another one of the same session; 0: 30 s
 	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by it; nil: nobody is asked.
 	Step func(name string) error
 }
@@ -100,8 +97,13 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Path is where the folder of a session lies, for people; that of "" holds all sessions.
+func (s *Store) Path(id string) string { return filepath.Join(s.folder, id) }
+
 // now is the time as it is kept: in UTC, to the millisecond.
-func (s *Store) now() time.Time { return s.c.Now().UTC().Truncate(time.Millisecond) }
+func (s *Store) now() time.Time { return kept(s.c.Now()) }
+
+func kept(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
 
 func (s *Store) at(name string) error {
 	if s.step == nil {
@@ -133,9 +135,6 @@ func (s *Store) open(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// notFound says that there is no session of an id.
-func notFound(id string) error { return fmt.Errorf("session “%s”: %w", short(id), ErrNotFound) }
-
 // find gives the folder in which a session lies. ErrNotFound if id is no id, or names no folder; a symbolic link is none.
 func (s *Store) find(id string) (*os.Root, error) {
 	if _, _, ok := parseID(id); !ok {
@@ -157,13 +156,12 @@ func (s *Store) find(id string) (*os.Root, error) {
 
 // load reads a session.
 func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err error) {
-	name := path.Join(id, metadataFile)
 	var f files.File
 	if err = s.at("read " + metadataFile); err == nil {
-		err = files.NoLinks(root, name)
+		err = files.NoLinks(root, path.Join(id, metadataFile))
 	}
 	if err == nil {
-		f, err = files.Read(root, name, maxMetadata)
+		f, err = files.Read(root, path.Join(id, metadataFile), maxMetadata)
 	}
 	refused, isRefused := errors.AsType[*files.Error](err)
 	switch {
@@ -174,10 +172,9 @@ func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err e
 	case err != nil:
 		return m, nil, fmt.Errorf("read session %s: %w", id, err)
 	case f.Cut:
-		return m, nil, &Damaged{ID: id, Reason: fmt.Sprintf("is larger than %d MB", maxMetadata>>20)}
+		return m, nil, &Damaged{ID: id, Reason: "is larger than " + size(maxMetadata)}
 	}
-	m, err = decode(f.Content)
-	if err != nil {
+	if err := jsonobject.Decode(f.Content, &m); err != nil {
 		return m, nil, &Damaged{ID: id, Reason: err.Error(), Err: err}
 	}
 	if m.ID != id {
@@ -199,75 +196,11 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 	return m, err
 }
 
-// Skipped is a folder that is left out of a list, and why.
-type Skipped struct {
-	ID     string `json:"session_id"`
-	Reason string `json:"reason"`
-	// Err is what reading the session gave, such as a *Damaged; nil: the folder is no session.
-	Err error `json:"-"`
-}
-
-// Repairable tells whether Repair can rebuild the session.
-func (s Skipped) Repairable() bool {
-	_, damaged := errors.AsType[*Damaged](s.Err)
-	return damaged
-}
-
-// Newer tells whether the session of an id was begun after that of another.
-func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
-
-// List reads all sessions, the newest first. What can't be read is skipped and named.
-func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err error) {
-	root, err := s.open(false)
-	if err != nil || root == nil {
-		return nil, nil, err
-	}
-	infos, err := files.List(root, ".")
-	if err != nil {
-		return nil, nil, fmt.Errorf("list the sessions: %w", err)
-	}
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return newestFirst(a.Name(), b.Name()) })
-	for _, info := range infos {
-		name := info.Name()
-		if strings.HasPrefix(name, ".") {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		_, _, isID := parseID(name)
-		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
-			skipped = append(skipped, Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
-		case info.IsDir() && !isID:
-			skipped = append(skipped, Skipped{ID: short(name), Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
-		case info.IsDir():
-			m, _, err := s.load(root, name)
-			if err == nil {
-				all = append(all, m)
-			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // deleted in this moment
-				skipped = append(skipped, Skipped{name, err.Error(), err})
-			}
-		}
-	}
-	return all, skipped, nil
-}
-
-// newestFirst orders ids.
-func newestFirst(a, b string) int {
-	at, n, _ := parseID(a)
-	bt, m, _ := parseID(b)
-	return cmp.Or(bt.Compare(at), cmp.Compare(m, n), strings.Compare(a, b))
-}
-
 // New begins a session, with its folders. A name is the person's; "" leaves it to the first words. Language is one such as "pt"; "": not said.
 func (s *Store) New(ctx context.Context, name, language string) (m Session, err error) {
-	if err := ctx.Err(); err != nil {
-		return m, err
-	}
 	m.Defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
-	if err := CheckLanguage(language); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckLanguage(language)); err != nil {
 		return Session{}, err
 	}
 	if strings.TrimSpace(name) != "" {
@@ -281,35 +214,30 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 		return Session{}, err
 	}
 	s.sweep(root)
-	for n := 1; n < 10_000; n++ {
-		m.ID = m.CreatedAt.Format(stamp)
-		if n > 1 {
-			m.ID += fmt.Sprintf("_%02d", n)
-		}
-		made, err := s.make(ctx, root, &m)
-		if err != nil {
+	m.ID = m.CreatedAt.Format(stamp)
+	for n := 2; ; n++ {
+		made, err := s.make(root, &m)
+		switch {
+		case err != nil:
 			return Session{}, fmt.Errorf("make session %s: %w", m.ID, err)
-		}
-		if made {
+		case made:
 			return m, nil
+		case n == 10_000:
+			return Session{}, fmt.Errorf("there are too many sessions of %s", m.CreatedAt.Format(time.DateTime))
 		}
+		m.ID = fmt.Sprintf("%s_%02d", m.CreatedAt.Format(stamp), n)
 	}
-	return Session{}, fmt.Errorf("there are too many sessions of %s", m.CreatedAt.Format(time.DateTime))
 }
 
-// newPrefix begins the name of a folder in which a session is put together.
-const newPrefix = ".new-"
-
 // make puts the folder of a session together under another name, so that it is there with its metadata or not at all. made is false if the id is
-// taken.
-func (s *Store) make(ctx context.Context, root *os.Root, m *Session) (made bool, err error) {
-	unlock, err := s.lock(ctx, root, m.ID, "making it")
-	if err != nil {
-		return false, err
+// taken: no folder is renamed to one that holds something.
+func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
+	taken := func() bool {
+		_, err := root.Lstat(m.ID)
+		return !errors.Is(err, fs.ErrNotExist)
 	}
-	defer unlock()
-	if _, err := root.Lstat(m.ID); !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+	if taken() {
+		return false, nil
 	}
 	content, err := jsonobject.Encode(m)
 	if err != nil {
@@ -317,7 +245,7 @@ func (s *Store) make(ctx context.Context, root *os.Root, m *Session) (made bool,
 	}
 	folder := newPrefix + rand.Text()
 	defer func() {
-		if err != nil {
+		if !made {
 			err = errors.Join(err, root.RemoveAll(folder))
 		}
 	}()
@@ -336,6 +264,9 @@ func (s *Store) make(ctx context.Context, root *os.Root, m *Session) (made bool,
 		return false, err
 	}
 	if err := root.Rename(folder, m.ID); err != nil {
+		if taken() { // by somebody else, in this moment
+			return false, nil
+		}
 		return false, err
 	}
 	return true, syncFolder(root, ".")
@@ -343,10 +274,7 @@ func (s *Store) make(ctx context.Context, root *os.Root, m *Session) (made bool,
 
 // sweep removes what crashes of New left behind. It may fail: the next one tries again.
 func (s *Store) sweep(root *os.Root) {
-	infos, err := files.List(root, ".")
-	if err != nil {
-		return
-	}
+	infos, _ := files.List(root, ".")
 	for _, info := range infos {
 		if strings.HasPrefix(info.Name(), newPrefix) && info.IsDir() && s.c.Now().Sub(info.ModTime()) > leftover {
 			_ = root.RemoveAll(info.Name())
@@ -354,88 +282,95 @@ func (s *Store) sweep(root *os.Root) {
 	}
 }
 
-// lock waits until nobody else changes a session. Doing is what for, in words.
-func (s *Store) lock(ctx context.Context, root *os.Root, id, doing string) (unlock func(), err error) {
-	if err := files.MakeFolder(root, lockFolder, 0o700); err != nil {
-		return nil, err
+// hold waits until nobody else changes a session that is there. Doing is what for, in words.
+func (s *Store) hold(ctx context.Context, id, doing string) (root *os.Root, unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
-	unlock, err = files.Lock(ctx, root, path.Join(lockFolder, id), s.c.LockWait)
+	if root, err = s.find(id); err != nil {
+		return nil, nil, err
+	}
+	if err = files.MakeFolder(root, lockFolder, 0o700); err == nil {
+		unlock, err = files.Lock(ctx, root, path.Join(lockFolder, id), s.c.LockWait)
+	}
 	if refused, ok := errors.AsType[*files.Error](err); ok && refused.Reason == files.Busy {
-		return nil, fmt.Errorf("%s waited %s for another program that is changing session %s; try again later: %w", doing, s.c.LockWait, id, err)
+		err = fmt.Errorf("waited %s for another program that is changing it; try again later: %w", s.c.LockWait, err)
 	}
-	return unlock, err
+	if err != nil {
+		return nil, nil, doingIn(id, doing, err)
+	}
+	if _, err = s.find(id); err != nil { // it was deleted meanwhile
+		unlock()
+		return nil, nil, err
+	}
+	return root, unlock, nil
+}
+
+// doingIn says of an error what was done where.
+func doingIn(id, doing string, err error) error {
+	if err == nil || errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("%s in session %s: %w", doing, id, err)
+}
+
+// change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed. Doing is what for, in
+// words.
+func (s *Store) change(ctx context.Context, id, doing string, do func(h *held) (changed bool, err error)) (m Session, err error) {
+	root, unlock, err := s.hold(ctx, id, doing)
+	if err != nil {
+		return m, err
+	}
+	defer unlock()
+	m, before, err := s.load(root, id)
+	if err != nil {
+		return Session{}, err
+	}
+	h := &held{Session: &m, store: s, root: root}
+	changed, err := do(h)
+	if err != nil {
+		err = errors.Join(err, h.takeBack())
+	} else if changed {
+		err = h.save(before)
+	}
+	if err != nil {
+		return Session{}, doingIn(id, doing, err)
+	}
+	return m, nil
 }
 
 // held is a session whose lock is held, as it was read under it.
 type held struct {
 	*Session
-	root *os.Root
-	undo []func() error // takes back what was done to files, if metadata.json can't be written
+	store *Store
+	root  *os.Root
+	made  []string // files that go again if metadata.json can't be written
 }
 
 // in is the name of a file of the session, as the root has it.
 func (h *held) in(parts ...string) string { return path.Join(append([]string{h.ID}, parts...)...) }
 
-// change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed. Doing is what for, in
-// words.
-func (s *Store) change(ctx context.Context, id, doing string, do func(h *held) (changed bool, err error)) (m Session, err error) {
-	if err := ctx.Err(); err != nil {
-		return m, err
-	}
-	root, err := s.find(id)
-	if err != nil {
-		return m, err
-	}
-	failed := func(err error) (Session, error) {
-		_, invalid := err.(*Invalid) //nolint:errorlint // one with something beside it keeps the words of both
-		if invalid || errors.Is(err, ErrNotFound) {
-			return Session{}, err
-		}
-		return Session{}, fmt.Errorf("%s in session %s: %w", doing, id, err)
-	}
-	unlock, err := s.lock(ctx, root, id, doing)
-	if err != nil {
-		return failed(err)
-	}
-	defer unlock()
-	if root, err = s.find(id); err != nil { // it may have been deleted meanwhile
-		return m, err
-	}
-	m, before, err := s.load(root, id)
-	if err != nil {
-		return Session{}, err
-	}
-	h := &held{Session: &m, root: root}
-	changed, err := do(h)
-	if err != nil {
-		return failed(errors.Join(err, h.takeBack()))
-	}
-	if !changed {
-		return m, nil
-	}
-	if err := s.save(h, before); err != nil {
-		return failed(err)
-	}
-	return m, nil
-}
-
 // save writes metadata.json. On an error the files of the session are as they were.
-func (s *Store) save(h *held, before []byte) error {
+func (h *held) save(before []byte) error {
 	content, err := jsonobject.Encode(h.Session)
+	mode := fs.FileMode(0) // that of the file in its place
+	if before == nil {
+		mode = 0o600
+	}
 	switch {
 	case err != nil:
 	case bytes.Equal(content, before):
 		return nil
 	case len(content) > maxMetadata:
-		full := fmt.Sprintf("is full: its %s would be larger than %d MB; begin another one", metadataFile, maxMetadata>>20)
+		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one", metadataFile, size(maxMetadata))
 		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
-		if err = s.at("write " + metadataFile); err == nil {
-			err = files.Write(h.root, h.in(metadataFile), content, modeOf(before))
+		if err = h.store.at("write " + metadataFile); err == nil {
+			err = files.Write(h.root, h.in(metadataFile), content, mode)
 		}
 	}
 	if err == nil {
-		return s.at("wrote " + metadataFile)
+		return h.store.at("wrote " + metadataFile)
 	}
 	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil && bytes.Equal(f.Content, content) {
 		return fmt.Errorf("it is written, but may not survive a power failure: %w", err)
@@ -443,20 +378,20 @@ func (s *Store) save(h *held, before []byte) error {
 	return errors.Join(err, h.takeBack())
 }
 
-// modeOf is the mode to write with: that of the file in its place, or this user's alone for a new one.
-func modeOf(before []byte) fs.FileMode {
-	if before != nil {
-		return 0
+// takeBack removes the files that were made.
+func (h *held) takeBack() (err error) {
+	for _, name := range slices.Backward(h.made) {
+		err = errors.Join(err, ifThere(h.root.Remove(name)))
 	}
-	return 0o600
+	h.made = nil
+	return err
 }
 
-// takeBack undoes what was done to files, the last first.
-func (h *held) takeBack() (err error) {
-	for _, undo := range slices.Backward(h.undo) {
-		err = errors.Join(err, undo())
+// ifThere forgives that a file is missing.
+func ifThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	h.undo = nil
 	return err
 }
 

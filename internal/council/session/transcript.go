@@ -2,14 +2,19 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"sibyl/internal/files"
+	"sibyl/internal/text"
 )
 
 // Transcript is what was heard in an entry.
@@ -37,75 +42,60 @@ func typed(id string, sequence int) error {
 func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
 	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
 	if len(t.Text) > maxStored {
-		return saved, &Invalid{Kind: TooLarge, What: "the transcript", Problem: "is larger than " + size(maxStored)}
+		return saved, tooLarge("the transcript", maxStored)
 	}
 	_, err = s.change(ctx, id, fmt.Sprintf("keeping transcript %d", t.Sequence), func(h *held) (bool, error) {
-		e := h.entry(t.Sequence)
+		e := h.Entry(t.Sequence)
 		if e == nil {
 			return false, noEntry(id, t.Sequence)
 		}
 		saved = *e
-		if e.Status == Success {
-			return h.claim(e, t, &saved), nil
+		switch {
+		case e.Status == Success && !h.unclaimed(e, t):
+			return false, nil
+		case e.Status != Success:
+			if err := h.placeTranscript(e, t.Text); err != nil {
+				return false, err
+			}
+			e.Status, e.Error = Success, ""
+			e.Attempts++
+			if e.Seconds == nil && t.Seconds > 0 {
+				e.Seconds = &t.Seconds
+			}
+			h.nameFrom(t.Text)
 		}
-		name, err := s.placeTranscript(h, e, t.Text)
-		if err != nil {
-			return false, err
-		}
-		e.Status, e.Transcript, e.By, e.Heard, e.Flags, e.Times, e.Error = Success, name, t.By, t.Language, t.Flags, encodeTimes(t.Times), ""
-		e.Attempts++
-		if e.Seconds == nil && t.Seconds > 0 {
-			e.Seconds = &t.Seconds
-		}
-		h.nameFrom(t.Text)
+		e.By, e.Heard, e.Flags, e.Times = t.By, t.Language, t.Flags, encodeTimes(t.Times)
 		saved = *e
 		return true, nil
 	})
 	return saved, err
 }
 
-// claim completes an entry whose transcript Repair found where a crash left it.
-func (h *held) claim(e *AudioEntry, t Transcript, saved *AudioEntry) bool {
-	if e.File == "" || e.By != "" || t.By == "" || checkFile(e.Transcript) != nil || !h.holds(transcriptFolder, e.Transcript, t.Text) {
+// unclaimed says that the transcript of an entry is this one, which Repair found where a crash left it.
+func (h *held) unclaimed(e *AudioEntry, t Transcript) bool {
+	if e.File == "" || e.By != "" || t.By == "" || checkFile(e.Transcript) != nil {
 		return false
 	}
-	e.By, e.Heard, e.Flags, e.Times = t.By, t.Language, t.Flags, encodeTimes(t.Times)
-	*saved = *e
-	return true
+	text, err := readText(h.root, h.in(transcriptFolder, e.Transcript))
+	return err == nil && text == t.Text
 }
 
 // placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another entry is not.
-func (s *Store) placeTranscript(h *held, e *AudioEntry, text string) (name string, err error) {
-	name = fmt.Sprintf("%03d_audio.txt", e.Sequence)
+func (h *held) placeTranscript(e *AudioEntry, text string) error {
+	name := fmt.Sprintf("%03d_audio.txt", e.Sequence)
 	for n := 2; h.known(transcriptFolder, name) && e.Transcript != name; n++ {
 		name = fmt.Sprintf("%03d_audio_%02d.txt", e.Sequence, n)
 	}
-	before, err := files.Read(h.root, h.in(transcriptFolder, name), maxStored)
-	switch {
-	case ifThere(err) != nil:
-		return "", err
-	case err != nil:
-		return name, s.writeNew(h, transcriptFolder, name, text)
-	case !before.Cut && string(before.Content) == text:
-		return name, nil
-	}
-	if err := s.at("write " + transcriptFolder); err != nil {
-		return "", err
-	}
-	if err := files.Write(h.root, h.in(transcriptFolder, name), []byte(text), 0); err != nil {
-		return "", err
-	}
-	return name, s.at("wrote " + transcriptFolder)
+	e.Transcript = name
+	return h.write(transcriptFolder, name, text)
 }
 
 // FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before it was to be transcribed anew. Its
 // audio stays. The same again changes nothing, nor does it of an entry that has its transcript.
 func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, reason string) (failed AudioEntry, err error) {
-	if reason = bounded(oneLine(reason), longestReason); reason == "" {
-		return failed, &Invalid{Kind: Form, What: "the reason", Problem: "is missing"}
-	}
+	reason = text.Brief(reason, longestReason)
 	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
-		e := h.entry(sequence)
+		e := h.Entry(sequence)
 		if e == nil {
 			return false, noEntry(id, sequence)
 		}
@@ -145,7 +135,7 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 // asked for: after another one nothing changes, so that the same request sent twice is done once.
 func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
 	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *held) (bool, error) {
-		e := h.entry(sequence)
+		e := h.Entry(sequence)
 		switch {
 		case e == nil:
 			return false, noEntry(id, sequence)
@@ -158,14 +148,6 @@ func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Se
 		h.follow(Retried)
 		return true, nil
 	})
-}
-
-// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand, too.
-func checkFile(name string) error {
-	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 || !filepath.IsLocal(name) {
-		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”", Problem: "is not that of a file in the session's folder"}
-	}
-	return nil
 }
 
 // readText reads a text of the session.
@@ -186,22 +168,9 @@ func readText(root *os.Root, name string) (string, error) {
 	return string(f.Content), nil
 }
 
-// text reads a file of a session that metadata.json names.
-func (s *Store) text(ctx context.Context, id, folder string, name func(m *Session) (string, error)) (string, error) {
-	m, err := s.Get(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	file, err := name(&m)
-	if err != nil {
-		return "", err
-	}
-	return s.textIn(id, folder, file)
-}
-
 // textIn reads a file of a session.
-func (s *Store) textIn(id, folder, file string) (string, error) {
-	if err := checkFile(file); err != nil {
+func (s *Store) textIn(ctx context.Context, id, folder, file string) (string, error) {
+	if err := cmp.Or(ctx.Err(), checkFile(file)); err != nil {
 		return "", err
 	}
 	root, err := s.find(id)
@@ -209,7 +178,7 @@ func (s *Store) textIn(id, folder, file string) (string, error) {
 		return "", err
 	}
 	text, err := readText(root, id+"/"+folder+"/"+file)
-	if ifThere(err) == nil && err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("session %s: %s/%s is missing: %w", id, folder, file, err)
 	}
 	return text, err
@@ -218,67 +187,55 @@ func (s *Store) textIn(id, folder, file string) (string, error) {
 // Transcript reads what was heard in an entry, or typed in. ErrNotFound if there is no such entry, or it is not transcribed; fs.ErrNotExist if its file is
 // gone.
 func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string, error) {
-	return s.text(ctx, id, transcriptFolder, func(m *Session) (string, error) {
-		e := m.entry(sequence)
-		if e == nil {
-			return "", noEntry(id, sequence)
-		}
-		if e.Transcript == "" {
-			return "", fmt.Errorf("entry %d of session %s is not transcribed: %w", sequence, id, ErrNotFound)
-		}
-		return e.Transcript, nil
-	})
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	e := m.Entry(sequence)
+	if e == nil {
+		return "", noEntry(id, sequence)
+	}
+	if e.Transcript == "" {
+		return "", fmt.Errorf("entry %d of session %s is not transcribed: %w", sequence, id, ErrNotFound)
+	}
+	return s.TranscriptOf(ctx, id, *e)
 }
 
 // TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not read for each.
 func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	return s.textIn(id, transcriptFolder, e.Transcript)
-}
-
-// recording finds the audio of an entry; it is there, and no link.
-func (s *Store) recording(ctx context.Context, id string, sequence int) (root *os.Root, name string, e AudioEntry, err error) {
-	m, err := s.Get(ctx, id)
-	if err != nil {
-		return nil, "", e, err
-	}
-	found := m.entry(sequence)
-	if found == nil {
-		return nil, "", e, noEntry(id, sequence)
-	}
-	if found.File == "" {
-		return nil, "", e, typed(id, sequence)
-	}
-	if err := checkFile(found.File); err != nil {
-		return nil, "", e, err
-	}
-	if root, err = s.find(id); err != nil {
-		return nil, "", e, err
-	}
-	name = id + "/" + audioFolder + "/" + found.File
-	if err := files.NoLinks(root, name); err != nil {
-		return nil, "", e, fmt.Errorf("the audio of entry %d of session %s: %w", sequence, id, err)
-	}
-	return root, name, *found, nil
+	return s.textIn(ctx, id, transcriptFolder, e.Transcript)
 }
 
 // OpenAudio opens the audio of an entry for reading. ErrNotFound if it has none; fs.ErrNotExist if its file is gone.
-func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (*os.File, AudioEntry, error) {
-	root, name, e, err := s.recording(ctx, id, sequence)
+func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.File, e AudioEntry, err error) {
+	m, err := s.Get(ctx, id)
 	if err != nil {
 		return nil, e, err
 	}
-	f, err := root.Open(name)
-	return f, e, err
+	found := m.Entry(sequence)
+	switch {
+	case found == nil:
+		return nil, e, noEntry(id, sequence)
+	case found.File == "":
+		return nil, e, typed(id, sequence)
+	}
+	root, err := s.find(id)
+	if err = cmp.Or(err, checkFile(found.File)); err != nil {
+		return nil, e, err
+	}
+	name := path.Join(id, audioFolder, found.File)
+	if err := files.NoLinks(root, name); err != nil {
+		return nil, e, fmt.Errorf("the audio of entry %d of session %s: %w", sequence, id, err)
+	}
+	f, err = root.Open(name)
+	return f, *found, err
 }
 
 // AudioPath is the absolute path of the audio of an entry, for other programs. Errors are those of OpenAudio.
-func (s *Store) AudioPath(ctx context.Context, id string, sequence int) (string, AudioEntry, error) {
-	_, name, e, err := s.recording(ctx, id, sequence)
+func (s *Store) AudioPath(ctx context.Context, id string, sequence int) (string, error) {
+	f, e, err := s.OpenAudio(ctx, id, sequence)
 	if err != nil {
-		return "", e, err
+		return "", err
 	}
-	return filepath.Join(s.folder, filepath.FromSlash(name)), e, nil
+	return filepath.Join(s.folder, id, audioFolder, e.File), f.Close()
 }

@@ -136,7 +136,7 @@ func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
 		_, transcript := s.Transcript(ctx, exampleID, 1)
 		_, response := s.ResponseText(ctx, exampleID, 1)
 		_, _, audio := s.OpenAudio(ctx, exampleID, 1)
-		_, _, where := s.AudioPath(ctx, exampleID, 1)
+		_, where := s.AudioPath(ctx, exampleID, 1)
 		for what, err := range map[string]error{"transcript": transcript, "response": response, "audio": audio, "path": where} {
 			if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Form {
 				t.Errorf("%s %q: %v", what, name, err)

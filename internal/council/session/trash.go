@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -13,11 +14,7 @@ import (
 
 // TakeBack removes a session in which there is nothing, as when that is refused for which it was begun. One that holds something stays as it is.
 func (s *Store) TakeBack(ctx context.Context, id string) error {
-	root, err := s.find(id)
-	if err != nil {
-		return err
-	}
-	unlock, err := s.lock(ctx, root, id, "taking it back")
+	root, unlock, err := s.hold(ctx, id, "taking it back")
 	if err != nil {
 		return err
 	}
@@ -28,7 +25,7 @@ func (s *Store) TakeBack(ctx context.Context, id string) error {
 	}
 	for _, folder := range []string{audioFolder, transcriptFolder, responseFolder} {
 		infos, err := files.List(root, path.Join(id, folder)) // also what somebody is adding in this moment
-		if err != nil && !errors.Is(err, fs.ErrNotExist) || len(infos) > 0 {
+		if ifThere(err) != nil || len(infos) > 0 {
 			return err
 		}
 	}
@@ -41,41 +38,38 @@ func (s *Store) TakeBack(ctx context.Context, id string) error {
 // Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back, it is there again. A damaged
 // session can be deleted as well.
 func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	root, err := s.find(id)
-	if err != nil {
-		return "", err
-	}
-	unlock, err := s.lock(ctx, root, id, "deleting it")
+	root, unlock, err := s.hold(ctx, id, "deleting it")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	if root, err = s.find(id); err != nil { // somebody else may have been first
-		return "", err
-	}
 	if err := files.MakeFolder(root, trashFolder, 0o700); err != nil {
-		return "", fmt.Errorf("delete session %s: %w", id, err)
+		return "", doingIn(id, "deleting it", err)
 	}
-	target := path.Join(trashFolder, id)
-	for n := 2; ; n++ {
-		_, err := root.Lstat(target)
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return "", fmt.Errorf("delete session %s: %w", id, err)
-		}
-		target = path.Join(trashFolder, fmt.Sprintf("%s.%d", id, n))
+	name, err := unused(root, trashFolder, id, id+".%d")
+	if err != nil {
+		return "", doingIn(id, "deleting it", err)
 	}
+	target := path.Join(trashFolder, name)
 	if err := s.at("move to trash"); err != nil {
 		return "", err
 	}
 	if err := root.Rename(id, target); err != nil {
-		return "", fmt.Errorf("delete session %s: %w", id, err)
+		return "", doingIn(id, "deleting it", err)
 	}
 	where = filepath.Join(s.folder, filepath.FromSlash(target))
 	return where, errors.Join(s.at("moved to trash"), syncFolder(root, trashFolder), syncFolder(root, "."))
+}
+
+// unused is a name that nothing in a folder has: the first, or the next with a number from 2 on.
+func unused(root *os.Root, folder, first, next string) (string, error) {
+	name := first
+	for n := 2; ; n++ {
+		if _, err := root.Lstat(path.Join(folder, name)); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+		name = fmt.Sprintf(next, n)
+	}
 }

@@ -26,13 +26,11 @@ type Lesson struct {
 	weight float64
 }
 
-// What a question counts that was made of a pattern, and one of a hand that wrote mostly what misleads, beside one that somebody wrote as people ask. The
-// second of two fair labels counts so beside the first.
+// What a question counts that was made of a pattern, beside one that somebody wrote as people ask; and the second of two
+// fair labels beside the first.
 const (
-	patternWeight    = 0.2
-	misleadingWeight = 0.3
-	misleading       = "u.txt v.txt"
-	secondWeight     = 0.4
+	patternWeight = 0.2
+	secondWeight  = 0.4
 )
 
 // Lessons reads texts and patterns whose names match, in the order of these.
@@ -52,8 +50,6 @@ func Lessons(files fs.FS, matching string) (all []Lesson, err error) {
 			lines, weight = filled(lines), patternWeight
 		case path.Ext(name) != ".txt":
 			continue
-		case strings.Contains(misleading, path.Base(name)):
-			weight = misleadingWeight
 		}
 		for n, line := range lines {
 			if line == "" || line[0] == '#' {
@@ -87,42 +83,29 @@ func lesson(line string) (l Lesson, err error) {
 }
 
 // fillings is how many questions are made of a pattern.
-const fillings = 12
+const fillings = 24
 
-// filled makes questions of patterns: a line ‘$name: word | word’ gives the words of a slot, any other is a question with slots in it as {name}. Which
-// words are taken follows from the pattern. A pattern behind a star is filled once with each word of its first slot.
+// filled makes questions of patterns: a line ‘$name: word | word’ gives the words of a slot, any other is a question with
+// slots in it as {name}. Which words are taken follows from the pattern.
 func filled(lines []string) (out []string) {
-	slots, slot := map[string][]string{}, regexp.MustCompile(`\{(\w+)\}`)
+	slot := regexp.MustCompile(`\{(\w+)\}`)
+	slots := map[string][]string{}
+	var patterns []string
 	for _, line := range lines {
 		if name, words, ok := strings.Cut(line, ": "); ok && line[0] == '$' {
-			slots[name[1:]] = append(slots[name[1:]], strings.Split(words, " | ")...)
+			slots["{"+name[1:]+"}"] = strings.Split(words, " | ")
+		} else if line != "" && line[0] != '#' {
+			patterns = append(patterns, line)
 		}
 	}
-	for _, line := range lines {
-		pattern, each := strings.CutPrefix(line, "*")
-		if line == "" || line[0] == '#' || line[0] == '$' {
-			continue
-		}
-		times, h := fillings, fnv.New64a()
+	for _, pattern := range patterns {
+		h := fnv.New64a()
 		h.Write([]byte(pattern))
 		draw := rand.New(rand.NewPCG(h.Sum64(), 0))
-		first := slot.FindStringSubmatch(pattern)
-		if each && first != nil {
-			times = len(slots[first[1]])
-		}
+		fill := func(name string) string { return slots[name][draw.IntN(len(slots[name]))] }
 		var made []string
-		for i := range times {
-			n := 0
-			made = append(made, slot.ReplaceAllStringFunc(pattern, func(s string) string {
-				words := slots[s[1:len(s)-1]]
-				if len(words) == 0 {
-					return s
-				}
-				if n++; each && n == 1 {
-					return words[i]
-				}
-				return words[draw.IntN(len(words))]
-			}))
+		for range fillings {
+			made = append(made, slot.ReplaceAllStringFunc(pattern, fill))
 		}
 		slices.Sort(made)
 		out = append(out, slices.Compact(made)...)

@@ -2,10 +2,15 @@ package record
 
 import (
 	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/files"
 )
@@ -20,6 +25,23 @@ const (
 	carriedMark   = `<script type="application/json" id="evidence">`
 )
 
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style template.CSS
+
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"time": utc}).Parse(pageText))
+})
+
+// PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
+func PagePolicy() string {
+	sum := sha256.Sum256([]byte(style))
+	hash := base64.StdEncoding.EncodeToString(sum[:])
+	return "default-src 'none'; style-src 'sha256-" + hash + "'; base-uri 'none'; form-action 'none'"
+}
+
 // Chunk is a part of a document, with the fields of document.Chunk.
 type Chunk struct {
 	Document     string `json:"document"` // its name
@@ -28,6 +50,15 @@ type Chunk struct {
 	Index        int    `json:"chunk"`          // within the document, from 0
 	Text         string `json:"text,omitempty"` // "": it was not at hand
 	Hash         string `json:"hash"`           // of Text, as files.Hash gives it
+}
+
+// evidencePage is a view with what its page has besides.
+type evidencePage struct {
+	view
+	Form   int
+	Policy string
+	Data   string // the hash of what it carries
+	Style  template.CSS
 }
 
 // carried is what a page carries.
@@ -42,22 +73,18 @@ func (k Chunk) is(c Citation) bool {
 	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk && k.Hash == c.ChunkHash
 }
 
-// Evidence makes the evidence page of a session: one HTML file that needs no network and runs no script. It carries the session and the
-// hashes of all chunks that the session cites; the texts of those that are given are carried and shown as well, and must hold their quotes.
-// The error is an *Invalid for a session that breaks rules.
+// Evidence makes the evidence page of a session: one HTML file that needs no network and runs no script. It carries the
+// session and the hashes of all chunks that the session cites; the texts of those that are given are carried and shown as
+// well, and must hold their quotes. The error is an *Invalid for a session that breaks rules.
 func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
 	if broken := s.Validate(); len(broken) > 0 {
 		return nil, &Invalid{ID: s.ID, Violations: broken}
 	}
-	passages, err := passagesOf(&s, chunks)
-	if err != nil {
-		return nil, fmt.Errorf("make the evidence of session %s: %w", s.ID, err)
-	}
-	return render(s, passages)
+	return pageOf(s, chunks)
 }
 
-// render makes a page. It is a function of what the page carries.
-func render(s Session, passages []Chunk) ([]byte, error) {
+// pageOf makes the page of a session. It is a function of what the page carries.
+func pageOf(s Session, chunks []Chunk) ([]byte, error) {
 	session, err := Marshal(s)
 	if err != nil {
 		return nil, err
@@ -65,17 +92,22 @@ func render(s Session, passages []Chunk) ([]byte, error) {
 	if s, err = Unmarshal(session); err != nil { // shown is what is carried, a text of broken UTF-8 as well
 		return nil, err
 	}
+	passages, err := passagesOf(&s, chunks)
+	if err != nil {
+		return nil, fmt.Errorf("make the evidence of session %s: %w", s.ID, err)
+	}
 	var data bytes.Buffer
 	e := json.NewEncoder(&data) // which escapes what could end the element
 	e.SetIndent("", "  ")
 	if err := e.Encode(carried{pageForm, session, passages}); err != nil {
 		return nil, err
 	}
-	shown, err := shown(&s, passages, files.Hash(data.Bytes()))
-	if err != nil {
+	var page strings.Builder
+	shown := evidencePage{viewOf(&s, passages), pageForm, PagePolicy(), files.Hash(data.Bytes()), style}
+	if err := pageTemplate().Execute(&page, shown); err != nil {
 		return nil, err
 	}
-	return []byte(shown + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
+	return []byte(visible(page.String()) + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
 }
 
 // passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are given.

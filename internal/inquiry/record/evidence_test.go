@@ -107,14 +107,14 @@ func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
-		if !r.Page || r.Session != s.ID || r.Digest != files.Hash(page) || len(r.Checks) != 6 {
+		if !r.Page || r.Session != s.ID || r.Digest != files.Hash(page) || len(r.Checks) != 4 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	if a, b := must(Evidence(s, d.Chunks...))(t), must(Evidence(s, d.Chunks...))(t); !bytes.Equal(a, b) {
 		t.Error("the same session gives another page")
 	}
-	if r := Verify(must(Evidence(collected()))(t), nil); !r.OK() || outcome(r, CheckScore) != NotChecked {
+	if r := Verify(must(Evidence(collected()))(t), nil); !r.OK() {
 		t.Errorf("collected: %v", r.Checks)
 	}
 }
@@ -122,13 +122,13 @@ func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 func TestASessionFileIsVerifiedWithoutWhatOnlyAPageHas(t *testing.T) {
 	s, d := audited()
 	r := Verify(must(Marshal(s))(t), reading(d))
-	for name, want := range map[string]Outcome{CheckRead: Holds, CheckRules: Holds, CheckScore: Holds, CheckShown: NotChecked, CheckPassages: NotChecked, CheckDocuments: Holds} {
+	for name, want := range map[string]Outcome{CheckRead: Holds, CheckRules: Holds, CheckShown: NotChecked, CheckDocuments: Holds} {
 		if outcome(r, name) != want {
 			t.Errorf("%s %s, want %s", name, outcome(r, name), want)
 		}
 	}
 	*s.AuditResult.ConsistencyScore--
-	if r := Verify(must(Marshal(s))(t), nil); outcome(r, CheckScore) != Fails {
+	if r := Verify(must(Marshal(s))(t), nil); outcome(r, CheckRules) != Fails {
 		t.Errorf("another score: %v", r.Checks)
 	}
 	s.IterationLimit = 4
@@ -136,7 +136,7 @@ func TestASessionFileIsVerifiedWithoutWhatOnlyAPageHas(t *testing.T) {
 		t.Errorf("a broken rule: %v", r.Checks)
 	}
 	for _, content := range []string{"", "{", "null", "[]", "{}", "x", "<", "<html>", "\xff\xfe", "{\"id\": 1}"} {
-		if r := Verify([]byte(content), nil); r.OK() || len(r.Checks) != 6 {
+		if r := Verify([]byte(content), nil); r.OK() || len(r.Checks) != 4 {
 			t.Errorf("%q is verified: %v", content, r.Checks)
 		}
 	}
@@ -346,7 +346,7 @@ var refers = []string{"src", "srcset", "action", "formaction", "data", "poster",
 
 func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 	s, d := audited()
-	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t), "hostile": must(render(hostile(), nil))(t)} {
+	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t), "hostile": must(pageOf(hostile(), nil))(t)} {
 		root := must(html.Parse(bytes.NewReader(page)))(t)
 		ids, links := map[string]bool{}, []string{}
 		for n := range root.Descendants() {
@@ -395,7 +395,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte(generatorMark + fmt.Sprint(pageForm) + `">` + carriedMark + `{"form":4,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		r := Verify(content, reading(d))
-		if len(r.Checks) != 6 {
+		if len(r.Checks) != 4 {
 			t.Errorf("%d checks: %v", len(r.Checks), r.Checks)
 		}
 		if s, err := Unmarshal(content); err == nil {

@@ -172,10 +172,12 @@ func (v *validation) audit(a *Audit) {
 		path = "provisionalAudit"
 	}
 	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore", "it is left out where no model has judged, and only there")
-	if a.Sum != (Sum{}) {
+	if a.ConsistencyScore != nil || a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
-		if !a.Sum.equal(want) || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
-			v.all = append(v.all, Violation{path + ".sum", RuleSum, fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum, points(a.ConsistencyScore), want)})
+		given := a.Sum == Sum{} || a.Sum.equal(want)
+		if !given || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
+			problem := fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum, points(a.ConsistencyScore), want)
+			v.all = append(v.all, Violation{path + ".sum", RuleSum, problem})
 		}
 	}
 	for i := range a.Contradictions {

@@ -28,10 +28,8 @@ const (
 // The checks of Verify, in their order.
 const (
 	CheckRead      = "read"      // it is an evidence page or a session, and what it carries can be read
-	CheckRules     = "rules"     // schema and rules
-	CheckScore     = "score"     // the score is that of the formula
-	CheckShown     = "shown"     // what is shown is what is carried, byte for byte
-	CheckPassages  = "passages"  // the chunks that are carried have their hashes, and hold what is quoted
+	CheckRules     = "rules"     // schema, rules, and the score by the formula
+	CheckShown     = "shown"     // a page shows what it carries, byte for byte, and its passages hold what is quoted
 	CheckDocuments = "documents" // the documents have their hashes, and hold the chunks and what is quoted
 )
 
@@ -61,17 +59,17 @@ type Source struct {
 	Chunks []Chunk
 }
 
-// Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is fs.ErrNotExist leaves
-// it unchecked, any other fails. nil: there are none.
+// Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is
+// fs.ErrNotExist leaves it unchecked, any other fails. nil: there are none.
 //
-// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed alone. Who changes what
-// it carries and makes a whole page of it anew is found by the documents, by the rules, or by a digest that was noted elsewhere, and by
-// nothing else.
+// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed
+// alone. Who changes what it carries and makes a whole page of it anew is found by the documents, by the rules, or by a
+// digest that was noted elsewhere, and by nothing else.
 func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	r := Report{Page: bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))}
-	session, unchecked := content, "what comes before it fails"
+	session := content
 	var passages []Chunk
-	err := error(nil)
+	var err error
 	if r.Page {
 		r.Digest = files.Hash(content)
 		session, passages, err = unpack(content)
@@ -80,37 +78,36 @@ func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	if err == nil {
 		s, err = Unmarshal(session)
 	}
-	r.settle(CheckRead, err)
-	if err == nil {
-		r.Session = s.ID
-		r.rules(&s, session)
-		if r.Page {
-			r.settle(CheckShown, madeAgain(s, passages, content))
-			r.settle(CheckPassages, cited(&s, passages))
+	if err != nil {
+		r.Checks = []Checked{checked(CheckRead, err.Error())}
+		for _, name := range []string{CheckRules, CheckShown, CheckDocuments} {
+			r.Checks = append(r.Checks, unchecked(name, "it can't be read"))
 		}
-		r.documents(&s, docs)
+		return r
 	}
-	if err == nil && !r.Page {
-		unchecked = "only an evidence page has this"
+	r.Session = s.ID
+	var broken []string
+	for _, v := range Check(session) {
+		broken = append(broken, v.String())
 	}
-	for i, name := range []string{CheckRead, CheckRules, CheckScore, CheckShown, CheckPassages, CheckDocuments} {
-		if i >= len(r.Checks) || r.Checks[i].Name != name {
-			r.Checks = slices.Insert(r.Checks, i, Checked{name, NotChecked, []string{unchecked}})
-		}
+	shown := unchecked(CheckShown, "only an evidence page has this")
+	if r.Page {
+		shown = checked(CheckShown, changedSince(s, passages, content)...)
 	}
+	r.Checks = []Checked{checked(CheckRead), checked(CheckRules, broken...), shown, documents(&s, docs)}
 	return r
 }
 
-// settle adds a check that holds without problems.
-func (r *Report) settle(name string, problems ...error) {
-	c := Checked{Name: name, Outcome: Holds}
-	for _, err := range problems {
-		if err != nil {
-			c.Outcome, c.Problems = Fails, append(c.Problems, err.Error())
-		}
+// checked is a check that was made: it holds without problems.
+func checked(name string, problems ...string) Checked {
+	if len(problems) > 0 {
+		return Checked{name, Fails, problems}
 	}
-	r.Checks = append(r.Checks, c)
+	return Checked{Name: name, Outcome: Holds}
 }
+
+// unchecked is a check that could not be made, and why.
+func unchecked(name, why string) Checked { return Checked{name, NotChecked, []string{why}} }
 
 // unpack gives what a page carries.
 func unpack(content []byte) (session []byte, passages []Chunk, err error) {
@@ -123,7 +120,8 @@ func unpack(content []byte) (session []byte, passages []Chunk, err error) {
 	case !isPage:
 		return nil, nil, errors.New("it is HTML, but no evidence page")
 	case form != fmt.Sprint(pageForm):
-		return nil, nil, fmt.Errorf("it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it", short(form), pageForm)
+		return nil, nil, fmt.Errorf("it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it",
+			short(form), pageForm)
 	case !carries:
 		return nil, nil, errors.New("it carries no session")
 	}
@@ -140,97 +138,68 @@ func between(content []byte, from, to string) (string, bool) {
 	return string(text), found && closed
 }
 
-// rules checks a session by its rules, and its score by the formula.
-func (r *Report) rules(s *Session, content []byte) {
-	var rules, sums []error
-	for _, broken := range Check(content) {
-		if broken.Rule == RuleSum {
-			sums = append(sums, errors.New(broken.String()))
-		} else {
-			rules = append(rules, errors.New(broken.String()))
-		}
-	}
-	r.settle(CheckRules, rules...)
-	switch a := s.Audit(); {
-	case a == nil || a.ConsistencyScore == nil:
-		r.Checks = append(r.Checks, Checked{CheckScore, NotChecked, []string{"no model has judged"}})
-	case len(sums) == 0 && *a.ConsistencyScore != Score(s.Pairs, a.Contradictions).Score:
-		r.settle(CheckScore, fmt.Errorf("it is %d, and the formula gives %d", *a.ConsistencyScore, Score(s.Pairs, a.Contradictions).Score))
-	default:
-		r.settle(CheckScore, sums...)
-	}
-}
-
-// madeAgain makes a page again and compares.
-func madeAgain(s Session, passages []Chunk, content []byte) error {
-	again, err := render(s, passages)
+// changedSince makes a page again from what it carries, and names the first line that is another one.
+func changedSince(s Session, passages []Chunk, content []byte) []string {
+	held := slices.DeleteFunc(passages, func(k Chunk) bool { return k.Text == "" })
+	again, err := pageOf(s, held)
 	if err != nil {
-		return fmt.Errorf("it can't be made again: %w", err)
+		return []string{"it can't be made again: " + err.Error()}
+	}
+	if bytes.Equal(again, content) {
+		return nil
 	}
 	is, should := strings.Split(string(content), "\n"), strings.Split(string(again), "\n")
-	for i := range max(len(is), len(should)) {
-		if i >= len(is) || i >= len(should) || is[i] != should[i] {
-			return fmt.Errorf("from line %d on it is not what the data that it carries gives", i+1)
-		}
+	same := 0
+	for same < min(len(is), len(should)) && is[same] == should[same] {
+		same++
 	}
-	return nil
+	return []string{fmt.Sprintf("from line %d on it is not what the data that it carries gives", same+1)}
 }
 
-// cited checks the chunks that a page carries.
-func cited(s *Session, got []Chunk) error {
-	texts := slices.DeleteFunc(slices.Clone(got), func(k Chunk) bool { return k.Text == "" })
-	want, err := passagesOf(s, texts)
-	if err == nil && !slices.Equal(want, got) {
-		err = errors.New("they are others than those that the session cites")
-	}
-	return err
-}
-
-// documents checks all citations against the documents at hand.
-func (r *Report) documents(s *Session, docs func(name string) (Source, error)) {
-	leave := func(why string) { r.Checks = append(r.Checks, Checked{CheckDocuments, NotChecked, []string{why}}) }
+// documents looks up all that a session cites in the documents at hand.
+func documents(s *Session, docs func(name string) (Source, error)) Checked {
 	if docs == nil {
-		leave("no documents are given")
-		return
+		return unchecked(CheckDocuments, "no documents are given")
 	}
-	var problems []error
-	sources, errs := map[string]Source{}, map[string]error{}
-	missing, looked := "", 0
-	for i := range s.Pairs {
-		for _, c := range s.Pairs[i].Citations {
-			err, known := errs[c.Document]
+	type reading struct {
+		Source
+		err error
+	}
+	read := map[string]reading{}
+	var problems []string
+	missing, cited := "", 0
+	for i, p := range s.Pairs {
+		for _, c := range p.Citations {
+			d, known := read[c.Document]
 			if !known {
-				sources[c.Document], err = docs(c.Document)
-				errs[c.Document] = err
+				d.Source, d.err = docs(c.Document)
+				read[c.Document] = d
 			}
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
+			cited++
+			if errors.Is(d.err, fs.ErrNotExist) {
 				missing = fmt.Sprintf("“%s” is not at hand", short(c.Document))
 				continue
-			case err != nil:
-				err = fmt.Errorf("“%s” can't be read: %w", short(c.Document), err)
-			default:
-				err = stands(c, sources[c.Document])
 			}
-			if looked++; err != nil {
-				problems = append(problems, fmt.Errorf("pair %d: %w", i+1, err))
+			if err := stands(c, d.Source, d.err); err != nil {
+				problems = append(problems, fmt.Sprintf("pair %d: %v", i+1, err))
 			}
 		}
 	}
 	switch {
 	case len(problems) == 0 && missing != "":
-		leave(missing)
-	case looked == 0:
-		leave("the session cites none")
-	default:
-		r.settle(CheckDocuments, problems...)
+		return unchecked(CheckDocuments, missing)
+	case cited == 0:
+		return unchecked(CheckDocuments, "the session cites none")
 	}
+	return checked(CheckDocuments, problems...)
 }
 
 // stands looks a citation up in its document.
-func stands(c Citation, d Source) error {
+func stands(c Citation, d Source, unread error) error {
 	at := slices.IndexFunc(d.Chunks, func(k Chunk) bool { return k.Index == c.Chunk })
 	switch {
+	case unread != nil:
+		return fmt.Errorf("“%s” can't be read: %w", short(c.Document), unread)
 	case d.Hash != c.Hash:
 		return fmt.Errorf("“%s” is another file than the one that is cited: its hash is %s, and that of the citation is %s",
 			short(c.Document), short(d.Hash), short(c.Hash))

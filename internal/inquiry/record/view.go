@@ -11,11 +11,10 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// view is a session as its page and its Markdown show it.
+// view is a session as its page and its Markdown show it, in the words and the order of both.
 type view struct {
 	*Session
 	Verdict    string
-	Facts      [][2]string
 	Score      string // how it comes about; "" where no model judged
 	Unexamined bool   // there is a detective, and it has judged no answer
 	Audited    *Audit
@@ -24,10 +23,6 @@ type view struct {
 	SummaryOf  []block
 	Answers    []answer
 	Passages   []shownPassage
-	Form       int
-	Policy     string
-	Data       string // the hash of what a page carries
-	StyleSheet any
 }
 
 // clash is a contradiction, with its two sides.
@@ -45,9 +40,8 @@ type side struct {
 // answer is a pair, with what is said of it.
 type answer struct {
 	*Pair
-	Time   string
 	Places []place
-	By     string
+	By     string // who asked, answered and judged
 }
 
 // place is a citation, with the number of its passage.
@@ -74,9 +68,8 @@ type piece struct {
 type block struct{ Kind, Text string }
 
 func viewOf(s *Session, passages []Chunk) view {
-	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit(), Form: pageForm, Policy: PagePolicy()}
+	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit()}
 	v.Unexamined = s.Judged() && s.JudgedPairs() == 0
-	v.Facts = factsOf(s)
 	if a := v.Audited; a != nil {
 		if s.Judged() && a.ConsistencyScore != nil {
 			v.Score = Score(s.Pairs, a.Contradictions).String()
@@ -113,29 +106,8 @@ func viewOf(s *Session, passages []Chunk) view {
 	return v
 }
 
-func factsOf(s *Session) (facts [][2]string) {
-	add := func(name, value string) {
-		if value != "" {
-			facts = append(facts, [2]string{name, value})
-		}
-	}
-	add("Began", at(s.StartTime))
-	if s.EndTime != nil {
-		add("Ended", at(*s.EndTime))
-	}
-	add("Questions", fmt.Sprintf("%d of at most %d", len(s.Pairs), s.IterationLimit))
-	if s.Judged() {
-		add("Detective", s.Detective)
-	}
-	if s.Witness.Name != "" {
-		add("Witness", s.Witness.Name+" ("+s.Witness.Kind+")")
-	}
-	add("Session", s.ID)
-	add("Run", s.Run)
-	return facts
-}
-
-func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+// utc is a time as files show it, to the second.
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // mostShown is how many characters of an answer stand for words that are not said.
 const mostShown = 400
@@ -158,7 +130,7 @@ func clashOf(s *Session, c Contradiction) clash {
 }
 
 func answerOf(p *Pair, passages []Chunk) answer {
-	a := answer{Pair: p, Time: at(p.Timestamp)}
+	a := answer{Pair: p}
 	for _, c := range p.Citations {
 		a.Places = append(a.Places, place{c, slices.IndexFunc(passages, func(k Chunk) bool { return k.is(c) }) + 1})
 	}

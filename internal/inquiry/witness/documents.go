@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -46,11 +47,8 @@ func Documents(docs []document.Document, o Options) Witness {
 	w := &ofDocuments{Options: o, name: nameOf(docs)}
 	var units []unit
 	for _, d := range docs {
-		name := strings.TrimSuffix(d.Name, "."+d.Kind)
-		heading, code := name, ""
-		if len(d.Pages) > 0 {
-			code = language.Of(text.Clip(d.Pages[0].Text, 8_000))
-		}
+		name := strings.TrimSuffix(d.Name, path.Ext(d.Name))
+		heading, code := name, language.Of(text.Clip(d.Pages[0].Text, 8_000)) // a document without text was refused
 		for _, c := range document.Chunks(d) {
 			w.chunks = append(w.chunks, c)
 			w.size += len(c.Text)

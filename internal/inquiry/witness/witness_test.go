@@ -383,7 +383,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 func BenchmarkAnswerFrom300Pages(b *testing.B) {
-	d := document.Document{Name: "long.txt", Kind: document.Text}
+	d := document.Document{Name: "long.txt"}
 	for page := range 300 {
 		var text strings.Builder
 		for line := range 40 {

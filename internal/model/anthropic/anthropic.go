@@ -2,7 +2,7 @@
 //
 // Besides the guarantees of packages model and wire:
 //   - No header describes the machine.
-//   - All that is kept of one answer is at most 1 MB, in at most 1024 blocks; more is Garbled.
+//   - An answer has at most 1024 blocks; more is Garbled.
 //   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its documentation recommends).
 //   - A list of models takes one request for every thousand.
 //   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its signature, in

@@ -19,17 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestAnthropicKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		server := modeltest.NewAnthropicServer(t, s.Answers...)
-		m := connect(t, server, func(c *anthropic.Config) {
-			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
-		})
-		return server.Subject(m)
-	})
-}
-
-func connect(t testing.TB, server *modeltest.AnthropicServer, adjust ...func(*anthropic.Config)) *anthropic.Model {
+func connect(t testing.TB, server *modeltest.Server, adjust ...func(*anthropic.Config)) *anthropic.Model {
 	c := anthropic.Config{Provider: "house", Model: "claude-test-1", BaseURL: server.BaseURL}
 	for _, f := range adjust {
 		f(&c)
@@ -48,7 +38,7 @@ func hello() model.Request {
 }
 
 func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"), modeltest.Stream("b"))
+	server := modeltest.NewServer(t, modeltest.Stream("a"), modeltest.Stream("b"))
 	for name, value := range map[string]string{
 		"ANTHROPIC_API_KEY":        "sk-stray-key",
 		"ANTHROPIC_AUTH_TOKEN":     "stray-token",
@@ -80,7 +70,7 @@ func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
 }
 
 func TestHeadersDoNotDescribeTheMachine(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"))
+	server := modeltest.NewServer(t, modeltest.Stream("a"))
 	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +87,7 @@ func TestHeadersDoNotDescribeTheMachine(t *testing.T) {
 
 func TestBaseURLMeansTheSameWithItsVersion(t *testing.T) {
 	for _, end := range []string{"", "/", "/v1", "/v1/"} {
-		server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"))
+		server := modeltest.NewServer(t, modeltest.Stream("a"))
 		m := connect(t, server, func(c *anthropic.Config) { c.BaseURL += end })
 		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
 			t.Errorf("base URL ending in %q: %v", end, err)
@@ -121,7 +111,7 @@ func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
 }
 
 func TestListIsAllIDsOfAllPagesSorted(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t)
+	server := modeltest.NewServer(t)
 	var want []string
 	for i := range 2500 {
 		want = append(want, fmt.Sprintf("claude-%04d", i))

@@ -65,3 +65,7 @@ const (
 func toolBlock(id, name string) string {
 	return fmt.Sprintf(`"type":"tool_use","id":%q,"name":%q,"input":{}`, id, name)
 }
+
+func complaint(kind, message string) string {
+	return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_1"}`
+}

@@ -47,22 +47,13 @@ func secondTurn(resp model.Response) model.Request {
 }
 
 // assistantTurn is the content of the assistant's message in the last request that server got.
-func assistantTurn(t *testing.T, server *modeltest.AnthropicServer) []any {
+func assistantTurn(t *testing.T, server *modeltest.Server) []any {
 	t.Helper()
-	requests := server.Requests()
-	var out []any
-	for _, rawBlock := range requests[len(requests)-1].Messages[1].Content {
-		var block any
-		if err := json.Unmarshal(rawBlock, &block); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, block)
-	}
-	return out
+	return server.Last().At("messages", "1", "content").([]any)
 }
 
 func TestThinkingGoesBackWithItsSignatureInTheToolLoop(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t, thinkingAnswer(), modeltest.Stream("All found."))
+	server := modeltest.NewServer(t, thinkingAnswer(), modeltest.Stream("All found."))
 	m := connect(t, server)
 	var emitted string
 	first, err := m.Chat(t.Context(), hello(), func(d model.Delta) error { emitted += d.Text; return nil })
@@ -106,7 +97,7 @@ func reread(t *testing.T, resp model.Response) model.Response {
 func TestNativeTurnIsSentOnlyWhereItHolds(t *testing.T) {
 	answer := thinkingAnswer()
 	answer.Repeat = true
-	server := modeltest.NewAnthropicServer(t, answer)
+	server := modeltest.NewServer(t, answer)
 	m := connect(t, server)
 	resp, err := m.Chat(t.Context(), hello(), nil)
 	if err != nil || resp.Native == nil {
@@ -149,8 +140,7 @@ func TestNativeTurnIsSentOnlyWhereItHolds(t *testing.T) {
 			if _, err := c.model.Chat(t.Context(), req, nil); err != nil {
 				t.Fatal(err)
 			}
-			requests := server.Requests()
-			body := requests[len(requests)-1].Body
+			body := server.Last().Body
 			if got := strings.Contains(body, signature); got != c.want {
 				t.Errorf("the signature was sent: %v; want %v", got, c.want)
 			}
@@ -205,7 +195,7 @@ func TestNativeTurnKeepsWhatCanBeSentBack(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := modeltest.NewAnthropicServer(t, c.answer, modeltest.Stream("ok"))
+			server := modeltest.NewServer(t, c.answer, modeltest.Stream("ok"))
 			m := connect(t, server)
 			resp, err := m.Chat(t.Context(), hello(), nil)
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/anthropic"
@@ -16,7 +15,7 @@ import (
 // sent returns the body that req becomes, without marks for the cache.
 func sent(t *testing.T, req model.Request, adjust ...func(*anthropic.Config)) map[string]any {
 	t.Helper()
-	server := modeltest.NewAnthropicServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	if _, err := connect(t, server, adjust...).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -143,58 +142,4 @@ func TestOutputLimitIsAlwaysSent(t *testing.T) {
 			t.Errorf("limit %d: sent %v; want %v", limit, got, want)
 		}
 	}
-}
-
-func TestWrongRequestIsInvalidWithoutBeingSent(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t)
-	for name, req := range map[string]model.Request{
-		"role":          {Messages: []model.Message{{Role: "system", Text: "x"}}},
-		"cut schema":    {Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`{`)}}},
-		"no object":     {Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`true`)}}},
-		"null's schema": {Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`null`)}}},
-	} {
-		resp, err := connect(t, server).Chat(t.Context(), req, nil)
-		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 {
-			t.Errorf("%s: got %v after %d attempts", name, err, resp.Attempts)
-		}
-	}
-	if n := len(server.Requests()); n != 0 {
-		t.Errorf("%d requests were made", n)
-	}
-}
-
-// TestEveryAnsweredConversationKeepsTheWiresRules leaves the judgement to the server, which rejects what Anthropic does.
-func TestEveryAnsweredConversationKeepsTheWiresRules(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t, modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
-	m := connect(t, server)
-	rapid.Check(t, func(t *rapid.T) {
-		anyText := rapid.OneOf(rapid.Just(""), rapid.Just(" \n"), rapid.StringN(0, 20, -1), rapid.Just("\xff"))
-		var req model.Request
-		req.System = anyText.Draw(t, "system")
-		calls := 0
-		for range rapid.IntRange(0, 8).Draw(t, "messages") {
-			switch rapid.IntRange(0, 2).Draw(t, "kind") {
-			case 0:
-				req.Messages = append(req.Messages, model.Message{Role: model.User, Text: anyText.Draw(t, "text")})
-			case 1:
-				req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: anyText.Draw(t, "text")})
-			case 2:
-				turn := model.Message{Role: model.Assistant, Text: anyText.Draw(t, "text")}
-				var results []model.Message
-				for range rapid.IntRange(1, 3).Draw(t, "calls") {
-					calls++
-					id := rapid.SampledFrom([]string{"call_", "functions.f:", "", "ü"}).Draw(t, "id") + string(rune('a'+calls))
-					turn.ToolCalls = append(turn.ToolCalls, model.ToolCall{ID: id, Name: "f", Arguments: anyText.Draw(t, "arguments")})
-					results = append(results, model.Message{Role: model.ToolRole, ToolCallID: id, Text: anyText.Draw(t, "result")})
-				}
-				req.Messages = append(append(req.Messages, turn), results...)
-			}
-		}
-		if rapid.Bool().Draw(t, "tools") {
-			req.Tools = []model.Tool{{Name: "f"}}
-		}
-		if _, err := m.Chat(t.Context(), req, nil); err != nil {
-			t.Fatalf("%v\nof %+v", err, req)
-		}
-	})
 }

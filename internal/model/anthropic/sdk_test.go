@@ -14,7 +14,7 @@ import (
 // TestRequestIsWhatTheOfficialTypesSay reads a request into the official client's types and writes it again: what they do not know
 // would be lost.
 func TestRequestIsWhatTheOfficialTypesSay(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	req := model.Request{
 		System: "be brief", MaxOutputTokens: 9,
 		Messages: []model.Message{

@@ -32,7 +32,7 @@ func TestWhatRequestsHaveInCommonIsMarkedForTheCache(t *testing.T) {
 		{"results", withCalls(), []string{`"is_error":false`, `"name":"list","input_schema":{"type":"object","properties":{}}`}},
 		{"neither tools nor system prompt", hello(), []string{`"text":"hello"`}},
 	} {
-		server := modeltest.NewAnthropicServer(t, modeltest.Stream("ok"))
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		if _, err := connect(t, server).Chat(t.Context(), c.req, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestWhatRequestsHaveInCommonIsMarkedForTheCache(t *testing.T) {
 }
 
 func TestEndpointWithoutCacheIsAskedWithoutMarks(t *testing.T) {
-	server := modeltest.NewAnthropicServer(t,
+	server := modeltest.NewServer(t,
 		modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: complaint("invalid_request_error", "messages.0.content.0.text.cache_control: Extra inputs are not permitted")}},
 		modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
 	m := connect(t, server)
@@ -91,10 +91,10 @@ func TestLimitOfOutputIsTheRequestsElseTheSettingsElseTheModels(t *testing.T) {
 		{"claude-sonnet-5-5", 0, 100_000, 0, 100_000},
 		{"claude-sonnet-5-5", 0, 100_000, 50, 50},
 	} {
-		server := modeltest.NewAnthropicServer(t, modeltest.Stream("ok"))
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		m := connect(t, server, func(o *anthropic.Config) { o.Model, o.MaxOutput = c.model, c.set })
 		if c.described > 0 {
-			server.Described = map[string]string{c.model: fmt.Sprintf(`{"type":"model","id":%q,"max_input_tokens":190000,"max_tokens":%d}`, c.model, c.described)}
+			server.Told = map[string]string{c.model: fmt.Sprintf(`{"type":"model","id":%q,"max_input_tokens":190000,"max_tokens":%d}`, c.model, c.described)}
 			info, err := m.Describe(t.Context())
 			if want := (model.Info{Window: 190_000, Output: c.described}); err != nil || info != want {
 				t.Errorf("described as %+v, %v; want %+v", info, err, want)
@@ -105,14 +105,14 @@ func TestLimitOfOutputIsTheRequestsElseTheSettingsElseTheModels(t *testing.T) {
 		if _, err := m.Chat(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := float64(server.Requests()[0].MaxTokens); got != c.want {
+		if got := server.Last().At("max_tokens"); got != c.want {
 			t.Errorf("%+v: max_tokens %v", c, got)
 		}
 	}
 }
 
 func TestEndpointThatDescribesNoModelSaysSo(t *testing.T) {
-	info, err := connect(t, modeltest.NewAnthropicServer(t)).Describe(t.Context())
+	info, err := connect(t, modeltest.NewServer(t)).Describe(t.Context())
 	if model.KindOf(err) != model.Invalid || info != (model.Info{}) {
 		t.Errorf("%+v, %v", info, err)
 	}
@@ -135,36 +135,33 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 		rejected    []string
 		want        string // thinking and effort
 	}{
-		{"nothing set", "", hello(), nil, ` `},
+		{"nothing set", "", hello(), nil, `null `},
 		{"on", "on", hello(), nil, `{"type":"adaptive"} `},
 		{"an effort", "high", hello(), nil, `{"type":"adaptive"} high`},
 		{"off", "off", hello(), nil, `{"type":"disabled"} `},
 		{"off, where it can't be", "off", hello(), []string{`"thinking.type.disabled" is not supported for this model`}, `{"type":"between_tools"} `},
 		{"an older model", "on", hello(), []string{"thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'"},
-			`{"type":"enabled","budget_tokens":4096} `},
-		{"an older model, with an effort", "low", hello(), []string{adaptive}, `{"type":"enabled","budget_tokens":2048} `},
-		{"an older model that speaks of effort first", "high", hello(), []string{"This model does not support the effort parameter."}, `{"type":"enabled","budget_tokens":4096} `},
-		{"an older model after calls of its own", "on", own, []string{adaptive}, `{"type":"enabled","budget_tokens":4096} `},
-		{"an older model after calls of another", "on", withCalls(), []string{adaptive}, ` `},
-		{"an older model with little to say", "on", model.Request{Messages: hello().Messages, MaxOutputTokens: 2000}, []string{adaptive}, ` `},
+			`{"budget_tokens":4096,"type":"enabled"} `},
+		{"an older model, with an effort", "low", hello(), []string{adaptive}, `{"budget_tokens":2048,"type":"enabled"} `},
+		{"an older model that speaks of effort first", "high", hello(), []string{"This model does not support the effort parameter."}, `{"budget_tokens":4096,"type":"enabled"} `},
+		{"an older model after calls of its own", "on", own, []string{adaptive}, `{"budget_tokens":4096,"type":"enabled"} `},
+		{"an older model after calls of another", "on", withCalls(), []string{adaptive}, `null `},
+		{"an older model with little to say", "on", model.Request{Messages: hello().Messages, MaxOutputTokens: 2000}, []string{adaptive}, `null `},
 	} {
 		var answers []modeltest.Answer
 		for _, message := range c.rejected {
 			answers = append(answers, rejects(message))
 		}
-		server := modeltest.NewAnthropicServer(t, append(answers, modeltest.Stream("ok"), modeltest.Stream("ok"))...)
+		server := modeltest.NewServer(t, append(answers, modeltest.Stream("ok"), modeltest.Stream("ok"))...)
 		m := connect(t, server, func(o *anthropic.Config) { o.Think = c.think })
 		for range 2 {
 			if _, err := m.Chat(t.Context(), c.req, nil); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			all := server.Requests()
-			last := all[len(all)-1]
-			effort := ""
-			if last.OutputConfig != nil {
-				effort = last.OutputConfig.Effort
-			}
-			if got := string(last.Thinking) + " " + effort; got != c.want {
+			last := server.Last()
+			thinking, _ := json.Marshal(last.At("thinking")) // JSON always encodes
+			effort, _ := last.At("output_config", "effort").(string)
+			if got := string(thinking) + " " + effort; got != c.want {
 				t.Errorf("%s: %s; want %s", c.name, got, c.want)
 			}
 		}
@@ -176,7 +173,7 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 
 func TestThinkingThatUsesUpTheOutputIsNoAnswer(t *testing.T) {
 	answer := raw(start, begin(0, thinkingBlock), delta(0, `"type":"thinking_delta","thinking":"hm"`), finish("max_tokens"), stop)
-	resp, err := connect(t, modeltest.NewAnthropicServer(t, answer)).Chat(t.Context(), hello(), nil)
+	resp, err := connect(t, modeltest.NewServer(t, answer)).Chat(t.Context(), hello(), nil)
 	if model.KindOf(err) != model.OutputLength || resp.Attempts != 1 || resp.Usage.OutputTokens == 0 {
 		t.Errorf("%+v, %v", resp, err)
 	}

@@ -4,7 +4,6 @@
 //   - The key goes in a header, never in a URL.
 //   - A turn goes back as it came: its parts, and with them their thought signatures, are kept and sent byte for byte.
 //     Thoughts are never text.
-//   - What is kept of one answer is at most 1 MB, its calls at most 256; more is Garbled.
 //
 // Google's SDK (google.golang.org/genai) is what the tests hold this package and its fake server against, but it is not
 // linked. Its client takes keys, addresses and the backend from the environment; drops the Retry-After of a failure;

@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,17 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestGeminiKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		server := modeltest.NewGeminiServer(t, s.Answers...)
-		m := connect(t, server, func(c *gemini.Config) {
-			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
-		})
-		return server.Subject(m)
-	})
-}
-
-func connect(t testing.TB, server *modeltest.GeminiServer, adjust ...func(*gemini.Config)) *gemini.Model {
+func connect(t testing.TB, server *modeltest.Server, adjust ...func(*gemini.Config)) *gemini.Model {
 	c := gemini.Config{Provider: "google", Model: "gemini-fake", BaseURL: server.BaseURL}
 	for _, f := range adjust {
 		f(&c)
@@ -54,7 +45,7 @@ func TestModelIsAskedUnderItsCollection(t *testing.T) {
 		"what?key=x#y":            "/v1beta/models/what%3Fkey=x%23y:streamGenerateContent",
 		"50%/a%2F..%2Fb":          "/v1beta/models/50%25/a%252F..%252Fb:streamGenerateContent",
 	} {
-		server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
 		resp, err := m.Chat(t.Context(), hello(), nil)
 		if err != nil || resp.Model != "google:"+name {
@@ -84,7 +75,7 @@ func TestBaseURLWithoutAPathGetsTheVersion(t *testing.T) {
 }
 
 func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
-	server := modeltest.NewGeminiServer(t)
+	server := modeltest.NewServer(t)
 	for _, name := range []string{"", "../files", "models/", "tunedModels/../x", "a//b", "./x"} {
 		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
 		resp, err := m.Chat(t.Context(), hello(), nil)
@@ -98,7 +89,7 @@ func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
 }
 
 func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
-	server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the environment's address was asked for %s", r.URL)
 	}))
@@ -125,53 +116,30 @@ func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
 	}
 }
 
-func TestKeyIsSentInItsHeaderOnlyAndAskedForBeforeEveryRequest(t *testing.T) {
-	server := modeltest.NewGeminiServer(t, modeltest.Stream("a"), modeltest.Stream("b"), modeltest.Stream("c"))
-	keys := []string{"first", " second\n", ""}
-	m := connect(t, server, func(c *gemini.Config) {
-		c.Key = func(context.Context) (string, error) {
-			key := keys[0]
-			keys = keys[1:]
-			return key, nil
-		}
-	})
-	for i, want := range []string{"first", "second", ""} {
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Fatal(err)
-		}
-		got := server.Requests()[i]
-		if got.Header.Get("x-goog-api-key") != want {
-			t.Errorf("sent %q; want %q", got.Header.Get("x-goog-api-key"), want)
-		}
-		if rest := got.Path + got.Query.Encode() + got.Body; want != "" && strings.Contains(rest, want) {
-			t.Errorf("the key is outside of its header: %s", rest)
-		}
-	}
-}
-
 func TestListIsWhatGeneratesContentFromAllPagesSorted(t *testing.T) {
-	server := modeltest.NewGeminiServer(t)
-	chat := []string{"generateContent", "countTokens"}
-	server.PageSize = 2
-	server.Models = []modeltest.GeminiModel{
-		{Name: "models/gemini-pro", Methods: chat}, {Name: "models/embedding-001", Methods: []string{"embedContent"}},
-		{Name: "tunedModels/mine", Methods: chat}, {Name: "models/aqa", Methods: []string{"generateAnswer"}},
-		{Name: "models/gemini-flash", Methods: chat},
+	pages := map[string]string{
+		"": `{"models":[{"name":"models/gemini-pro","supportedGenerationMethods":["generateContent","countTokens"]},` +
+			`{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]}],"nextPageToken":"2"}`,
+		"2": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`,
 	}
-	m := connect(t, server, func(c *gemini.Config) {
-		c.Key = fixedKey("list-key")
-		c.Model = ""
-	})
+	var asked []*http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r)
+		_, _ = w.Write([]byte(pages[r.URL.Query().Get("pageToken")]))
+	}))
+	t.Cleanup(server.Close)
+	m := gemini.New(gemini.Config{Provider: "google", BaseURL: server.URL, Key: fixedKey("list-key")})
+	t.Cleanup(m.Close)
 	got, err := m.List(t.Context())
 	if diff := cmp.Diff([]string{"gemini-flash", "gemini-pro", "tunedModels/mine"}, got); err != nil || diff != "" {
 		t.Errorf("error %v, names (-want +got):\n%s", err, diff)
 	}
-	if n := len(server.Requests()); n != 3 {
-		t.Errorf("%d pages were asked for; want 3", n)
+	if len(asked) != 2 {
+		t.Errorf("%d pages were asked for; want 2", len(asked))
 	}
-	for _, r := range server.Requests() {
-		if r.Header.Get("x-goog-api-key") != "list-key" || strings.Contains(r.Query.Encode(), "list-key") {
-			t.Errorf("the key is not in its header, or in the URL: %v %v", r.Header, r.Query)
+	for _, r := range asked {
+		if r.Header.Get("x-goog-api-key") != "list-key" || strings.Contains(r.URL.String(), "list-key") {
+			t.Errorf("the key is not in its header, or in the URL: %v %v", r.Header, r.URL)
 		}
 	}
 }
@@ -187,5 +155,29 @@ func TestListWithoutEndIsGarbled(t *testing.T) {
 	t.Cleanup(m.Close)
 	if names, err := m.List(t.Context()); model.KindOf(err) != model.Garbled || names != nil || asked > 1000 {
 		t.Errorf("got %v, %v after %d pages", names, err, asked)
+	}
+}
+
+func TestQueryOfTheBaseURLIsKept(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
+	m := connect(t, server, func(c *gemini.Config) { c.BaseURL += "?tenant=a" })
+	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.Last().Query.Encode(); got != "alt=sse&tenant=a" {
+		t.Errorf("asked with %s", got)
+	}
+}
+
+func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
+	for name, answer := range map[string]modeltest.Answer{
+		"an answer that was finished": raw(text("half"), stop),
+		"an error":                    raw(text("half"), `{"error": {"code": 503}}`),
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error { cancel(); return nil })
+		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v; want cancelled", name, err)
+		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
+// signature is that of the first call of a turn that the fake server gives.
+const signature = "c2lnbmVkL2J5K3RoZS9mYWtlCg=="
+
 // followUp is the conversation after resp to hello, with a result for every call that resp still holds.
 func followUp(resp model.Response) model.Request {
 	req := hello()
@@ -26,7 +29,7 @@ func followUp(resp model.Response) model.Request {
 // echoed answers hello with first and returns the parts that the next request says the model spoke, and its results.
 func echoed(t *testing.T, first modeltest.Answer, change ...func(*model.Response)) (parts, results []string) {
 	t.Helper()
-	server := modeltest.NewGeminiServer(t, first, modeltest.Stream("done"))
+	server := modeltest.NewServer(t, first, modeltest.Stream("done"))
 	m := connect(t, server)
 	resp, err := m.Chat(t.Context(), hello(), nil)
 	if err != nil {
@@ -38,7 +41,15 @@ func echoed(t *testing.T, first modeltest.Answer, change ...func(*model.Response
 	if got, err := m.Chat(t.Context(), followUp(resp), nil); err != nil || got.Text != "done" {
 		t.Fatalf("the second turn gave %q, %v", got.Text, err)
 	}
-	for i, c := range server.Requests()[1].Contents[1:] {
+	var body struct {
+		Contents []struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"contents"`
+	}
+	if err := json.Unmarshal([]byte(server.Last().Body), &body); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range body.Contents[1:] {
 		for _, p := range c.Parts {
 			if i == 0 {
 				parts = append(parts, string(p))
@@ -87,7 +98,7 @@ func TestSignatureSurvivesTheJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if len(parts) != 1 || !strings.Contains(parts[0], `"thoughtSignature":"`+modeltest.GeminiSignature+`"`) {
+	if len(parts) != 1 || !strings.Contains(parts[0], `"thoughtSignature":"`+signature+`"`) {
 		t.Errorf("sent back %v", parts)
 	}
 }
@@ -120,7 +131,7 @@ func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
 	parts, results := echoed(t, modeltest.Answer{Chunks: []string{"So: "}, Calls: calls}, func(r *model.Response) {
 		r.ToolCalls = r.ToolCalls[:2]
 	})
-	if len(parts) != 3 || !strings.Contains(parts[0], "So: ") || !strings.Contains(parts[1], modeltest.GeminiSignature) || len(results) != 2 {
+	if len(parts) != 3 || !strings.Contains(parts[0], "So: ") || !strings.Contains(parts[1], signature) || len(results) != 2 {
 		t.Errorf("sent back %v with results %v; want the text and two calls, as they came", parts, results)
 	}
 }
@@ -141,7 +152,7 @@ func TestTurnThatIsNotItsOwnOrWasChangedIsRebuilt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parts, results := echoed(t, answer, change)
 			all := strings.Join(parts, "")
-			if strings.Contains(all, modeltest.GeminiSignature) || parts[0] != `{"text":"So: "}` || len(parts) != len(results)+1 {
+			if strings.Contains(all, signature) || parts[0] != `{"text":"So: "}` || len(parts) != len(results)+1 {
 				t.Errorf("sent back %v with results %v", parts, results)
 			}
 		})
@@ -154,11 +165,11 @@ func TestOnlyAWholeAnswerHasANativeTurn(t *testing.T) {
 		want   string
 	}{
 		"whole":          {raw(parts(`{"text":"a"}`, `{"text":"b"}`), stop), `{"role":"model","parts":[{"text":"a"},{"text":"b"}]}`},
-		"cut by a limit": {modeltest.Answer{Chunks: []string{"a"}, Finish: model.FinishLength}, `{"role":"model","parts":[{"text":"a"}]}`},
+		"cut by a limit": {modeltest.Answer{Chunks: []string{"a"}, Finish: model.FinishLength}, `{"role":"model","parts":[{"text": "a"}]}`},
 		"cut":            {raw(parts(`{"text":"a"}`)), ""},
 		"says nothing":   {raw(parts(`{"text":""}`, `{}`, `null`), stop), ""},
 	} {
-		got, err := connect(t, modeltest.NewGeminiServer(t, c.answer)).Chat(t.Context(), hello(), nil)
+		got, err := connect(t, modeltest.NewServer(t, c.answer)).Chat(t.Context(), hello(), nil)
 		var turn string
 		if got.Native != nil {
 			turn = string(got.Native.Turn)

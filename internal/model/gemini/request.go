@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -242,9 +243,12 @@ func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
 	return parts, len(left) == 0 && len(parts) > 0
 }
 
-// became says whether call is what f was passed on as.
+// became says whether call is what f was passed on as. A journal may have escaped <, > and & in f since.
 func (f functionCall) became(call model.ToolCall) bool {
-	return f.ID == givenID(call.ID) && f.Name == call.Name && f.arguments() == call.Arguments
+	var own, passed bytes.Buffer
+	json.HTMLEscape(&own, []byte(f.arguments()))
+	json.HTMLEscape(&passed, []byte(call.Arguments))
+	return f.ID == givenID(call.ID) && f.Name == call.Name && own.String() == passed.String()
 }
 
 // rebuiltTurn is the parts of a turn that another provider gave, or that was changed.

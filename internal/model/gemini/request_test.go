@@ -14,7 +14,7 @@ import (
 // sent returns the body that req becomes.
 func sent(t *testing.T, req model.Request) map[string]any {
 	t.Helper()
-	server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	if _, err := connect(t, server).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestResultsOfTwoTurnsAreNotGroupedTogether(t *testing.T) {
 }
 
 func TestWrongRequestIsInvalidWithoutBeingSent(t *testing.T) {
-	server := modeltest.NewGeminiServer(t)
+	server := modeltest.NewServer(t)
 	for says, req := range map[string]model.Request{
 		`message 0 has the role "system"`: {Messages: []model.Message{{Role: "system", Text: "x"}}},
 		`schema of tool "f"`:              {Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`{`)}}},

@@ -60,46 +60,17 @@ type part struct {
 	FunctionCall *functionCall `json:"functionCall"`
 }
 
-// read takes the whole answer into x. Only an error that stands outside of any event spans several lines.
+// read takes the whole answer into x.
 func read(x *wire.Exchange, answer *http.Response) error {
 	t := &turn{Exchange: x}
-	events := x.Events(answer.Body)
-	var bare []byte
-	for events.Next() {
-		data, isEvent := events.Data()
-		switch {
-		case isEvent:
-		case len(bare) > 0 || startsJSON(events.Bytes()):
-			if len(bare) > wire.MaxFailure {
-				return t.noEvent()
-			}
-			bare = append(bare, events.Bytes()...)
-			continue
-		default:
-			continue
-		}
-		if err := t.take(data); err != nil {
-			if events.Cut(err) {
-				break
-			}
-			return err
-		}
-	}
-	return t.ended(events, bare)
-}
-
-// ended says how a stream ended that has no more lines. bare is what stood in it outside of any event.
-func (t *turn) ended(events *wire.Events, bare []byte) error {
+	err := x.ReadEvents(answer.Body, true, t.take)
 	switch {
-	case json.Valid(bare) && !t.Withdrawn():
-		return t.bareError(bare)
-	case t.Finish != "" && len(bare) == 0 && !t.Withdrawn():
-		// Only usage can be missing.
-		return t.conclude()
-	case !t.Begun && (events.Foreign() || (t.strange && events.Over())):
-		return t.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+t.BaseHint(), nil)
+	case err != nil && t.strange && !x.Begun && model.KindOf(err) == model.Server:
+		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
+	case err != nil:
+		return err
 	}
-	return events.Failure()
+	return t.conclude()
 }
 
 // take reads one event.
@@ -207,24 +178,4 @@ func because(reason, message string) string {
 		reason += " (" + message + ")"
 	}
 	return reason
-}
-
-// bareError is the error for JSON that stands outside of any event: the API reports so that it broke off.
-func (t *turn) bareError(body []byte) *model.Error {
-	var e event
-	var list []event
-	if json.Unmarshal(body, &e) == nil && len(e.Error) > 0 ||
-		json.Unmarshal(body, &list) == nil && len(list) > 0 && len(list[0].Error) > 0 {
-		return t.Inside(body)
-	}
-	return t.noEvent()
-}
-
-func (t *turn) noEvent() *model.Error {
-	return t.Fail(model.Garbled, "the stream holds something that is no event"+t.BaseHint(), nil)
-}
-
-func startsJSON(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
 }

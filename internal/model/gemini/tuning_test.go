@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -9,31 +10,36 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
+func jsonOf(v any) string {
+	raw, _ := json.Marshal(v) // JSON always encodes
+	return string(raw)
+}
+
 func TestWithdrawnToolsAreShownAndForbidden(t *testing.T) {
 	for _, noCalls := range []bool{true, false} {
-		server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		req := wholeRequest()
 		req.NoCalls = noCalls
 		if _, err := connect(t, server).Chat(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
 		}
-		want := map[bool]string{true: `{"functionCallingConfig":{"mode":"NONE"}}`}[noCalls]
-		if got := string(server.Requests()[0].ToolConfig); got != want {
+		want := map[bool]string{true: `{"functionCallingConfig":{"mode":"NONE"}}`, false: "null"}[noCalls]
+		if got := jsonOf(server.Last().At("toolConfig")); got != want {
 			t.Errorf("calls forbidden %v: sent %s", noCalls, got)
 		}
 	}
 }
 
 func TestLimitOfOutputIsTheRequestsElseTheSettings(t *testing.T) {
-	for own, want := range map[int]int{0: 700, 50: 50} {
-		server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+	for own, want := range map[int]float64{0: 700, 50: 50} {
+		server := modeltest.NewServer(t, modeltest.Stream("ok"))
 		req := hello()
 		req.MaxOutputTokens = own
 		if _, err := connect(t, server, func(c *gemini.Config) { c.MaxOutput = 700 }).Chat(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := server.Requests()[0].GenerationConfig.Output; got != want {
-			t.Errorf("of its own %d: sent %d; want %d", own, got, want)
+		if got := server.Last().At("generationConfig", "maxOutputTokens"); got != want {
+			t.Errorf("of its own %d: sent %v; want %v", own, got, want)
 		}
 	}
 }
@@ -45,28 +51,27 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 		rejected    []string
 		want        string
 	}{
-		{"nothing set", "", nil, ``},
+		{"nothing set", "", nil, `null`},
 		{"on", "on", nil, `{"thinkingBudget":-1}`},
 		{"off", "off", nil, `{"thinkingBudget":0}`},
 		{"off, where it can't be", "off", []string{noZero}, `{"thinkingLevel":"LOW"}`},
 		{"off, where it can't be, in other words", "off", []string{"The model does not support setting thinking_budget to 0"}, `{"thinkingLevel":"LOW"}`},
-		{"off, where it can't be and there is no level", "off", []string{noZero, noLevel}, ``},
+		{"off, where it can't be and there is no level", "off", []string{noZero, noLevel}, `null`},
 		{"a level", "medium", nil, `{"thinkingLevel":"MEDIUM"}`},
 		{"a level of an older model", "high", []string{noLevel}, `{"thinkingBudget":24576}`},
-		{"a level of a model that does not think", "low", []string{"Thinking is not enabled for models/gemini-fake"}, ``},
+		{"a level of a model that does not think", "low", []string{"Thinking is not enabled for models/gemini-fake"}, `null`},
 	} {
 		var answers []modeltest.Answer
 		for _, message := range c.rejected {
-			answers = append(answers, modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusBadRequest, Body: status(400, "INVALID_ARGUMENT", message)}})
+			answers = append(answers, modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusBadRequest, Body: `{"error": {"code": 400, "message": "` + message + `", "status": "INVALID_ARGUMENT"}}`}})
 		}
-		server := modeltest.NewGeminiServer(t, append(answers, modeltest.Stream("ok"), modeltest.Stream("ok"))...)
+		server := modeltest.NewServer(t, append(answers, modeltest.Stream("ok"), modeltest.Stream("ok"))...)
 		m := connect(t, server, func(o *gemini.Config) { o.Think = c.think })
 		for range 2 {
 			if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			all := server.Requests()
-			if got := string(all[len(all)-1].GenerationConfig.Thinking); got != c.want {
+			if got := jsonOf(server.Last().At("generationConfig", "thinkingConfig")); got != c.want {
 				t.Errorf("%s: %s; want %s", c.name, got, c.want)
 			}
 		}
@@ -88,8 +93,8 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 		"missing":          {"", model.Info{}, model.Invalid},
 		"..":               {"", model.Info{}, model.Invalid},
 	} {
-		server := modeltest.NewGeminiServer(t)
-		server.Described = map[string]string{"models/" + name: c.told, name: c.told}
+		server := modeltest.NewServer(t)
+		server.Told = map[string]string{name: c.told}
 		got, err := connect(t, server, func(o *gemini.Config) { o.Model = name }).Describe(t.Context())
 		if got != c.want || (err != nil) != (c.kind != "") || err != nil && model.KindOf(err) != c.kind {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
@@ -99,7 +104,7 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 
 func TestCallsBeforeThereWereTooManyStand(t *testing.T) {
 	answer := raw(parts(`{"functionCall": {"name": "f"}}`), finish("TOO_MANY_TOOL_CALLS"))
-	resp, err := connect(t, modeltest.NewGeminiServer(t, answer)).Chat(t.Context(), hello(), nil)
+	resp, err := connect(t, modeltest.NewServer(t, answer)).Chat(t.Context(), hello(), nil)
 	if err != nil || len(resp.ToolCalls) != 1 || resp.Finish != model.FinishOther {
 		t.Errorf("%+v, %v", resp, err)
 	}
@@ -107,7 +112,7 @@ func TestCallsBeforeThereWereTooManyStand(t *testing.T) {
 
 func TestThinkingThatUsesUpTheOutputIsNoAnswer(t *testing.T) {
 	answer := raw(parts(`{"text": "hm","thought": true}`), finish("MAX_TOKENS"))
-	resp, err := connect(t, modeltest.NewGeminiServer(t, answer)).Chat(t.Context(), hello(), nil)
+	resp, err := connect(t, modeltest.NewServer(t, answer)).Chat(t.Context(), hello(), nil)
 	if model.KindOf(err) != model.OutputLength || resp.Attempts != 1 {
 		t.Errorf("%+v, %v", resp, err)
 	}

@@ -7,20 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestScriptedKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		m := modeltest.Script(t, s.Turns()...)
-		return modeltest.Subject{Model: m, Hanging: m.Hanging()}
-	})
-}
 
 func TestScriptIsPlayedInOrder(t *testing.T) {
 	m := modeltest.Script(t)

@@ -1,6 +1,15 @@
+// Package modeltest holds what tests need of a chat model: suites that every adapter passes, a model that plays a script, and a
+// server that plays a provider in each protocol that an adapter speaks.
+//
+// Guarantees:
+//   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on the loopback interface.
+//   - A server and a script give their Answers and Turns in order, one to a request, and record each request before they
+//     answer it. One for which nothing is left fails the test. A server that plays a part makes its Answers of the requests.
+//   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its caller, who closes it.
 package modeltest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,71 +24,153 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sibyl/internal/model"
 )
 
-// Request is what a fake provider got, before it was read as its protocol's.
-type Request struct {
-	Path   string // escaped
-	Query  url.Values
+// Answer is what a Server does with one request, in no provider's own terms. The zero Answer is an empty turn.
+type Answer struct {
+	// Chunks is the text, one part of the stream each. Calls are streamed in parts that interleave, where the protocol has parts.
+	Chunks []string
+	Calls  []model.ToolCall
+
+	// Finish defaults to FinishTools if there are calls and to FinishStop if not. Zero Usage: none is reported.
+	Finish model.Finish
+	Usage  model.Usage
+
+	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they begin.
+	Vectors    [][]float32
+	Transcript model.Transcript
+
+	// Fail makes the request fail at once, as the provider reports this kind, asking to wait for RetryAfter.
+	Fail       model.Kind
+	RetryAfter time.Duration
+
+	// Break ends the stream after the chunks and calls in another way than by finishing it.
+	Break Break
+
+	// Raw, if set, is sent as it stands in the place of everything above.
+	Raw *Raw
+
+	// Repeat makes this the answer to every further request as well.
+	Repeat bool
+}
+
+// Break is a way in which a stream goes wrong.
+type Break string
+
+// How a stream may break.
+const (
+	Cut     Break = "cut"     // the connection ends in the middle of a part
+	Hang    Break = "hang"    // nothing more comes until the request ends
+	Garbage Break = "garbage" // a part is not what the protocol promises
+	Open    Break = "open"    // all of it comes, but the response does not end until the request does
+)
+
+// Raw is an HTTP response. Status 0 is 200.
+type Raw struct {
+	Status int
 	Header http.Header
 	Body   string
 }
 
-// asked is what a fake provider reads a request as.
-type asked interface {
-	sent() Request
-	schema() json.RawMessage // that the answer has to fit, by the protocol's own field; nil if none
+// Stream returns the answer with these chunks of text.
+func Stream(chunks ...string) Answer { return Answer{Chunks: chunks} }
+
+// Request is what a Server got. Model, Messages and Tools are read where the protocol calls them so; Form and File are those of a
+// form with one file.
+type Request struct {
+	Path   string      `json:"-"` // escaped
+	Query  url.Values  `json:"-"`
+	Header http.Header `json:"-"`
+	Body   string      `json:"-"`
+	Form   url.Values  `json:"-"`
+	File   string      `json:"-"`
+
+	Model    string            `json:"model"`
+	Messages []Message         `json:"messages"`
+	Tools    []json.RawMessage `json:"tools"`
 }
 
-func (r Request) sent() Request { return r }
+// Message is a message on the wire. Content is its text, or JSON as it stands.
+type Message struct{ Role, Content string }
 
-// key is the API key of a request, in the place of any of the protocols.
-func (r Request) key() string {
+// UnmarshalJSON reads a Message of any of the protocols.
+func (m *Message) UnmarshalJSON(raw []byte) error {
+	var fields struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	m.Role = fields.Role
+	if json.Unmarshal(fields.Content, &m.Content) != nil {
+		m.Content = string(fields.Content)
+	}
+	return nil
+}
+
+// At is the value in the body under these names, one in the other; nil if it is not there.
+func (r Request) At(names ...string) any {
+	var value any
+	_ = json.Unmarshal([]byte(r.Body), &value)
+	for _, name := range names {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			at, err := strconv.Atoi(name)
+			if err != nil || at >= len(v) {
+				return nil
+			}
+			value = v[at]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// Key is the API key of a request, in the place of any of the protocols.
+func (r Request) Key() string {
 	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"))
 }
 
-// protocol is how a fake provider speaks, and R what it reads a request as.
-type protocol[R asked] struct {
-	name     string
-	listPath string
-	list     func(query url.Values) any // the answer to GET listPath
-	routes   map[string]route[R]        // of POST requests, by the end of their path
-	looks    func(req Request) *Raw     // answers what is asked beside turns, by its path; nil: that is no such look
-	read     func(req Request) (R, error)
-	failures map[model.Kind]failure // that of Server stands in for those that are missing
-	fail     func(w http.ResponseWriter, f failure)
+// read makes a Request of what came.
+func read(r *http.Request) (req Request, err error) {
+	body, err := io.ReadAll(r.Body)
+	req = Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
+	if err != nil || r.Method != http.MethodPost {
+		return req, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	file, _, err := r.FormFile("file")
+	if errors.Is(err, http.ErrNotMultipart) {
+		return req, json.Unmarshal(body, &req)
+	}
+	if err != nil {
+		return req, err
+	}
+	defer func() { _ = r.MultipartForm.RemoveAll() }()
+	content, err := io.ReadAll(file)
+	req.Form, req.File = r.MultipartForm.Value, string(content)
+	return req, cmp.Or(err, file.Close())
 }
 
-// route is how one kind of request is answered: with the parts of an Answer, and with the end that follows if it is not broken.
-type route[R asked] struct {
-	mediaType string
-	render    func(a Answer, req R) (parts, end [][]byte)
-	half      string // of a part, before a Cut
-	garbage   string // a part that is none
-}
+// Server speaks every protocol on one loopback port: each is told by the path of its requests. Each POST for a turn, for vectors or for
+// a transcript takes the next Answer.
+type Server struct {
+	BaseURL string // of the server, without a path
 
-// failure is an error as a provider words it.
-type failure struct {
-	status     int
-	kind, code string
-	message    string
-	retryAfter float64 // in seconds
-	stream     string  // what is streamed in its place, if it is no failure in this protocol
-}
+	// Models are listed. Told is what is told of a model, as JSON by its name, or in answer to a GET by its path. Set them, and Check,
+	// which says what is wrong with a request, before the first request.
+	Models []string
+	Told   map[string]string
+	Check  func(Request) error
 
-// The faults of a request that no Answer is taken for.
-var (
-	errNoSuchPath = errors.New("modeltest: no such path")
-	errNoAnswer   = errors.New("modeltest: no answer is left")
-)
-
-// server is what the fake providers have in common: a loopback port, the answers that are left, and the requests that came.
-type server[R asked] struct {
-	protocol protocol[R]
-	http     *httptest.Server
-
+	http        *httptest.Server
 	connections atomic.Int32 // that were opened
 
 	hanging chan struct{}
@@ -89,23 +180,18 @@ type server[R asked] struct {
 
 	mu       sync.Mutex
 	answers  []Answer
-	play     func(R) Answer
-	requests []R
+	play     func(Request) Answer
+	requests []Request
 	looked   []Request
 	overrun  int
-	repeated map[string][2][][]byte // what was rendered of the answer that repeats: a benchmark is to measure its client
 }
 
 // signals is how many hanging requests can be noted before anybody looks.
 const signals = 1024
 
-// start serves a protocol and returns where. At its end, a test fails if a request had no answer left.
-func (s *server[R]) start(tb testing.TB, p protocol[R], answers []Answer) (url string) {
-	s.protocol, s.answers = p, answers
-	s.repeated = map[string][2][][]byte{}
-	s.hanging = make(chan struct{}, signals)
-	s.ended = make(chan struct{}, signals)
-	s.closing = make(chan struct{})
+// NewServer starts a server that stops with the test, if there is one. At its end, the test fails if a request had no answer left.
+func NewServer(tb testing.TB, answers ...Answer) *Server {
+	s := &Server{answers: answers, hanging: make(chan struct{}, signals), ended: make(chan struct{}, signals), closing: make(chan struct{})}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -113,19 +199,20 @@ func (s *server[R]) start(tb testing.TB, p protocol[R], answers []Answer) (url s
 		}
 	}
 	s.http.Start()
+	s.BaseURL = s.http.URL
 	if tb != nil {
 		tb.Cleanup(func() {
 			s.Close()
 			if s.overrun > 0 {
-				tb.Errorf("modeltest: the %s server got %d requests for which it was given no answer", p.name, s.overrun)
+				tb.Errorf("modeltest: the server got %d requests for which it was given no answer", s.overrun)
 			}
 		})
 	}
-	return s.http.URL
+	return s
 }
 
 // Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
-func (s *server[R]) Close() {
+func (s *Server) Close() {
 	s.close.Do(func() {
 		close(s.closing)
 		s.http.Close()
@@ -133,162 +220,113 @@ func (s *server[R]) Close() {
 }
 
 // Add appends to the answers.
-func (s *server[R]) Add(answers ...Answer) {
+func (s *Server) Add(answers ...Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = append(s.answers, answers...)
 }
 
 // Play answers every request by what part makes of it, in the place of the answers that were given.
-func (s *server[R]) Play(part func(R) Answer) {
+func (s *Server) Play(part func(Request) Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.play = part
 }
 
 // Requests returns what was asked so far, in the order of arrival.
-func (s *server[R]) Requests() []R {
+func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Looks returns what was asked beside turns, which takes no Answer and is none of the Requests.
-func (s *server[R]) Looks() []Request {
+// Last is the last of the Requests.
+func (s *Server) Last() Request {
+	all := s.Requests()
+	return all[len(all)-1]
+}
+
+// Looks returns what was asked of models beside turns, which takes no Answer and is none of the Requests.
+func (s *Server) Looks() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.looked)
 }
 
-// Subject is m before this server, as the suites look at it.
-func (s *server[R]) Subject(m model.Model) Subject {
-	return Subject{Model: m, Hanging: s.hanging, Ended: s.ended, Sent: func() []string {
-		var bodies []string
-		for _, r := range s.Requests() {
-			bodies = append(bodies, r.sent().Body)
-		}
-		return bodies
-	}, Schema: func() json.RawMessage {
-		return s.last().schema()
-	}, SentKey: func() string {
-		return s.last().sent().key()
-	}, Connections: func() int { return int(s.connections.Load()) }}
-}
-
-func (s *server[R]) last() R {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests[len(s.requests)-1]
-}
-
 // Hanging has a value for each request that was sent all its Answer has and now hangs.
-func (s *server[R]) Hanging() <-chan struct{} { return s.hanging }
+func (s *Server) Hanging() <-chan struct{} { return s.hanging }
 
 // Ended has a value for each hanging request that its client ended.
-func (s *server[R]) Ended() <-chan struct{} { return s.ended }
+func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 // ServeHTTP answers one request.
-func (s *server[R]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req, err := read(r)
+	way, known := routeOf(req.Path)
+	switch {
+	case r.Method == http.MethodGet && isList(req.Path) && s.Told[req.Path] == "":
+		s.take(req, false)
+		writeJSON(w, http.StatusOK, execute(listOf(req.Path), s.Models))
 		return
-	}
-	raw := Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
-	if r.Method == http.MethodGet && r.URL.Path == s.protocol.listPath {
-		req, _ := s.protocol.read(raw) // which has no body
-		s.record(req)
-		writeJSON(w, http.StatusOK, s.protocol.list(raw.Query))
+	case r.Method == http.MethodGet, req.Path == "/api/show":
+		s.look(w, req)
 		return
+	case err == nil && s.Check != nil:
+		err = s.Check(req)
 	}
-	if s.protocol.looks != nil {
-		if answer := s.protocol.looks(raw); answer != nil {
-			s.mu.Lock()
-			s.looked = append(s.looked, raw)
-			s.mu.Unlock()
-			answer.write(w, wholeJSON)
-			return
+	if err != nil || !known {
+		s.take(req, false)
+		message := "modeltest: no such path"
+		if err != nil {
+			message = err.Error()
 		}
-	}
-	way, known := s.route(r)
-	req, err := s.protocol.read(raw)
-	if !known {
-		err = errNoSuchPath
-	}
-	if err != nil {
-		s.record(req)
-		s.reject(w, err)
+		writeJSON(w, http.StatusBadRequest, execute(cmp.Or(way.protocol, "openai")+"/error", failure{Status: http.StatusBadRequest, Message: message}))
 		return
 	}
-	a, ok := s.take(req)
+	a, ok := s.take(req, true)
 	switch {
 	case !ok:
-		s.reject(w, errNoAnswer)
+		w.WriteHeader(http.StatusInternalServerError)
 	case a.Raw != nil:
 		a.Raw.write(w, way.mediaType)
 	case a.Fail != "":
-		s.failAs(w, a, req)
+		way.fail(w, a, req)
 	default:
 		s.stream(w, r, a, way, req)
 	}
 }
 
-func (s *server[R]) route(r *http.Request) (route[R], bool) {
-	for end, way := range s.protocol.routes {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, end) {
-			return way, true
+// look answers what is asked of a model beside turns.
+func (s *Server) look(w http.ResponseWriter, req Request) {
+	s.mu.Lock()
+	s.looked = append(s.looked, req)
+	s.mu.Unlock()
+	path, err := url.PathUnescape(req.Path)
+	for name, told := range s.Told {
+		if err == nil && told != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
+			writeJSON(w, http.StatusOK, told)
+			return
 		}
 	}
-	return route[R]{}, false
-}
-
-// reject answers a request that is wrong, or for which there is no answer.
-func (s *server[R]) reject(w http.ResponseWriter, fault error) {
-	f := s.protocol.failures[model.ContextLength] // a bad request in every protocol
-	switch {
-	case errors.Is(fault, errNoSuchPath):
-		f = s.protocol.failures[model.Invalid]
-	case errors.Is(fault, errNoAnswer):
-		f = s.protocol.failures[model.Server]
-		f.status = http.StatusInternalServerError
-	}
-	f.code, f.message = "", fault.Error()
-	s.protocol.fail(w, f)
-}
-
-// failAs fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
-func (s *server[R]) failAs(w http.ResponseWriter, a Answer, req R) {
-	f, ok := s.protocol.failures[a.Fail]
-	if !ok {
-		f = s.protocol.failures[model.Server]
-	}
-	if f.stream != "" {
-		w.Header().Set("Content-Type", eventStream)
-		_, _ = io.WriteString(w, f.stream)
+	if path == "/api/ps" {
+		writeJSON(w, http.StatusOK, `{"models":[]}`)
 		return
 	}
-	if a.Fail == model.Auth {
-		f.message += req.sent().key()
-	}
-	f.retryAfter = a.RetryAfter.Seconds()
-	s.protocol.fail(w, f)
+	writeJSON(w, http.StatusNotFound, `{"error":{"message":"the model is not found","code":404}}`)
 }
 
-// record keeps a request that takes no answer.
-func (s *server[R]) record(req R) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, req)
-}
-
-// take records req and returns its answer.
-func (s *server[R]) take(req R) (Answer, bool) {
+// take records req and returns its answer, if it takes one.
+func (s *Server) take(req Request, answered bool) (Answer, bool) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
-	if play := s.play; play != nil {
+	if play := s.play; play != nil && answered {
 		s.mu.Unlock() // it may take its time
 		return play(req), true
 	}
 	defer s.mu.Unlock()
+	if !answered {
+		return Answer{}, false
+	}
 	if len(s.answers) == 0 {
 		s.overrun++
 		return Answer{}, false
@@ -301,28 +339,26 @@ func (s *server[R]) take(req R) (Answer, bool) {
 }
 
 // stream sends the parts of a, and then ends or breaks off.
-func (s *server[R]) stream(w http.ResponseWriter, r *http.Request, a Answer, way route[R], req R) {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, a Answer, way route, req Request) {
 	w.Header().Set("Content-Type", way.mediaType)
 	out := http.NewResponseController(w)
-	parts, end := s.rendered(a, way, req)
+	parts, end := way.render(a, req)
 	for _, part := range parts {
-		if _, err := w.Write(part); err != nil {
+		if _, err := io.WriteString(w, part); err != nil {
 			return
 		}
 		_ = out.Flush()
 	}
 	switch a.Break {
 	case Cut:
-		_, _ = io.WriteString(w, way.half)
+		_, _ = io.WriteString(w, execute(way.name+"/half", nil))
 		_ = out.Flush()
 		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
 	case Garbage:
-		_, _ = io.WriteString(w, way.garbage)
+		_, _ = io.WriteString(w, execute(way.name+"/garbage", nil))
 		return
 	case Open, "":
-		for _, part := range end {
-			_, _ = w.Write(part)
-		}
+		_, _ = io.WriteString(w, end)
 	}
 	_ = out.Flush() // as real servers do: the end of the response comes after it, by itself
 	if a.Break == "" {
@@ -336,84 +372,18 @@ func (s *server[R]) stream(w http.ResponseWriter, r *http.Request, a Answer, way
 	}
 }
 
-// rendered is a with its parts as they go over the wire, rendered once for all requests with one body if it repeats.
-func (s *server[R]) rendered(a Answer, way route[R], req R) (parts, end [][]byte) {
-	if !a.Repeat {
-		return way.render(a, req)
-	}
-	key := encode(req)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept, ok := s.repeated[key]
-	if !ok {
-		kept[0], kept[1] = way.render(a, req)
-		s.repeated[key] = kept
-	}
-	return kept[0], kept[1]
-}
-
-// interleaved calls send with the pieces of the calls' arguments in turn. No piece ends inside a character.
-func interleaved(calls []model.ToolCall, send func(call int, piece string)) {
-	left := make([][]rune, len(calls))
-	for i, c := range calls {
-		left[i] = []rune(c.Arguments)
-	}
-	for size, more := 1, true; more; size = size%7 + 2 {
-		more = false
-		for i, text := range left {
-			if len(text) > 0 {
-				n := min(size, len(text))
-				send(i, string(text[:n]))
-				left[i], more = text[n:], true
-			}
-		}
-	}
-}
-
-// finishWord is the protocol's word for why an answer ends: words has those that are not the contract's own.
-func finishWord(a Answer, words map[model.Finish]string) string {
-	finish := a.Finish.OrUsual(a.Calls)
-	return cmp.Or(words[finish], string(finish))
-}
-
-// The media types of a stream.
-const (
-	eventStream = "text/event-stream; charset=utf-8"
-	jsonLines   = "application/x-ndjson"
-	wholeJSON   = "application/json"
-)
-
 // write sends r; kind is its Content-Type if it has none itself.
 func (r *Raw) write(w http.ResponseWriter, kind string) {
 	w.Header().Set("Content-Type", kind)
 	for name, values := range r.Header {
 		w.Header()[name] = values
 	}
-	if r.Status != 0 {
-		w.WriteHeader(r.Status)
-	}
+	w.WriteHeader(cmp.Or(r.Status, http.StatusOK))
 	_, _ = io.WriteString(w, r.Body)
 }
 
-// writeFailure sends the error that body describes, with the time after which to ask again as a header.
-func writeFailure(w http.ResponseWriter, f failure, body any) {
-	if f.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(f.retryAfter)))
-	}
-	writeJSON(w, f.status, body)
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-// encode is the JSON of v, which a fake provider made itself.
-func encode(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("modeltest: a part cannot be encoded: " + err.Error())
-	}
-	return string(text)
+	_, _ = io.WriteString(w, body)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,30 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/model"
-	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/offline"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestOfflineKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		var next atomic.Int64
-		rule := func(context.Context, model.Request) (model.Response, error) {
-			a := s.Answers[next.Add(1)-1]
-			if a.Fail != "" {
-				return model.Response{}, &model.Error{Kind: a.Fail, RetryAfter: a.RetryAfter}
-			}
-			return model.Response{Text: strings.Join(a.Chunks, ""), ToolCalls: a.Calls, Finish: a.Finish, Usage: a.Usage}, nil
-		}
-		for _, a := range s.Answers {
-			if a.Break != "" {
-				t.Skip("a rule's answer has no stream that could break")
-			}
-		}
-		return modeltest.Subject{Model: offline.New(map[string]offline.Rule{"": rule, "hidden-purpose": rule})}
-	})
-}
 
 // one returns a model with a single rule, for the purpose "p".
 func one(rule offline.Rule) model.Model { return offline.New(map[string]offline.Rule{"p": rule}) }

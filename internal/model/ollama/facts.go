@@ -1,14 +1,12 @@
 package ollama
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"text/template/parse"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -57,29 +55,14 @@ func (f *facts) numCtx(set int) int {
 	return n
 }
 
-// memory is what a Client has learnt of its model. One exchange asks, the others wait for it.
-type memory struct {
-	asking chan struct{} // holds a value while somebody asks
-	known  atomic.Pointer[facts]
-}
-
-// learn asks for the facts, once: a server that tells them, gives something else, or takes too long is not asked again.
+// learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is not asked again.
 func (p protocol) learn(x *wire.Exchange) (*facts, error) {
-	if known := p.memory.known.Load(); known != nil {
-		return known, nil
-	}
-	select {
-	case p.memory.asking <- struct{}{}:
-	case <-x.Context().Done():
-		return &facts{}, x.Fail(model.KindOf(x.Context().Err()), "", x.Context().Err())
-	}
-	defer func() { <-p.memory.asking }()
-	if known := p.memory.known.Load(); known != nil {
+	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
 	f, err := p.ask(x)
 	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout && x.Context().Err() == nil {
-		p.memory.known.Store(f)
+		p.known.Store(f)
 	}
 	return f, err
 }
@@ -139,81 +122,45 @@ func parameter(lines, name string) int {
 // beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this goes for models without a parser of
 // their own, which their Modelfile would name.
 func bareCalls(template string) bool {
-	tree := parse.New("")
-	tree.Mode = parse.SkipFuncCheck
-	if _, err := tree.Parse(template, "{{", "}}", map[string]*parse.Tree{}); err != nil || tree.Root == nil || !strings.Contains(template, ".Tools") {
+	if !strings.Contains(template, ".Tools") {
 		return false
 	}
-	before := "{"
-	if calls := conditional(tree.Root, "ToolCalls"); calls != nil {
-		before = firstText(calls.List)
+	before := ""
+	if at := ifCalls.FindStringIndex(template); at != nil {
+		before = firstText(template[at[1]:])
 	}
 	before, _, _ = strings.Cut(before, "{")
 	before = strings.TrimSpace(before)
 	return before == "" || before == "["
 }
 
-// conditional finds the first if whose condition names field.
-func conditional(n parse.Node, field string) (found *parse.IfNode) {
-	inside := func(lists ...*parse.ListNode) {
-		for _, list := range lists {
-			for i := 0; list != nil && found == nil && i < len(list.Nodes); i++ {
-				found = conditional(list.Nodes[i], field)
-			}
-		}
-	}
-	switch n := n.(type) {
-	case *parse.ListNode:
-		inside(n)
-	case *parse.IfNode:
-		for _, command := range n.Pipe.Cmds {
-			for _, arg := range command.Args {
-				if f, ok := arg.(*parse.FieldNode); ok && slices.Contains(f.Ident, field) {
-					return n
-				}
-			}
-		}
-		inside(n.List, n.ElseList)
-	case *parse.RangeNode:
-		inside(n.List, n.ElseList)
-	case *parse.WithNode:
-		inside(n.List, n.ElseList)
-	}
-	return found
-}
+var (
+	ifCalls = regexp.MustCompile(`\{\{-?\s*(?:else )?if [^}$]*\.ToolCalls[^}]*\}\}`)
+	control = regexp.MustCompile(`^\{\{-?\s*(?:if|range|with)\b`)
+	action  = regexp.MustCompile(`\{\{[^}]*\}\}`)
+)
 
-// firstText is the first text in list that is not blank, if none of the model's words come before it; "" without one.
-func firstText(list *parse.ListNode) string {
-	if list == nil {
-		return ""
-	}
-	for _, node := range list.Nodes {
-		var branch *parse.BranchNode
-		switch n := node.(type) {
-		case *parse.TextNode:
-			if text := string(n.Text); strings.TrimSpace(text) != "" {
-				return text
-			}
-			continue
-		case *parse.ActionNode:
-			return ""
-		case *parse.IfNode:
-			branch = &n.BranchNode
-		case *parse.RangeNode:
-			branch = &n.BranchNode
-		case *parse.WithNode:
-			branch = &n.BranchNode
-		default:
-			continue
+// firstText is the first text of a template that is not blank, if none of the model's words come before it; "" without one.
+func firstText(template string) string {
+	for template != "" {
+		at := action.FindStringIndex(template)
+		if at == nil {
+			return template
 		}
-		return cmp.Or(firstText(branch.List), firstText(branch.ElseList))
+		if text := template[:at[0]]; strings.TrimSpace(text) != "" {
+			return text
+		}
+		if !control.MatchString(template[at[0]:at[1]]) {
+			return ""
+		}
+		template = template[at[1]:]
 	}
 	return ""
 }
 
 // windowAdvice says what would help against a request that does not fit.
 func (p protocol) windowAdvice() string {
-	f := p.memory.known.Load()
+	f := p.known.Load()
 	if f == nil {
 		f = &facts{}
 	}

@@ -9,7 +9,6 @@
 //   - A model that Ollama runs elsewhere is not Local, whatever the Config promises: one whose tag says cloud is known
 //     by its name, any other by its answer, which is then Invalid.
 //   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt counts that.
-//   - Text, thinking and arguments of one answer are at most 1 MB together, its calls at most 256; more is Garbled.
 //   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn. Failed
 //     tool results are marked in their text, as the protocol has no field for it.
 //
@@ -27,6 +26,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -48,7 +48,7 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, name: c.Model, memory: &memory{asking: make(chan struct{}, 1)}}
+	p := protocol{config: c, name: c.Model, known: &atomic.Pointer[facts]{}}
 	return &Model{protocol: p, Client: wire.New(c, wire.Protocol{
 		Name:       Ollama,
 		DefaultURL: "http://127.0.0.1:11434",
@@ -73,7 +73,7 @@ func New(c Config) *Model {
 type protocol struct {
 	config Config
 	name   string
-	memory *memory
+	known  *atomic.Pointer[facts] // what has been learnt of the model
 }
 
 // describe tells what the model can, and the window that is asked for.

@@ -14,37 +14,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestOllamaKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		server := modeltest.NewOllamaServer(t, s.Answers...)
-		m := connect(t, server, func(c *ollama.Config) {
-			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
-		})
-		subject := server.Subject(m)
-		subject.NoCachedTokens = true
-		return subject
-	})
-}
-
-func TestOllamaEmbedsAsTheContractSays(t *testing.T) {
-	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) {
-		server := modeltest.NewOllamaServer(t, s.Answers...)
-		return connect(t, server, func(c *ollama.Config) { c.Key = s.Key }), server.Subject(nil)
-	})
-}
-
 func TestNoTextIsCutOffInEmbedding(t *testing.T) {
-	server := modeltest.NewOllamaServer(t, modeltest.Answer{Vectors: [][]float32{{1}}})
+	server := modeltest.NewServer(t, modeltest.Answer{Vectors: [][]float32{{1}}})
 	m := connect(t, server, func(c *ollama.Config) { c.NumCtx = 2048 })
 	if _, _, err := m.Embed(t.Context(), []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := server.Requests()[0]; r.Truncate == nil || *r.Truncate || r.Options["num_ctx"] != 2048.0 {
+	if r := server.Last(); r.At("truncate") != false || r.At("options", "num_ctx") != 2048.0 {
 		t.Errorf("sent %s", r.Body)
 	}
 }
 
-func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollama.Config)) *ollama.Model {
+func connect(t testing.TB, server *modeltest.Server, adjust ...func(*ollama.Config)) *ollama.Model {
 	c := ollama.Config{Provider: ollama.Ollama, Model: "llama3.1:8b", BaseURL: server.BaseURL}
 	for _, f := range adjust {
 		f(&c)
@@ -56,14 +37,6 @@ func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollam
 
 func hello() model.Request {
 	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
-}
-
-func TestUsageIsReported(t *testing.T) {
-	server := modeltest.NewOllamaServer(t, modeltest.Answer{Chunks: []string{"x"}, Usage: model.Usage{InputTokens: 120, OutputTokens: 34}})
-	got, err := connect(t, server).Chat(t.Context(), hello(), nil)
-	if want := (model.Usage{InputTokens: 120, OutputTokens: 34}); err != nil || got.Usage != want {
-		t.Errorf("got %+v, %v; want %+v", got.Usage, err, want)
-	}
 }
 
 func TestLocalIsWhatWasPromisedButForCloudModels(t *testing.T) {
@@ -89,7 +62,7 @@ func TestLocalIsWhatWasPromisedButForCloudModels(t *testing.T) {
 func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
 	answer := raw(`{"remote_host":"https://ollama.com:443","remote_model":"gpt-oss:20b","message":{"content":"hi"},"done":false}`, done)
 	for _, local := range []bool{true, false} {
-		m := connect(t, modeltest.NewOllamaServer(t, answer), func(c *ollama.Config) { c.Local = local })
+		m := connect(t, modeltest.NewServer(t, answer), func(c *ollama.Config) { c.Local = local })
 		var emitted string
 		got, err := m.Chat(t.Context(), hello(), func(d model.Delta) error { emitted += d.Text; return nil })
 		switch {
@@ -102,10 +75,9 @@ func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
 }
 
 func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
-	server := modeltest.NewOllamaServer(t)
-	server.Models = []modeltest.OllamaModel{
-		{Name: "qwen3:4b"}, {Name: "alias:latest", RemoteHost: "https://ollama.com:443"}, {Name: "gpt-oss:120b-cloud"}, {Name: "llama3.1:8b"},
-	}
+	server := modeltest.NewServer(t)
+	server.Told = map[string]string{"/api/tags": `{"models":[{"name":"qwen3:4b"},{"name":"alias:latest","remote_host":"https://ollama.com:443"},` +
+		`{"name":"gpt-oss:120b-cloud"},{"name":"llama3.1:8b"}]}`}
 	for local, want := range map[bool][]string{
 		true:  {"llama3.1:8b", "qwen3:4b"},
 		false: {"alias:latest", "gpt-oss:120b-cloud", "llama3.1:8b", "qwen3:4b"},
@@ -118,7 +90,7 @@ func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
 }
 
 func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
-	got, err := connect(t, modeltest.NewOllamaServer(t)).List(t.Context())
+	got, err := connect(t, modeltest.NewServer(t)).List(t.Context())
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v, %v; want an empty list", got, err)
 	}

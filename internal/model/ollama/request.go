@@ -69,7 +69,7 @@ type thought struct {
 // encode writes req as the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
 // out. Its only optional field is think: of some models it takes no effort, only yes or no.
 func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	known := p.memory.known.Load()
+	known := p.known.Load()
 	if known == nil {
 		known = &facts{}
 	}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"slices"
 
@@ -62,18 +61,13 @@ func list(x *wire.Exchange) ([]string, error) {
 	return ids, err
 }
 
-// Describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves. What is not told is zero.
-func (m *Model) Describe(ctx context.Context) (model.Info, error) {
-	x, err := m.Open(ctx)
-	if err != nil {
-		return model.Info{}, err
-	}
-	defer x.Close()
+// describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves.
+func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 	all, err := models(x)
 	if err != nil {
 		return model.Info{}, err
 	}
-	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == m.name })
+	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == p.name })
 	if at < 0 {
 		return model.Info{}, nil
 	}

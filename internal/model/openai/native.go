@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -60,11 +61,10 @@ type thought struct {
 	details       []*detail
 }
 
-// detail is one entry of reasoning_details, which comes in parts.
+// detail is one entry of reasoning_details, which comes in parts: its fields, and its texts, which are added up.
 type detail struct {
-	index, id, kind string
-	fields          map[string]json.RawMessage
-	texts           map[string]*strings.Builder
+	fields map[string]json.RawMessage
+	texts  map[string]*strings.Builder
 }
 
 // detailSize is what an entry takes in memory at least, in bytes.
@@ -84,20 +84,19 @@ func (t *turn) addDetails(parts detailParts) error {
 		if len(part) == 0 {
 			continue
 		}
-		size := 0
+		d, size := t.thought.detailFor(part), 0
+		if d == nil {
+			size = detailSize
+			d = &detail{map[string]json.RawMessage{}, map[string]*strings.Builder{}}
+			t.thought.details = append(t.thought.details, d)
+		}
 		for name, value := range part {
 			size += len(name) + len(value)
-		}
-		d := t.thought.detailFor(part)
-		if d == nil {
-			size += detailSize
-			d = &detail{string(part["index"]), string(part["id"]), string(part["type"]), map[string]json.RawMessage{}, map[string]*strings.Builder{}}
-			t.thought.details = append(t.thought.details, d)
+			d.add(name, value)
 		}
 		if err := t.Keep(size); err != nil {
 			return err
 		}
-		d.add(part)
 	}
 	return nil
 }
@@ -105,36 +104,31 @@ func (t *turn) addDetails(parts detailParts) error {
 // detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no index; a part
 // with neither goes on with the last entry if that is of its type and text.
 func (t *thought) detailFor(part map[string]json.RawMessage) *detail {
-	index, id, kind := string(part["index"]), string(part["id"]), string(part["type"])
-	for i := len(t.details) - 1; i >= 0; i-- {
-		d := t.details[i]
-		switch {
-		case d.kind != kind || d.index != index:
-		case index != "" || id != "" && d.id == id:
-			return d
-		case id == "" && d.id == "" && i == len(t.details)-1 && part["text"] != nil:
+	for i, d := range slices.Backward(t.details) {
+		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }
+		switch last := i == len(t.details)-1; {
+		case !same("type") || !same("index"):
+		case part["index"] != nil, same("id") && (part["id"] != nil || last && part["text"] != nil):
 			return d
 		}
 	}
 	return nil
 }
 
-// add adds the pieces of text in part, and what else is in it in the place of what was before.
-func (d *detail) add(part map[string]json.RawMessage) {
-	for name, value := range part {
-		switch {
-		case !wire.Given(value):
-			if _, has := d.fields[name]; !has {
-				d.fields[name] = value
-			}
-		case name == "text" || name == "summary" || name == "data":
-			if d.texts[name] == nil {
-				d.texts[name] = &strings.Builder{}
-			}
-			d.texts[name].WriteString(wire.Plain(value))
-		default:
+// add adds a piece of text, or puts a value in the place of the one before.
+func (d *detail) add(name string, value json.RawMessage) {
+	switch {
+	case !wire.Given(value):
+		if _, has := d.fields[name]; !has {
 			d.fields[name] = value
 		}
+	case name == "text" || name == "summary" || name == "data":
+		if d.texts[name] == nil {
+			d.texts[name] = &strings.Builder{}
+		}
+		d.texts[name].WriteString(wire.Plain(value))
+	default:
+		d.fields[name] = value
 	}
 }
 

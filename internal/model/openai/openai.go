@@ -1,10 +1,9 @@
 // Package openai speaks the protocols of OpenAI: chat completions, which Ollama's /v1 and every endpoint that calls itself compatible
 // speak too, the Responses API, embeddings and transcriptions.
 //
-// Besides the guarantees of packages model and wire: text, arguments, refusal and reasoning of one answer are at most 1 MB together,
-// its calls at most 256; more is Garbled. A refusal is Refused. Failed tool results are marked in their text, as the protocol has no
-// field for it. Reasoning is never part of the text: it is kept in Response.Native and goes back in the next requests to the same
-// model of the same provider.
+// Besides the guarantees of packages model and wire: a refusal is Refused. Failed tool results are marked in their text, as the
+// protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and goes back in the next requests
+// to the same model of the same provider.
 //
 // OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. Where nothing is said
 // and the endpoint answers that a model, or its tools, need the other one, that is asked at once, and remembered; Response.Attempts
@@ -15,9 +14,8 @@
 // of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason, errors inside the stream, and one whole JSON
 // answer where a stream was asked for.
 //
-// The tests hold this package against go-openai, but its client is not used. Its stream reader matches several regular
-// expressions per line and decodes into large structs; it drops the Retry-After of a failed request and cannot tell a cut
-// line from a bad one; it takes its key once and for all; and it refuses some models by name before asking.
+// go-openai is not used: it drops the Retry-After of a failed request and cannot tell a cut line from a bad one, takes its key once
+// and for all, and refuses some models by name before asking.
 package openai
 
 import (
@@ -83,7 +81,7 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Encode: p.encode, Read: p.read, Judge: judge, List: list,
+		Encode: p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
 	}
 	for _, r := range rules() {
 		spoken.Optional = append(spoken.Optional, r.said)

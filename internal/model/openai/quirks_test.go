@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/model"
-	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/openai"
 )
 
@@ -194,17 +193,6 @@ func TestSchemaThatAnEndpointRejectsIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestOutputLimitHasItsNewNameAtOpenAIAndAzure(t *testing.T) {
-	req := hello()
-	req.MaxOutputTokens = 5
-	for _, host := range []string{"api.openai.com", "person.openai.azure.com", "person.cognitiveservices.azure.com"} {
-		m, r := at("https://"+host+"/v1", nil)
-		if ask(t, m, req); r.sent[0]["max_completion_tokens"] != 5.0 || r.sent[0]["max_tokens"] != nil {
-			t.Errorf("%s: sent %v", host, r.sent[0])
-		}
-	}
-}
-
 func TestOutputLimitIsRenamedAsTheEndpointSays(t *testing.T) {
 	req := hello()
 	req.MaxOutputTokens = 5
@@ -275,13 +263,5 @@ func TestEffortOfAResponseIsSaidAsTheModelTakesIt(t *testing.T) {
 	ask(t, m, hello())
 	if diff := cmp.Diff(map[string]any{"summary": "auto"}, r.sent[1]["reasoning"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestGroqsFailedCallInsideAStreamIsWorthAnotherAttempt(t *testing.T) {
-	server := modeltest.NewOpenAIServer(t, raw("event: error\ndata: "+
-		`{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","status_code":400}}`))
-	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Server {
-		t.Errorf("got %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// chatRequest is the body of a streaming request for chat completions, with its fields in go-openai's order.
+// chatRequest is the body of a streaming request for chat completions.
 type chatRequest struct {
 	Model               string          `json:"model"`
 	Messages            []chatMessage   `json:"messages"`

@@ -14,7 +14,7 @@ import (
 // sent returns the body that req becomes.
 func sent(t *testing.T, req model.Request, adjust ...func(*openai.Config)) map[string]any {
 	t.Helper()
-	server := modeltest.NewOpenAIServer(t, modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, modeltest.Stream("ok"))
 	if _, err := connect(t, server, adjust...).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -69,20 +69,5 @@ func TestRequestOnTheWire(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
-	}
-}
-
-func TestOutputLimitIsCalledAsTheEndpointKnowsIt(t *testing.T) {
-	req := hello()
-	req.MaxOutputTokens = 100
-	for provider, field := range map[string]string{openai.OpenAI: "max_completion_tokens", openai.Ollama: "max_tokens", "house": "max_tokens"} {
-		body := sent(t, req, func(c *openai.Config) { c.Provider = provider })
-		if body[field] != 100.0 {
-			t.Errorf("%s: %s is %v; want 100", provider, field, body[field])
-		}
-		delete(body, field)
-		if body["max_tokens"] != nil || body["max_completion_tokens"] != nil {
-			t.Errorf("%s: both limits were sent: %v", provider, body)
-		}
 	}
 }

@@ -3,13 +3,10 @@ package openai_test
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -17,15 +14,6 @@ import (
 )
 
 func byResponses(c *openai.Config) { c.API = openai.Responses }
-
-func TestResponsesAPIKeepsTheContract(t *testing.T) {
-	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
-		server := modeltest.NewOpenAIServer(t, s.Answers...)
-		return server.Subject(connect(t, server, byResponses, func(c *openai.Config) {
-			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
-		}))
-	})
-}
 
 // events is a stream of the Responses API, each event by its fields.
 func events(parts ...string) string {
@@ -52,10 +40,6 @@ const (
 
 func itemDone(at, item string) string {
 	return `"type":"response.output_item.done","output_index":` + at + `,"item":` + item
-}
-
-func itemBegun(at, item string) string {
-	return `"type":"response.output_item.added","output_index":` + at + `,"item":` + item
 }
 
 func textPart(at, text string) string {
@@ -113,123 +97,8 @@ func TestResponseIsAskedForAsTheAPISays(t *testing.T) {
 	}
 }
 
-func TestResponseIsReadFromItsEvents(t *testing.T) {
-	call := model.ToolCall{ID: "call_1", Name: "f", Arguments: `{"q":1}`}
-	for _, c := range []struct {
-		name   string
-		answer modeltest.Answer
-		want   model.Response
-	}{
-		{
-			"text, calls and usage",
-			rawEvents(created, itemBegun("0", `{"type":"message","content":[]}`), textPart("0", "Let me "), textPart("0", "look."), itemDone("0", messageItem),
-				itemBegun("1", `{"type":"function_call","call_id":"call_1","name":"f","arguments":""}`),
-				`"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"q\""`,
-				`"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"q\":1}"`, itemDone("1", callItem),
-				`"type":"response.completed","response":{"status":"completed","output":[`+messageItem+`,`+callItem+`],"incomplete_details":null,"error":null,`+
-					`"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":14}}`),
-			model.Response{Text: "Let me look.", ToolCalls: []model.ToolCall{call}, Finish: model.FinishTools,
-				Usage: model.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}},
-		}, {
-			"reasoning is no text",
-			rawEvents(created, `"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"**think**"`,
-				`"type":"response.reasoning_text.delta","output_index":0,"delta":"think"`, textPart("1", "hi"), ended),
-			model.Response{Text: "hi", Finish: model.FinishStop},
-		}, {
-			"events and items that are not known",
-			rawEvents(created, `"type":"keepalive","sequence_number":3`, `"type":"response.weather.delta","delta":{"rain":1}`,
-				itemDone("0", `{"type":"weather","id":"w"}`), textPart("1", "hi"), ended),
-			model.Response{Text: "hi", Finish: model.FinishStop},
-		}, {
-			"two messages are set apart",
-			rawEvents(textPart("0", "First."), itemDone("0", messageItem), textPart("1", "Second"), textPart("1", "."), ended),
-			model.Response{Text: "First.\n\nSecond.", Finish: model.FinishStop},
-		}, {
-			"items without deltas, the last one in the end alone",
-			rawEvents(itemDone("0", messageItem), `"type":"response.completed","response":{"status":"completed","output":[`+messageItem+`,`+callItem+`]}`),
-			model.Response{Text: "Let me look.", ToolCalls: []model.ToolCall{call}, Finish: model.FinishTools},
-		}, {
-			"calls that interleave",
-			rawEvents(itemBegun("0", `{"type":"function_call","call_id":"call_1","name":"f"}`), itemBegun("1", `{"type":"function_call","call_id":"b","name":"g"}`),
-				`"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"`,
-				`"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"q\":1}"`, ended),
-			model.Response{ToolCalls: []model.ToolCall{call, {ID: "b", Name: "g", Arguments: "{}"}}, Finish: model.FinishTools},
-		}, {
-			"cut short by the limit",
-			rawEvents(textPart("0", "half"), `"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}`),
-			model.Response{Text: "half", Finish: model.FinishLength},
-		}, {
-			"cut short by the filter",
-			rawEvents(textPart("0", "half"), `"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}`),
-			model.Response{Text: "half", Finish: model.FinishFilter},
-		}, {
-			"a whole JSON answer",
-			modeltest.Answer{Raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"application/json"}},
-				Body: `{"object":"response","status":"completed","output":[` + messageItem + `],"usage":{"input_tokens":3,"output_tokens":2}}`}},
-			model.Response{Text: "Let me look.", Finish: model.FinishStop, Usage: model.Usage{InputTokens: 3, OutputTokens: 2}},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var emitted string
-			got, err := connect(t, modeltest.NewOpenAIServer(t, c.answer), byResponses).Chat(t.Context(), hello(),
-				func(d model.Delta) error { emitted += d.Text; return nil })
-			if err != nil || emitted != got.Text {
-				t.Errorf("emitted %q, %v", emitted, err)
-			}
-			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts")); diff != "" {
-				t.Errorf("response (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestBadResponseHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
-	var tooMany, tooMuch []string
-	for i := range 1025 {
-		tooMany = append(tooMany, itemBegun(strconv.Itoa(i), `{"type":"message"}`))
-	}
-	for range 9 {
-		tooMuch = append(tooMuch, `"type":"response.function_call_arguments.delta","output_index":0,"delta":"`+strings.Repeat("x", 1<<20)+`"`)
-	}
-	for _, c := range []struct {
-		name   string
-		answer modeltest.Answer
-		kind   model.Kind
-		text   string
-		says   string
-	}{
-		{"end without an end", rawEvents(created, textPart("0", "half")), model.Server, "half", "cut"},
-		{"an error", rawEvents(created, textPart("0", "half"), `"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null`),
-			model.RateLimit, "half", "slow down"},
-		{"an error inside another", rawEvents(`"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"too long"}`),
-			model.ContextLength, "", "too long"},
-		{"a failed response", rawEvents(created, textPart("0", "half"),
-			`"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"it broke"}}`), model.Server, "half", "it broke"},
-		{"no money", rawEvents(`"type":"response.failed","response":{"status":"failed","error":{"code":"insufficient_quota","message":"pay"}}`), model.Payment, "", "pay"},
-		{"a refusal", rawEvents(`"type":"response.refusal.delta","output_index":0,"delta":"I "`, `"type":"response.refusal.delta","output_index":0,"delta":"won't."`,
-			itemDone("0", `{"type":"message","content":[{"type":"refusal","refusal":"I won't."}]}`), ended), model.Refused, "", "refused: I won't."},
-		{"a refusal in one piece", rawEvents(itemDone("0", `{"type":"message","content":[{"type":"refusal","refusal":"I won't."}]}`), ended), model.Refused, "", "I won't."},
-		{"a filter that left nothing", rawEvents(`"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}`),
-			model.Refused, "", "filter"},
-		{"an event that is no JSON", rawEvents(textPart("0", "half"), `"type":[`), model.Garbled, "half", "JSON"},
-		{"an item that is none", rawEvents(itemDone("0", `7`)), model.Garbled, "", "JSON"},
-		{"a call without a name", rawEvents(itemDone("0", `{"type":"function_call","call_id":"a","arguments":"{}"}`), ended), model.Garbled, "", "naming"},
-		{"more parts than an answer has", rawEvents(tooMany...), model.Garbled, "", "1024"},
-		{"arguments larger than 1 MB", rawEvents(tooMuch...), model.Garbled, "", "1 MB"},
-		{"JSON without output", modeltest.Answer{Raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"status":"ok"}`}},
-			model.Garbled, "", "/v1"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			resp, err := connect(t, modeltest.NewOpenAIServer(t, c.answer), byResponses).Chat(t.Context(), hello(), nil)
-			if model.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) || resp.Text != c.text {
-				t.Errorf("got %q, %v; want %q and kind %s, saying %q", resp.Text, err, c.text, c.kind, c.says)
-			}
-		})
-	}
-}
-
 func TestItemsOfAResponseGoBackWithTheirReasoning(t *testing.T) {
-	server := modeltest.NewOpenAIServer(t,
+	server := modeltest.NewServer(t,
 		rawEvents(itemDone("0", reasonItem), textPart("1", "Let me look."), itemDone("2", callItem), itemDone("1", messageItem), ended), modeltest.Stream("ok"))
 	m := connect(t, server, byResponses)
 	first, err := m.Chat(t.Context(), hello(), nil)
@@ -238,10 +107,7 @@ func TestItemsOfAResponseGoBackWithTheirReasoning(t *testing.T) {
 	}
 	first = reread(t, first)
 	ask(t, m, after(first))
-	var got []any
-	if err := json.Unmarshal(server.Requests()[1].Input, &got); err != nil {
-		t.Fatal(err)
-	}
+	got := server.Last().At("input").([]any)
 	var want []any
 	if err := json.Unmarshal([]byte("["+reasonItem+","+messageItem+","+callItem+"]"), &want); err != nil {
 		t.Fatal(err)
@@ -266,15 +132,14 @@ func TestItemsOfAResponseGoBackWithTheirReasoning(t *testing.T) {
 		server.Add(modeltest.Stream("ok"))
 		req := after(first)
 		ask(t, connect(t, server, byResponses, func(c *openai.Config) { adjust(&req, c) }), req)
-		requests := server.Requests()
-		if body := requests[len(requests)-1].Body; strings.Contains(body, "gAAA") || !strings.Contains(body, "Let me look.") {
+		if body := server.Last().Body; strings.Contains(body, "gAAA") || !strings.Contains(body, "Let me look.") {
 			t.Errorf("%s: sent %s", name, body)
 		}
 	}
 }
 
 func TestReasoningThatCameWithoutItsContentDoesNotGoBack(t *testing.T) {
-	server := modeltest.NewOpenAIServer(t, rawEvents(itemDone("0", `{"id":"rs_1","type":"reasoning","summary":[]}`), itemDone("1", callItem), ended), modeltest.Stream("ok"))
+	server := modeltest.NewServer(t, rawEvents(itemDone("0", `{"id":"rs_1","type":"reasoning","summary":[]}`), itemDone("1", callItem), ended), modeltest.Stream("ok"))
 	m := connect(t, server, byResponses)
 	first, err := m.Chat(t.Context(), hello(), nil)
 	if err != nil || first.Native != nil {
@@ -291,7 +156,7 @@ func TestWhatAModelHasNotIsNotAskedOfItAgain(t *testing.T) {
 		"Unsupported parameter: 'reasoning.summary' is not supported with this model.":     "reasoning",
 		"Invalid parameter: 'text.format' of type 'json_schema' is not supported":          "text",
 	} {
-		server := modeltest.NewOpenAIServer(t, modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}},
+		server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}},
 			modeltest.Stream("ok"), modeltest.Stream("ok"))
 		m := connect(t, server, byResponses)
 		req := hello()
@@ -306,31 +171,4 @@ func TestWhatAModelHasNotIsNotAskedOfItAgain(t *testing.T) {
 			t.Errorf("%s: sent %s, then %s", said, first, last)
 		}
 	}
-}
-
-func overResponses(client *http.Client) model.Model {
-	return openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1", HTTPClient: client, API: openai.Responses})
-}
-
-func TestWaitsForAResponseAreForProgress(t *testing.T) {
-	modeltest.Clocks(t, overResponses, modeltest.Wire{
-		Begin: events(created),
-		Alive: []string{": keep-alive\n\n", events(`"type":"keepalive","sequence_number":1`), events(`"type":"response.in_progress","response":{"status":"in_progress"}`),
-			events(itemBegun("0", `{"id":"rs_1","type":"reasoning","summary":[]}`)), events(textPart("1", ""))},
-		Thought: events(`"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"hm"`),
-		Text:    events(textPart("1", "word ")),
-		End:     events(ended),
-		Usage: func(input string) string {
-			return events(`"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":` + input + `,"output_tokens":3}}`)
-		},
-	})
-}
-
-func FuzzResponseStream(f *testing.F) {
-	modeltest.FuzzStreams(f, overResponses,
-		events(created, textPart("0", "hi"), itemDone("0", messageItem), ended),
-		events(itemDone("0", reasonItem), itemBegun("1", callItem), itemDone("1", callItem), ended),
-		events(`"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[`+callItem+`]}`),
-		events(`"type":"error","message":"x"`), events(`"type":"response.refusal.delta","delta":"no"`, ended)+"data: [DONE]\n",
-	)
 }

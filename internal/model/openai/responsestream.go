@@ -74,52 +74,32 @@ type output struct {
 // maxOutputs bounds the items of one answer.
 const maxOutputs = 1024
 
-// responseTurn is an answer of the Responses API that is coming in.
+// responseTurn is an answer of the Responses API.
 type responseTurn struct {
-	*wire.Exchange
-	name    string // of the model
+	incoming
 	outputs []*output
-	refusal strings.Builder
 }
 
 // readResponse takes the whole answer into x, its calls also where it breaks off.
 func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
-	t := &responseTurn{Exchange: x, name: p.name}
-	err := t.readParts(answer)
+	t := &responseTurn{incoming: incoming{Exchange: x, name: p.name}}
+	err := t.parts(answer, false, t.take, func(body []byte) error {
+		var r response
+		if err := json.Unmarshal(body, &r); err != nil {
+			return t.BadEvent(err)
+		}
+		t.Begun = r.Output != nil
+		return t.end(&r)
+	})
 	for _, o := range t.outputs {
 		if o.item.Type == functionCall {
 			x.Calls = append(x.Calls, model.ToolCall{ID: o.item.CallID, Name: o.item.Name, Arguments: o.arguments.String()})
 		}
 	}
-	switch {
-	case err != nil:
-		return err
-	case t.refusal.Len() > 0:
-		x.Finish = filtered
-		return x.Fail(model.Refused, t.refusal.String(), nil)
-	}
-	if err := x.CloseCalls(); err != nil {
+	if err := t.conclude(err); err != nil {
 		return err
 	}
 	return t.keepNative()
-}
-
-func (t *responseTurn) readParts(answer *http.Response) error {
-	if !wire.IsJSON(answer) {
-		return t.ReadEvents(answer.Body, false, t.take)
-	}
-	body, err := t.Body(answer)
-	if err != nil {
-		return err
-	}
-	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
-		return t.BadEvent(err)
-	}
-	if r.Output == nil && !wire.Given(r.Error) {
-		return t.Fail(model.Garbled, "the answer holds no output"+t.BaseHint(), nil)
-	}
-	return t.end(&r)
 }
 
 // take reads one event. Those that tell nothing else than others do are passed over.

@@ -82,47 +82,58 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// turn is an answer that is coming in.
-type turn struct {
+// incoming is an answer of either API that is coming in.
+type incoming struct {
 	*wire.Exchange
 	name    string // of the model
 	refusal strings.Builder
+}
+
+// parts reads an answer that comes in events, or as one whole.
+func (i *incoming) parts(answer *http.Response, finishEnds bool, take, whole func([]byte) error) error {
+	if !wire.IsJSON(answer) {
+		return i.ReadEvents(answer.Body, finishEnds, take)
+	}
+	body, err := i.Body(answer)
+	if err != nil {
+		return err
+	}
+	i.Done = true
+	return whole(body)
+}
+
+// conclude judges an answer that came to its end, or failed with err.
+func (i *incoming) conclude(err error) error {
+	switch {
+	case err != nil:
+		return err
+	case i.refusal.Len() > 0:
+		i.Finish = filtered
+		return i.Fail(model.Refused, i.refusal.String(), nil)
+	case !i.Begun:
+		return i.Fail(model.Garbled, "the answer holds no choice and no output"+i.BaseHint(), nil)
+	}
+	return i.CloseCalls()
+}
+
+// turn is an answer of chat completions.
+type turn struct {
+	incoming
 	thought thought
 	calls   []*call
 }
 
 // read takes the whole answer into x, its calls also where it breaks off.
 func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x, name: p.name}
-	err := t.readParts(answer)
+	t := &turn{incoming: incoming{Exchange: x, name: p.name}}
+	err := t.parts(answer, true, t.take, t.take)
 	for _, c := range t.calls {
 		x.Calls = append(x.Calls, model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
-	switch {
-	case err != nil:
-		return err
-	case t.refusal.Len() > 0:
-		x.Finish = filtered
-		return x.Fail(model.Refused, t.refusal.String(), nil)
-	case !x.Begun:
-		return x.Fail(model.Garbled, "the answer holds no choice", nil)
-	}
-	if err := x.CloseCalls(); err != nil {
+	if err := t.conclude(err); err != nil {
 		return err
 	}
 	return t.keepNative()
-}
-
-func (t *turn) readParts(answer *http.Response) error {
-	if !wire.IsJSON(answer) {
-		return t.ReadEvents(answer.Body, true, t.take)
-	}
-	body, err := t.Body(answer)
-	if err != nil {
-		return err
-	}
-	t.Done = true
-	return t.take(body)
 }
 
 // take reads one event.

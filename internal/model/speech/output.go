@@ -2,24 +2,17 @@ package speech
 
 import (
 	"errors"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/model"
-	"sibyl/internal/redact"
-	"sibyl/internal/text"
 )
 
-// The bounds of what is kept of a command: of its output, of its complaints, and of these in an error, in bytes.
-const (
-	mostOutput = 8 << 20
-	mostSaid   = 500
-)
+// mostOutput bounds what is kept of a command's output, in bytes.
+const mostOutput = 8 << 20
 
 // bounded keeps what is written, until that is too much.
 type bounded struct {
@@ -35,32 +28,19 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// said is the end of what the command complained of, to stand behind a message; "" for nothing.
-func (r run) said(t *text.Tail) string {
-	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(t.String(), "\uFFFD"))), " ")
-	text = redact.New().String(strings.ReplaceAll(text, r.folder+string(filepath.Separator), ""))
-	if cut := len(text) - mostSaid; cut > 0 {
-		for !utf8.RuneStart(text[cut]) {
-			cut++
-		}
-		text = "…" + text[cut:]
-	}
-	if text == "" {
-		return ", and said nothing of why"
-	}
-	return ": " + text
-}
+var (
+	// escape is a sequence that steers a terminal.
+	escape = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
 
-// escape is a sequence that steers a terminal.
-var escape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
-})
+	// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or [1.00s -> 2.50s].
+	stamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
+)
 
 // plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was written over the last
 // form.
 func plain(text string) string {
 	var out strings.Builder
-	for line := range strings.Lines(escape().ReplaceAllString(text, "")) {
+	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
 		line = strings.TrimRight(line, "\r\n")
 		line = line[strings.LastIndexByte(line, '\r')+1:]
 		for _, r := range line {
@@ -73,11 +53,6 @@ func plain(text string) string {
 	return out.String()
 }
 
-// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or [1.00s -> 2.50s].
-var stamp = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
-})
-
 // read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before them is the program's
 // own, and a line without goes on with the one before.
 func read(printed string) (t model.Transcript, err error) {
@@ -87,7 +62,7 @@ func read(printed string) (t model.Transcript, err error) {
 	printed = plain(printed)
 	for line := range strings.Lines(printed) {
 		line = strings.TrimSpace(line)
-		if m := stamp().FindStringSubmatch(line); m != nil {
+		if m := stamp.FindStringSubmatch(line); m != nil {
 			from, okFrom := clock(m[1])
 			to, okTo := clock(m[2])
 			if okFrom && okTo {
@@ -103,13 +78,9 @@ func read(printed string) (t model.Transcript, err error) {
 		t.Text = strings.TrimSpace(printed)
 		return t, nil
 	}
-	var texts []string
 	for _, s := range t.Segments {
-		if s.Text != "" {
-			texts = append(texts, s.Text)
-		}
+		t.Text = strings.TrimSpace(t.Text + " " + s.Text)
 	}
-	t.Text = strings.Join(texts, " ")
 	return t, nil
 }
 

@@ -1,6 +1,6 @@
-// Package speech transcribes by a command of the person's choice, which prints what is said in a file.
+// Package speech transcribes by a command of the person's choice, which prints what is said in a file, and by whisper.cpp's server.
 //
-// Guarantees beside those of package model:
+// Guarantees of the command beside those of package model; the server's are those of package wire:
 //   - No shell: an argument is what the settings say, and what stands in a placeholder's place is no option.
 //   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when Transcribe returns, with all
 //     that the command left there.
@@ -20,10 +20,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"sibyl/internal/model"
+	"sibyl/internal/redact"
 	"sibyl/internal/text"
 )
 
@@ -69,24 +71,23 @@ func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Tran
 	if err := ctx.Err(); err != nil {
 		return model.Transcript{}, c.fail(model.KindOf(err), err.Error(), err)
 	}
-	r := run{Command: c}
 	folder, err := os.MkdirTemp(c.config.Folder, "sibyl-speech-*")
 	if err == nil {
-		r.folder, err = filepath.Abs(folder) // a relative one might begin like an option
+		defer func() { _ = os.RemoveAll(folder) }()
+		folder, err = filepath.Abs(folder) // a relative one might begin like an option
 	}
 	if err != nil {
-		return model.Transcript{}, c.fail(model.Server, "there is no room for the audio: "+bare(err).Error(), nil)
+		return model.Transcript{}, c.fail(model.Server, "there is no room for the audio: "+bare(err), nil)
 	}
-	defer func() { _ = os.RemoveAll(r.folder) }()
-	file, err := r.save(audio)
-	if err != nil {
-		return model.Transcript{}, err
-	}
+	file := filepath.Join(folder, fileName(audio.Name))
 	args, err := c.arguments(file, audio)
+	if err == nil {
+		err = c.save(file, audio.Content)
+	}
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	printed, err := r.perform(ctx, args)
+	printed, err := c.perform(ctx, folder, args)
 	if err != nil {
 		return model.Transcript{}, err
 	}
@@ -101,74 +102,60 @@ func (c *Command) fail(kind model.Kind, message string, err error) *model.Error 
 	return &model.Error{Kind: kind, Model: c.By(), Message: message, Err: err}
 }
 
-// run is one run of a command.
-type run struct {
-	*Command
-	folder string
-}
-
 // save puts the audio into the private folder.
-func (r run) save(audio model.Audio) (path string, err error) {
-	path = filepath.Join(r.folder, fileName(audio.Name))
+func (c *Command) save(path string, content io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", r.fail(model.Server, "the audio can't be kept for the command: "+bare(err).Error(), nil)
+		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
 	}
-	content := &watched{Reader: audio.Content}
-	n, err := io.Copy(file, io.LimitReader(content, r.config.MaxAudio+1))
-	err = errors.Join(err, file.Close())
+	n, err := io.Copy(file, io.LimitReader(content, c.config.MaxAudio+1))
+	err = cmp.Or(err, file.Close())
+	var own *fs.PathError
 	switch {
-	case content.failed != nil:
-		return "", r.fail(model.Invalid, "the audio can't be read: "+content.failed.Error(), content.failed)
+	case errors.As(err, &own) && own.Path == path:
+		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
 	case err != nil:
-		return "", r.fail(model.Server, "the audio can't be kept for the command: "+bare(err).Error(), nil)
-	case n > r.config.MaxAudio:
-		return "", r.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", r.config.MaxAudio>>20), nil)
+		return c.fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
+	case n > c.config.MaxAudio:
+		return c.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", c.config.MaxAudio>>20), nil)
 	}
-	return path, nil
+	return nil
 }
 
-// watched tells its own failures from those of who reads it.
-type watched struct {
-	io.Reader
-	failed error
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.Reader.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.failed = err
-	}
-	return n, err
-}
-
-// mostName bounds the name of the file, in bytes.
-const mostName = 60
+var harmlessName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,59}$`)
 
 // fileName is the name that the audio has in the private folder: its own, if that is a harmless one, since its ending says the format.
 func fileName(name string) string {
-	name = filepath.Base(filepath.ToSlash(name))
-	harmless := strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
-	if !harmless || len(name) > mostName || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") {
-		return "audio"
+	if name = filepath.Base(filepath.ToSlash(name)); harmlessName.MatchString(name) {
+		return name
 	}
-	return name
+	return "audio"
 }
+
+var (
+	languageTag   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]{0,34}$`)
+	namedLanguage = regexp.MustCompile(`\{language:([^}]*)\}`)
+)
 
 // arguments are those of the command, with what their placeholders stand for.
 func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
-	if audio.Language != "" && !isTag(audio.Language) {
+	if audio.Language != "" && !languageTag.MatchString(audio.Language) {
 		return nil, c.fail(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR", audio.Language), nil)
 	}
 	if len(c.config.Command) == 0 {
 		return nil, c.fail(model.Invalid, "no command is set", nil)
 	}
+	otherwise := "$1"
+	if audio.Language != "" {
+		otherwise = audio.Language
+	}
 	stands := strings.NewReplacer("{file}", file, "{language}", cmp.Or(audio.Language, "auto"),
 		"{prompt}", strings.ReplaceAll(strings.TrimLeft(audio.Prompt, " -"), "\x00", ""))
-	args, named := make([]string, 0, len(c.config.Command)-1), false
+	var args []string
+	named := false
 	for _, arg := range c.config.Command[1:] {
 		named = named || strings.Contains(arg, "{file}")
-		args = append(args, stands.Replace(withLanguage(arg, audio.Language)))
+		args = append(args, stands.Replace(namedLanguage.ReplaceAllString(arg, otherwise)))
 	}
 	if !named {
 		return nil, c.fail(model.Invalid, "no argument of the command holds {file}, the place of the audio", nil)
@@ -176,29 +163,13 @@ func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	return args, nil
 }
 
-// withLanguage puts the language, or the name behind the colon, in the place of {language:NAME}.
-func withLanguage(arg, language string) string {
-	before, rest, found := strings.Cut(arg, "{language:")
-	otherwise, after, closed := strings.Cut(rest, "}")
-	if !found || !closed {
-		return arg
-	}
-	return before + cmp.Or(language, otherwise) + withLanguage(after, language)
-}
-
-// isTag says whether text can be the tag of a language.
-func isTag(text string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	return strings.Contains(letters, text[:1]) && len(text) <= 35 && strings.Trim(text, letters+"0123456789-") == ""
-}
-
-// bare is err without the path that it is of.
-func bare(err error) error {
+// bare is what err says without the path that it is of.
+func bare(err error) string {
 	var of *fs.PathError
 	if errors.As(err, &of) {
-		return of.Err
+		err = of.Err
 	}
-	return err
+	return err.Error()
 }
 
 // endTime is how long the output of a command may be held open after its end.
@@ -206,14 +177,14 @@ const endTime = 2 * time.Second
 
 var errTooMuch = errors.New("the command printed more than 8 MB")
 
-// perform runs the command, and returns what it prints.
-func (r run) perform(ctx context.Context, args []string) (string, error) {
+// perform runs the command in the private folder, and returns what it prints.
+func (c *Command) perform(ctx context.Context, folder string, args []string) (string, error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	running, stop := context.WithTimeoutCause(running, r.config.Timeout, model.ErrEndless)
+	running, stop := context.WithTimeoutCause(running, c.config.Timeout, model.ErrEndless)
 	defer stop()
-	cmd := exec.CommandContext(running, r.config.Command[0], args...) //nolint:gosec // the person's own settings name it
-	cmd.Dir, cmd.Env, cmd.WaitDelay = r.folder, r.config.Environ, endTime
+	cmd := exec.CommandContext(running, c.config.Command[0], args...) //nolint:gosec // the person's own settings name it
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, endTime
 	out, complaints := &bounded{full: func() { end(errTooMuch) }}, &text.Tail{}
 	cmd.Stdout, cmd.Stderr = out, complaints
 	asGroup(cmd)
@@ -226,17 +197,49 @@ func (r run) perform(ctx context.Context, args []string) (string, error) {
 	case err == nil:
 		return out.text.String(), nil
 	case ctx.Err() != nil:
-		return "", r.fail(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
+		return "", c.fail(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
 	case errors.Is(cause, errTooMuch):
-		return "", r.fail(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
+		return "", c.fail(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
 	case errors.Is(cause, model.ErrEndless):
-		return "", r.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", r.config.Timeout), model.ErrEndless)
+		return "", c.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout), model.ErrEndless)
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return out.text.String(), nil
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
-		return "", r.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit, r.said(complaints)), nil)
+		return "", c.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit, said(complaints, folder)), nil)
 	case errors.As(err, &exit):
-		return "", r.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(), r.said(complaints)), nil)
+		return "", c.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(), said(complaints, folder)), nil)
 	}
-	return "", r.fail(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), r.folder, ""), nil)
+	return "", c.fail(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
+}
+
+// mostSaid bounds what an error holds of a command's complaints, in bytes.
+const mostSaid = 500
+
+// said is the end of what the command complained of, to stand behind a message.
+func said(complaints *text.Tail, folder string) string {
+	all := text.OneLine(plain(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
+	all = redact.New().String(strings.ReplaceAll(all, folder+string(filepath.Separator), ""))
+	if over := len(all) - mostSaid; over > 0 {
+		all = "…" + strings.TrimLeftFunc(all[over:], func(r rune) bool { return r == '\uFFFD' }) // half a character
+	}
+	if all == "" {
+		return ", and said nothing of why"
+	}
+	return ": " + all
+}
+
+// Offers says of the known programs that look, such as exec.LookPath, finds how to use them. None is run.
+func Offers(look func(program string) (path string, err error)) (found []string) {
+	const whole = "its first use fetches a model"
+	for _, o := range []struct{ program, setting, note string }{
+		{"whisper-cli", `[whisper-cli, -m, MODEL, -f, "{file}", -l, "{language}", -np]`, "of whisper.cpp; MODEL is the path of a model's file"},
+		{"whisper-ctranslate2", `[whisper-ctranslate2, "{file}", --model, small]`, whole},
+		{"whisper", `[whisper, "{file}", --model, small]`, whole},
+		{"pocketsphinx_continuous", `[pocketsphinx_continuous, -infile, "{file}", -logfn, /dev/null]`, "a draft, of English alone"},
+	} {
+		if _, err := look(o.program); err == nil {
+			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)", o.program, o.setting, o.note))
+		}
+	}
+	return found
 }

@@ -3,26 +3,32 @@
 package speech_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"sibyl/internal/childtest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
 )
 
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
 func note() model.Audio { return model.Audio{Name: "note.wav", Content: strings.NewReader("RIFF")} }
 
-// shell is a command that runs a script, which finds the audio as $1 and the language as $2.
+// shell is a command that runs a script, which finds the audio as $1 and the language as $2. Nothing may be left of it.
 func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Command {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -36,7 +42,11 @@ func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Com
 	if adjust != nil {
 		adjust(&c)
 	}
-	t.Cleanup(func() { empty(t, c.Folder) })
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(c.Folder); err != nil || len(left) != 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
 	return speech.New(c)
 }
 
@@ -55,13 +65,30 @@ func TestScriptTranscribesInAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestOfSeveralAtOnceEachHasItsOwnAudio(t *testing.T) {
+	c := shell(t, `cat "$1"`, nil)
+	got := make(chan string)
+	for _, said := range []string{"one", "two", "three"} {
+		go func() {
+			t, err := c.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader(said)})
+			if err != nil {
+				t.Text = err.Error()
+			}
+			got <- t.Text
+		}()
+	}
+	all := []string{<-got, <-got, <-got}
+	slices.Sort(all)
+	if diff := cmp.Diff([]string{"one", "three", "two"}, all); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 	for _, c := range []struct {
-		arg      string
-		audio    model.Audio
-		want     string
-		kind     model.Kind // of the error
-		contains string
+		arg   string
+		audio model.Audio
+		want  string
 	}{
 		{arg: "--language={language}", audio: model.Audio{Language: "pt"}, want: "--language=pt"},
 		{arg: "--language={language}", want: "--language=auto"},
@@ -69,21 +96,11 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 		{arg: "{language:en}+{language:de}", audio: model.Audio{Language: "pt"}, want: "pt+pt"},
 		{arg: "{prompt}", audio: model.Audio{Prompt: "--model=/etc/passwd"}, want: "model=/etc/passwd"},
 		{arg: "{other}", want: "{other}"},
-		{arg: "{language}", audio: model.Audio{Language: "--help"}, kind: model.Invalid, contains: "is no language"},
 	} {
-		stage := newStage(t, false, cue{Print: []byte("hi")})
 		c.audio.Name, c.audio.Content = "a.wav", strings.NewReader("RIFF")
-		_, err := stage.command(t, func(config *speech.Config) {
-			config.Command = append(config.Command[:2:2], c.arg)
-		}).Transcribe(t.Context(), c.audio)
-		if c.kind != "" {
-			if model.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.contains) {
-				t.Errorf("%s of %+v: %v", c.arg, c.audio, err)
-			}
-			continue
-		}
-		if want := []string{"a.wav\n" + c.want + "\nRIFF"}; err != nil || !slices.Equal(stage.sent(), want) {
-			t.Errorf("%s of %+v: sent %q, %v", c.arg, c.audio, stage.sent(), err)
+		got, err := shell(t, `printf %s "$2"`, func(config *speech.Config) { config.Command[2] = c.arg }).Transcribe(t.Context(), c.audio)
+		if err != nil || got.Text != c.want {
+			t.Errorf("%s of %+v: got %q, %v", c.arg, c.audio, got.Text, err)
 		}
 	}
 }
@@ -91,12 +108,46 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 func TestNameOfTheAudioIsKeptOnlyIfItIsHarmless(t *testing.T) {
 	for name, want := range map[string]string{"001_audio.ogg": "001_audio.ogg", "../../etc/x.wav": "x.wav", "-rf.wav": "audio", ".wav": "audio",
 		"caf\u00e9.wav": "audio", "": "audio", "a\nb.wav": "audio", strings.Repeat("a", 61): "audio"} {
-		stage := newStage(t, false, cue{})
-		if _, err := stage.command(t, nil).Transcribe(t.Context(), model.Audio{Name: name, Content: strings.NewReader("RIFF")}); err != nil {
-			t.Fatal(err)
+		got, err := shell(t, `basename "$1"`, nil).Transcribe(t.Context(), model.Audio{Name: name, Content: strings.NewReader("RIFF")})
+		if err != nil || got.Text != want {
+			t.Errorf("%q is called %q, %v; want %q", name, got.Text, err, want)
 		}
-		if got, _, _ := strings.Cut(stage.sent()[0], "\n"); got != want {
-			t.Errorf("%q is called %q; want %q", name, got, want)
+	}
+}
+
+func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
+	gone := errors.New("the disk is gone")
+	for name, c := range map[string]struct {
+		script string
+		adjust func(*speech.Config)
+		audio  model.Audio
+		kind   model.Kind
+		says   string
+	}{
+		"a status":              {script: "echo no such model >&2; exit 1", kind: model.Invalid, says: "(status 1): no such model"},
+		"nothing said":          {script: "exit 2", kind: model.Invalid, says: "said nothing of why"},
+		"killed":                {script: "echo half; kill -9 $$", kind: model.Server, says: "ended by somebody"},
+		"no UTF-8":              {script: `printf 'caf\351'`, kind: model.Garbled, says: "LC_ALL"},
+		"too much":              {script: "yes", kind: model.Garbled, says: "8 MB"},
+		"no such program":       {adjust: func(c *speech.Config) { c.Command[0] = "no-such-program-of-sibyl" }, kind: model.Invalid, says: "no-such-program-of-sibyl"},
+		"no place of the audio": {adjust: func(c *speech.Config) { c.Command[1] = "file" }, kind: model.Invalid, says: "{file}"},
+		"no command":            {adjust: func(c *speech.Config) { c.Command = nil }, kind: model.Invalid, says: "no command is set"},
+		"an option":             {audio: model.Audio{Language: "--help"}, kind: model.Invalid, says: "is no language"},
+		"too large":             {audio: model.Audio{Content: bytes.NewReader(make([]byte, 1<<20+1))}, kind: model.Invalid, says: "larger than 1 MB"},
+		"unreadable":            {audio: model.Audio{Content: io.MultiReader(strings.NewReader("RIFF"), iotest.ErrReader(gone))}, kind: model.Invalid, says: "the disk is gone"},
+	} {
+		if c.audio.Content == nil {
+			c.audio.Content = strings.NewReader("RIFF")
+		}
+		_, err := shell(t, c.script, func(config *speech.Config) {
+			config.MaxAudio = 1 << 20
+			if c.adjust != nil {
+				c.adjust(config)
+			}
+		}).Transcribe(t.Context(), c.audio)
+		var failed *model.Error
+		if !errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v; want kind %s, saying %q", name, err, c.kind, c.says)
 		}
 	}
 }
@@ -115,20 +166,8 @@ func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 	}
 }
 
-func TestCommandThatIsNotThereIsToldSo(t *testing.T) {
-	c := speech.New(speech.Config{Command: []string{"no-such-program-of-sibyl", "{file}"}, Folder: t.TempDir()})
-	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "no-such-program-of-sibyl") {
-		t.Errorf("got %v", err)
-	}
-	c = speech.New(speech.Config{Command: []string{"true", "file"}, Folder: t.TempDir()})
-	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "{file}") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestCommandThatTakesTooLongIsEndedAndNotRepeated(t *testing.T) {
-	stage := newStage(t, false, cue{Hang: true})
-	c := stage.command(t, func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
+func TestCommandThatTakesTooLongIsEnded(t *testing.T) {
+	c := shell(t, "sleep 3600", func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
 	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Timeout || !errors.Is(err, model.ErrEndless) {
 		t.Errorf("got %v", err)
 	}
@@ -176,16 +215,18 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 		printed string
 		want    model.Transcript
 	}{
-		"colours and bells":   {"\x1b[32mOlá\x1b[0m, \x07mundo\x00.\x1b]0;title\x07\n", model.Transcript{Text: "Olá, mundo."}},
-		"progress":            {" 10%\r 50%\r100%\rdone\n\n", model.Transcript{Text: "done"}},
-		"lines of Windows":    {"one\r\ntwo\r\n", model.Transcript{Text: "one\ntwo"}},
-		"times of whisper":    {"Detected language: English\n[00:00.000 --> 00:02.500]  one\n[01:00:02.500 --> 01:00:04.000] two\nthree\n", model.Transcript{Text: "one two three", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 3602.5, End: 3604, Text: "two three"}}}},
-		"times of another":    {"[0.00s -> 2.50s] one\n[2.50s -> 3.00s] \n", model.Transcript{Text: "one", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 2.5, End: 3}}}},
+		"colours and bells": {"\x1b[32mOlá\x1b[0m, \x07mundo\x00.\x1b]0;title\x07\n", model.Transcript{Text: "Olá, mundo."}},
+		"progress":          {" 10%\r 50%\r100%\rdone\n\n", model.Transcript{Text: "done"}},
+		"lines of Windows":  {"one\r\ntwo\r\n", model.Transcript{Text: "one\ntwo"}},
+		"times of whisper": {"Detected language: English\n[00:00.000 --> 00:02.500]  one\n[01:00:02.500 --> 01:00:04.000] two\nthree\n",
+			model.Transcript{Text: "one two three", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 3602.5, End: 3604, Text: "two three"}}}},
+		"times of another": {"[0.00s -> 2.50s] one\n[2.50s -> 3.00s] \n",
+			model.Transcript{Text: "one", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 2.5, End: 3}}}},
 		"brackets in a text":  {"[laughs] one [1 -> x] two", model.Transcript{Text: "[laughs] one [1 -> x] two"}},
 		"nothing":             {" \n\n", model.Transcript{}},
 		"a paragraph between": {"one\n\ntwo", model.Transcript{Text: "one\n\ntwo"}},
 	} {
-		got, err := newStage(t, false, cue{Print: []byte(c.printed)}).command(t, nil).Transcribe(t.Context(), note())
+		got, err := shell(t, `cat "$1"`, nil).Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader(c.printed)})
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -199,12 +240,8 @@ func TestProgramsThatAreThereAreOffered(t *testing.T) {
 		}
 		return "", exec.ErrNotFound
 	})
-	if len(found) != 2 || found[0].Program != "whisper-cli" || !strings.Contains(found[1].String(), "a draft, of English alone") {
+	if len(found) != 2 || !strings.HasPrefix(found[0], "whisper-cli, to be used by transcription.command: [whisper-cli,") ||
+		!strings.Contains(found[1], `"{file}"`) || !strings.Contains(found[1], "a draft, of English alone") {
 		t.Errorf("found %v", found)
-	}
-	for _, o := range found {
-		if !strings.Contains(o.Setting, `"{file}"`) || !strings.HasPrefix(o.Setting, "["+o.Program+",") {
-			t.Errorf("%s is offered as %s", o.Program, o.Setting)
-		}
 	}
 }

@@ -80,14 +80,3 @@ func TestTextIsEmittedAndTheReceiversErrorEndsTheAnswer(t *testing.T) {
 		t.Errorf("%v does not wrap the receiver's error", err)
 	}
 }
-
-func TestComplaintInsideAStreamSaysSoAndKeepsTheWishToWait(t *testing.T) {
-	err := open(t, nil, func(_ *wire.Config, p *wire.Protocol) {
-		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) {
-			c.Kind, c.Advice, c.RetryAfter = model.RateLimit, "; wait", 7
-		}
-	}).Inside([]byte(`{"error":{"message":"slow down"}}`))
-	if got := failure(t, err, model.RateLimit, "inside the stream: slow down; wait"); got.RetryAfter != 7 || got.Status != 0 {
-		t.Errorf("got %#v", got)
-	}
-}

@@ -121,7 +121,7 @@ type Protocol struct {
 	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
 	List   func(x *Exchange) ([]string, error)                     // the names of the models, in any order
 
-	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; nil: nothing is known
+	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; what is not told is zero
 	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn is asked for; may be nil
 }
 
@@ -262,27 +262,24 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 
 // List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from Chat.
 func (m *Client) List(ctx context.Context) ([]string, error) {
-	x, err := m.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer x.Close()
-	names, err := m.protocol.List(x)
+	names, err := within(ctx, m, m.protocol.List)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
 // Describe says what the provider tells of the model. Errors are *model.Error, as from Chat.
 func (m *Client) Describe(ctx context.Context) (model.Info, error) {
-	if m.protocol.Describe == nil {
-		return model.Info{}, nil
-	}
+	return within(ctx, m, m.protocol.Describe)
+}
+
+// within opens an exchange for what is done in it.
+func within[T any](ctx context.Context, m *Client, do func(x *Exchange) (T, error)) (result T, err error) {
 	x, err := m.Open(ctx)
 	if err != nil {
-		return model.Info{}, err
+		return result, err
 	}
 	defer x.Close()
-	return m.protocol.Describe(x)
+	return do(x)
 }
 
 // chat asks for a turn and takes it in.

@@ -29,14 +29,6 @@ func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
 	}
 }
 
-func TestClientOfTheCallerIsNotChanged(t *testing.T) {
-	given := &http.Client{}
-	wire.New(wire.Config{HTTPClient: given}, protocol)
-	if given.CheckRedirect != nil {
-		t.Error("New changed the client that it was given")
-	}
-}
-
 func TestPathOfTheBaseURLIsCompletedAndTheRestIsKept(t *testing.T) {
 	p := protocol
 	p.DefaultURL = "https://default.example"
@@ -68,15 +60,6 @@ func TestWrongBaseURLIsInvalidAndNotRepeated(t *testing.T) {
 	}
 	if got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL(); err != nil || got != "https://vendor.example/chat" {
 		t.Errorf("got %q, %v; want the vendor's own address", got, err)
-	}
-}
-
-func TestIDAndLocalAreWhatTheConfigSays(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		m := wire.New(wire.Config{Provider: "house", Model: "org/model-1.5:free", Local: local}, protocol)
-		if m.Local() != local || m.ID() != "house:org/model-1.5:free" {
-			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
-		}
 	}
 }
 

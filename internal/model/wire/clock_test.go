@@ -56,26 +56,15 @@ func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...stri
 // taken reads the lines of body; each “word” in them is text. It returns the failure, and the time that passed.
 func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.Duration) {
 	t.Helper()
-	start, l := time.Now(), x.Lines(body)
-	for l.Next() {
-		if err := x.Say([]byte(strings.Repeat("word ", strings.Count(string(l.Bytes()), "word")))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return l.Failure(), time.Since(start)
-}
-
-func TestStreamWithoutProgressEndsAfterFirstByteHoweverAliveItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, 2*time.Minute, time.Minute, time.Hour)
-		defer x.Close()
-		go play(x, lines, 700*time.Millisecond, ": keep-alive\n", "\n")
-		err, took := taken(t, x, body)
-		failure(t, err, model.Timeout, "no answer began in time (limit 2m0s)")
-		if took != 2*time.Minute || !errors.Is(err, model.ErrUnanswered) || err.Lost {
-			t.Errorf("ended after %v, %#v", took, err)
-		}
+	start := time.Now()
+	err := x.ReadLines(body, func(line []byte) error {
+		return x.Say([]byte(strings.Repeat("word ", strings.Count(string(line), "word"))))
 	})
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	return failed, time.Since(start)
 }
 
 func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {

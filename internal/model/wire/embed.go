@@ -23,7 +23,7 @@ func (m *Client) Embed(ctx context.Context, texts []string, path string, body fu
 	var all Vectors
 	for len(texts) > 0 {
 		n := min(len(texts), maxTexts)
-		some, err := m.embed(ctx, n, path, body(texts[:n]), read)
+		some, err := within(ctx, m, func(x *Exchange) (Vectors, error) { return x.embed(n, path, body(texts[:n]), read) })
 		all.Usage = all.Usage.Add(some.Usage)
 		if err != nil {
 			return nil, all.Usage, err
@@ -33,12 +33,7 @@ func (m *Client) Embed(ctx context.Context, texts []string, path string, body fu
 	return all.List, all.Usage, nil
 }
 
-func (m *Client) embed(ctx context.Context, n int, path string, body any, read func([]byte) (Vectors, error)) (v Vectors, err error) {
-	x, err := m.Open(ctx)
-	if err != nil {
-		return v, err
-	}
-	defer x.Close()
+func (x *Exchange) embed(n int, path string, body any, read func([]byte) (Vectors, error)) (v Vectors, err error) {
 	request, err := Marshal(body)
 	if err != nil {
 		return v, x.Fail(model.Invalid, err.Error(), err)

@@ -28,6 +28,7 @@ type Exchange struct {
 	caller   context.Context // the caller's own, to tell a withdrawal from a time-out
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	stop     context.CancelFunc // the time of the whole
 	clock    clock
 	attempts int
 	final    bool // the last request failed in a way that leaving out fields does not help against
@@ -54,15 +55,17 @@ func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 			return nil, x.Fail(model.Auth, "the API key holds a control character, perhaps a line break", nil)
 		}
 	}
+	ctx, x.stop = context.WithTimeoutCause(ctx, m.config.Whole, model.ErrEndless)
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	x.clock.start(x.cancel, m.config.FirstByte, m.config.Idle, m.config.Whole)
+	x.clock.start(x.cancel, m.config.FirstByte, m.config.Idle)
 	return x, nil
 }
 
 // Close ends what is left of the exchange.
 func (x *Exchange) Close() {
-	x.clock.stop()
+	x.clock.timer.Stop()
 	x.cancel(nil)
+	x.stop()
 }
 
 // Key is the API key without white space around it; empty if there is none.
@@ -112,7 +115,7 @@ func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (
 
 // Body reads a whole answer.
 func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(watched{x, resp.Body}, MaxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(&source{x: x, body: resp.Body, whole: true}, MaxAnswer+1))
 	switch {
 	case err != nil:
 		return nil, x.lost("the answer was cut", err)
@@ -120,22 +123,6 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 		return nil, x.tooLarge()
 	}
 	return text, nil
-}
-
-// watched is the body of an answer that comes as a whole: all of it but blanks, with which some keep a connection alive, is progress.
-type watched struct {
-	x    *Exchange
-	body io.Reader
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	w.x.clock.wait()
-	n, err := w.body.Read(p)
-	w.x.received += n
-	if len(bytes.TrimSpace(p[:n])) > 0 {
-		w.x.clock.progress()
-	}
-	return n, err
 }
 
 // GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.

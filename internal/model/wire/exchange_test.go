@@ -64,36 +64,6 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 	}
 }
 
-func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
-	advise := func(_ *wire.Config, p *wire.Protocol) {
-		p.Judge = func(x *wire.Exchange, status int, c *wire.Complaint) {
-			plainly(x, status, c)
-			c.Advice, c.RetryAfter = "; go away", 5*time.Second
-		}
-	}
-	for _, c := range []struct {
-		status int
-		body   string
-		header string
-		want   model.Error
-	}{
-		{500, " too\n much ", "", model.Error{Kind: model.Server, Message: "too much; go away", RetryAfter: 5 * time.Second}},
-		{503, "<html>", "3", model.Error{Kind: model.Overloaded, Message: "Service Unavailable; go away", RetryAfter: 5 * time.Second}},
-		{429, "", "7", model.Error{Kind: model.RateLimit, Message: "Too Many Requests; go away", RetryAfter: 7 * time.Second}},
-		{302, "moved", "", model.Error{
-			Kind: model.Invalid, RetryAfter: 5 * time.Second,
-			Message: "the endpoint redirects elsewhere; if you trust that address, set it as the base URL",
-		}},
-	} {
-		x := open(t, answering(c.status, http.Header{"Retry-After": {c.header}, "Location": {"http://elsewhere"}}, c.body), advise)
-		err := get(x, "models")
-		c.want.Model, c.want.Status = "house:m", c.status
-		if diff := cmp.Diff(c.want, failure(t, err, c.want.Kind, "")); diff != "" {
-			t.Errorf("error (-want +got):\n%s", diff)
-		}
-	}
-}
-
 func TestRetryAfterIsReadInBothForms(t *testing.T) {
 	inTwoMinutes := time.Now().Add(2 * time.Minute).UTC().Format(http.TimeFormat)
 	for _, c := range []struct {
@@ -137,25 +107,6 @@ func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
 				t.Errorf("status %d: ended after %v", status, got)
 			}
 		})
-	}
-}
-
-func TestLongMessageIsShortenedBetweenCharacters(t *testing.T) {
-	x := open(t, nil)
-	if got := x.Fail(model.Server, "x"+strings.Repeat("ü", 1000), nil).Message; got != "x"+strings.Repeat("ü", 249)+"…" {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestLittleIsReadOfALongFailure(t *testing.T) {
-	long := strings.NewReader(strings.Repeat("x", 1<<20))
-	x := open(t, func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(long)}, nil
-	})
-	err := get(x, "models")
-	failure(t, err, model.Server, "xxx")
-	if read := 1<<20 - long.Len(); read > wire.MaxFailure {
-		t.Errorf("%d bytes were read", read)
 	}
 }
 
@@ -248,14 +199,6 @@ func TestStatusHasOneKindInEveryProtocol(t *testing.T) {
 			if got := wire.StatusKind(status); got != kind {
 				t.Errorf("%d is %s; want %s", status, got, kind)
 			}
-		}
-	}
-}
-
-func TestWishToWaitIsBetweenNothingAndAYear(t *testing.T) {
-	for wish, want := range map[time.Duration]time.Duration{-1: 0, time.Hour: time.Hour, 1<<63 - 1: 365 * 24 * time.Hour} {
-		if got := wire.Wait(wish); got != want {
-			t.Errorf("%v became %v; want %v", wish, got, want)
 		}
 	}
 }

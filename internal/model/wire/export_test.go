@@ -14,7 +14,7 @@ func (m *Client) ChatURL() (string, error) { return m.chat, m.baseErr }
 
 func (x *Exchange) SetEmit(emit func(model.Delta) error) { x.emit = emit }
 
-func (x *Exchange) Drain(body io.Reader) { x.drain(body) }
+func (x *Exchange) Drain(body io.Reader) { _ = x.drain(body) }
 
 func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
 	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)

@@ -13,12 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
+	"sibyl/internal/text"
 )
 
 // Complaint is what a provider says of a failed request. Its protocol's Judge finds the Kind in it, and what else it says.
@@ -38,10 +37,7 @@ type Complaint struct {
 // parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
 // text.
 func parseComplaint(body []byte) Complaint {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
+	body = first(body)
 	type fields struct {
 		Message json.RawMessage `json:"message"`
 		Code    json.RawMessage `json:"code"`
@@ -122,12 +118,21 @@ func (x *Exchange) complained(body []byte, asked time.Duration, where string) *m
 	return failed
 }
 
-// complains says whether a body names an error.
+// complains says whether a body names an error, perhaps in an array.
 func complains(body []byte) bool {
 	var said struct {
 		Error json.RawMessage `json:"error"`
 	}
-	return json.Unmarshal(body, &said) == nil && Given(said.Error)
+	return json.Unmarshal(first(body), &said) == nil && Given(said.Error)
+}
+
+// first is the first of an array, and anything else itself.
+func first(body []byte) []byte {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		return list[0]
+	}
+	return body
 }
 
 // rejected is the error for an HTTP status other than success.
@@ -194,7 +199,7 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 	if x.ctx != nil && x.ctx.Err() != nil {
 		cause := context.Cause(x.ctx)
 		limit := map[error]time.Duration{
-			model.ErrUnanswered: x.clock.first, errSilent: x.clock.idle, model.ErrEndless: x.clock.whole,
+			model.ErrUnanswered: x.clock.first, errSilent: x.clock.idle, model.ErrEndless: x.m.config.Whole,
 		}[cause]
 		return x.Fail(model.Timeout, fmt.Sprintf("%v (limit %v)", cause, limit), cause)
 	}
@@ -309,18 +314,11 @@ func Wait(asked time.Duration) time.Duration { return min(max(asked, 0), maxWait
 // maxMessage is how many bytes of a provider's words an error holds.
 const maxMessage = 500
 
-// shorten makes one line of text, at most maxMessage bytes, free of what could steer a terminal.
-func shorten(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxMessage {
-		return text
+// shorten makes one line of a message, at most maxMessage bytes, free of what could steer a terminal.
+func shorten(message string) string {
+	message = text.OneLine(strings.ToValidUTF8(message, "\uFFFD"))
+	if short := text.Clip(message, maxMessage); short != message {
+		return short + "…"
 	}
-	end := maxMessage
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return message
 }

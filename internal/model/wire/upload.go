@@ -41,21 +41,18 @@ func (h *heard) transcript() model.Transcript {
 
 // Upload posts a form of the audio and these fields, empty ones left out, and reads the transcript that comes back, in OpenAI's form.
 func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fields [][2]string) (model.Transcript, error) {
-	x, err := m.Open(ctx)
-	if err != nil {
-		return model.Transcript{}, err
-	}
-	defer x.Close()
-	body, mediaType, err := x.form(audio, fields)
-	if err != nil {
-		return model.Transcript{}, err
-	}
-	var answer heard
-	err = x.fetch(http.MethodPost, x.m.target(path, nil), mediaType, body, "the answer", &answer, func() bool { return answer.Text != nil })
-	if err != nil {
-		return model.Transcript{}, err
-	}
-	return answer.transcript(), nil
+	return within(ctx, m, func(x *Exchange) (model.Transcript, error) {
+		body, mediaType, err := x.form(audio, fields)
+		if err != nil {
+			return model.Transcript{}, err
+		}
+		var answer heard
+		err = x.fetch(http.MethodPost, m.target(path, nil), mediaType, body, "the answer", &answer, func() bool { return answer.Text != nil })
+		if err != nil {
+			return model.Transcript{}, err
+		}
+		return answer.transcript(), nil
+	})
 }
 
 // form is a form of audio and fields, with its media type.

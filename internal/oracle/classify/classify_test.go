@@ -448,7 +448,7 @@ func BenchmarkClassify(b *testing.B) {
 
 func TestKeywordsNameTellingWordsBeforeThoseOfEveryQuestion(t *testing.T) {
 	c := Classify(Query{Text: "Where does the server greet?"})
-	telling := slices.Index(c.KeywordsMatched, "greet")
+	telling := slices.Index(c.KeywordsMatched, "server")
 	for _, common := range []string{"Where", "does", "the"} {
 		if at := slices.Index(c.KeywordsMatched, common); telling < 0 || at >= 0 && at < telling {
 			t.Errorf("keywords are %q", c.KeywordsMatched)

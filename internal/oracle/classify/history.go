@@ -19,46 +19,31 @@ const (
 		" wer wem wen wessen wann wo warum wieso wie welche welcher welches ist sind war waren hat haben kann wird quem que qual quais quando onde como e sao foi" +
 		" quien cual cuando donde es son fue qui quel quelle quand ou comment est "
 	pronouns = " it they them es sie ihn isso isto ele ela eles elas eso esto el ella ellos ca cela " //nolint:misspell // Portuguese
-	pointing = " it that this they those these das dies diese esse essa este esta "
 	phrases  = "|what about|how about|also in|same for|only in|was ist mit|wie ist|e quanto|y que|"
 )
 
 func isOf(list, word string) bool { return strings.Contains(list, " "+word+" ") }
 
 // Continues reports whether a question can't be understood without the one before it.
-func Continues(question string) bool { return newText(question).followsBy() != standsAlone }
+func Continues(question string) bool { return newText(question).goesOn() }
 
-// Ways in which a text is seen not to stand by itself.
-const (
-	leads       = "and"      // it begins as if others had come before it
-	leadsOwn    = "and asks" // so it does, with a question of its own
-	refers      = "it"       // it asks about something by a pronoun
-	standsAlone = ""
-)
-
-// followsBy says by what a text is seen not to stand by itself.
-func (t *said) followsBy() string {
+// goesOn says whether a text is seen not to stand by itself: a short sentence of it begins as if others had come before
+// it, without a question of its own, or asks about something by a pronoun.
+func (t *said) goesOn() bool {
 	for _, in := range t.sentences {
 		tokens := t.tokens[in[0]:in[1]]
 		first, second, last := tokens[0].seen, "", tokens[len(tokens)-1]
 		if len(tokens) > 1 {
 			second = tokens[1].seen
 		}
-		led := isOf(leading, first)
-		own := led && isOf(asking, second)
-		asks := own || isOf(asking, first) || last.after == question
-		pointed := slices.ContainsFunc(tokens, func(tok token) bool { return isOf(pronouns, tok.seen) }) || len(tokens) < 5 && isOf(pointing, last.seen)
-		switch {
-		case len(tokens) > mostOfFollowUp:
-		case asks && pointed && len(tokens) > 2:
-			return refers
-		case own:
-			return leadsOwn
-		case led, strings.Contains(phrases, "|"+first+" "+second+"|"):
-			return leads
+		led := isOf(leading, first) && !isOf(asking, second) || strings.Contains(phrases, "|"+first+" "+second+"|")
+		asks := isOf(asking, first) || last.after == question
+		pointed := len(tokens) > 2 && slices.ContainsFunc(tokens, func(tok token) bool { return isOf(pronouns, tok.seen) })
+		if len(tokens) <= mostOfFollowUp && (led || asks && pointed) {
+			return true
 		}
 	}
-	return standsAlone
+	return false
 }
 
 // TopicShift reports whether a question leaves the topic of the earlier ones, oldest first, so that the context should be assessed anew. A
@@ -70,12 +55,8 @@ func TopicShift(previous []string, question string) bool {
 
 // leaves says whether the words of a text have nothing to do with those of the earlier questions.
 func (t *said) leaves(previous []string) bool {
-	by := t.followsBy()
-	if len(previous) == 0 || by == leads || by == refers {
-		return false
-	}
 	mine := t.stems()
-	if len(mine) == 0 || len(mine) == 1 && slices.ContainsFunc(t.tokens, func(tok token) bool { return isOf(pointing, tok.seen) }) {
+	if len(previous) == 0 || len(mine) == 0 || t.goesOn() {
 		return false
 	}
 	for _, earlier := range previous[max(0, len(previous)-recentQuestions):] {

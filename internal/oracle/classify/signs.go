@@ -109,22 +109,9 @@ func (s *signs) letters(w string, count float64) {
 // whole adds how long the text is, and how it begins and ends.
 func (s *signs) whole(t *said) {
 	s.add(other, 1, "length", steps(t))
-	s.add(other, 1, "sentences", strconv.Itoa(min(len(t.sentences), 4)))
 	if last, _ := utf8.DecodeLastRuneInString(t.raw); unicode.IsPunct(last) {
 		s.add(other, 1, "ends", string(last))
 	}
-	capitals := 0
-	for i, tok := range t.tokens {
-		first, _ := utf8.DecodeRuneInString(tok.raw)
-		switch {
-		case tok.kind != word || !unicode.IsUpper(first):
-		case i == 0:
-			s.add(other, 0.5, "capital")
-		case t.tokens[i-1].after < sentence:
-			capitals++
-		}
-	}
-	s.add(other, 1, "capitals", strconv.Itoa(min(capitals, 3)))
 }
 
 // steps is how many tokens a text has, in steps that become longer.
@@ -138,8 +125,7 @@ func (s *signs) history(t *said, q Query) {
 	was := string(q.PreviousType)
 	s.add(before, 1, "before", was)
 	s.add(before, 1, "before", was, steps(t))
-	if by := t.followsBy(); by != standsAlone {
+	if t.goesOn() {
 		s.add(before, followCount, "follows", was)
-		s.add(before, followCount, "follows", was, by)
 	}
 }

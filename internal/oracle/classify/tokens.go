@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -172,41 +173,26 @@ func (t *said) chunks(line string) {
 	}
 }
 
-// A shape has at most so many bytes, and keeps the ending of a file that is at most so long.
-const (
-	longestShape  = 12
-	longestEnding = 4
-)
+// longestEnding is how many letters the ending of a file has at most.
+const longestEnding = 4
 
-// shapeOf says how a run of characters is built that is more than words: letters are a or A, digits 0, and other characters themselves, each run once but
-// for numbers. It is "" for words, also with hyphens, slashes and apostrophes between.
+// shapeOf says what a run of characters is that is more than words: a number, a file by its ending, or a name of a
+// program. It is "" for words, also with hyphens, slashes and apostrophes between.
 func shapeOf(core string) string {
-	b, last, more := &strings.Builder{}, rune(0), false
-	number := strings.Trim(core, "0123456789.,:%") == ""
+	if strings.Trim(core, "0123456789.,:%") == "" && core != "" {
+		return "number"
+	}
+	more, last := false, rune(0)
 	for i, r := range core {
-		class := r
-		switch {
-		case unicode.IsUpper(r):
-			class = 'A'
-		case unicode.IsLetter(r), unicode.IsMark(r):
-			class = 'a'
-		case unicode.IsDigit(r):
-			class = '0'
-		}
 		joins := strings.ContainsRune("-–—/'’", r) && (i > 0 || r != '-' && r != '/')
-		more = more || class == 'A' && last == 'a' || class != 'a' && class != 'A' && !joins
-		if class != last || number {
-			b.WriteRune(class)
-		}
-		last = class
+		more = more || unicode.IsUpper(r) && unicode.IsLower(last) || !unicode.IsLetter(r) && !unicode.IsMark(r) && !joins
+		last = r
 	}
 	if !more || !strings.ContainsFunc(core, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
 		return ""
 	}
-	shape := b.String()
-	dot, at := strings.LastIndexByte(shape, '.'), strings.LastIndexByte(core, '.')
-	if ending := core[at+1:]; at > 0 && len(ending) <= longestEnding && strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz") == "" {
-		return shape[:dot+1] + ending
+	if ending := path.Ext(core); len(ending) > 1 && len(ending) <= 1+longestEnding && ending != core {
+		return ending
 	}
-	return shape[:min(len(shape), longestShape)]
+	return "name"
 }

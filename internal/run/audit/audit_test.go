@@ -41,13 +41,17 @@ var scripted = []journal.Record{
 	rec(4, "resume", `{"holder":"two","build":"b2","now":250,"repeated":[4]}`),
 	rec(5, "completion", completion(3, "write c", `,"once":true,"found":true,"result":"C"`)),
 	rec(6, "time", `{"now":1000}`),
-	rec(7, "trace", `{"rules":[{"in":"Main/","nodes":{"1":"Script"}},{"in":"Main/Sub/","nodes":{"2":"Do","4":"Note"}}],"steps":[
-		{"record":0,"status":"RUNNING","events":[[1,"W","n","1"],[1,"W","m","2"],[1,"S"],[2,"R"]],"start":[[1,"Do","read","read a","d1"],[2,"Do","read","read b","d2"]]},
+	rec(7, "trace", `{"decided":[
+		{"record":0,"status":"RUNNING","events":[{"rule":"Main/Script","key":"n","value":"1"},{"rule":"Main/Script","key":"m","value":"2"},
+				{"rule":"Main/Script","status":"SUCCESS"},{"rule":"Main/Sub/Do","status":"RUNNING"}],
+			"start":[{"op":1,"leaf":"Do","kind":"read","label":"read a","digest":"d1"},{"op":2,"leaf":"Do","kind":"read","label":"read b","digest":"d2"}]},
 		{"record":1,"status":"RUNNING","events":[]},
-		{"record":2,"status":"RUNNING","events":[[2,"F","the server is down"],[4,"T","noted",{"why":"down"}],[4,"T","noted again",{}],[4,"S"],[4,"S"]],
-			"start":[[3,"Do","write","write c","d3"],[4,"Do","read","read d","d4"]]},
+		{"record":2,"status":"RUNNING","events":[{"rule":"Main/Sub/Do","status":"FAILURE","reason":"the server is down"},
+				{"rule":"Main/Sub/Note","type":"noted","data":{"why":"down"}},{"rule":"Main/Sub/Note","type":"noted again","data":{}},
+				{"rule":"Main/Sub/Note","status":"SUCCESS"},{"rule":"Main/Sub/Note","status":"SUCCESS"}],
+			"start":[{"op":3,"leaf":"Do","kind":"write","label":"write c","digest":"d3"},{"op":4,"leaf":"Do","kind":"read","label":"read d","digest":"d4"}]},
 		{"record":5,"status":"RUNNING","events":[]},
-		{"record":6,"status":"SUCCESS","events":[[2,"H"]],"cancel":[4]}]}`),
+		{"record":6,"status":"SUCCESS","events":[{"rule":"Main/Sub/Do","status":"HALTED"}],"cancel":[4]}]}`),
 	rec(8, "end", `{"status":"done","reason":"satisfied","now":1000,"outcome":{}}`),
 }
 

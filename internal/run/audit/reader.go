@@ -74,7 +74,7 @@ func (a *reader) record(rec journal.Record) {
 		a.receipt(rec, b)
 		return
 	case *run.TraceRecord:
-		a.traced = append(a.traced, b.Steps...)
+		a.traced = append(a.traced, b.Decided...)
 		return
 	case *run.EndRecord:
 		a.over = true

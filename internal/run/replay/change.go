@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -17,96 +16,83 @@ type Change struct {
 	Would string `json:"would,omitempty"`
 }
 
-// changesOf lists where two JSON texts differ, in the order of their places. A list without objects in it is one place.
+// changesOf lists where two JSON texts differ: the places of the first in their order, then those that only the second has. A list
+// without objects in it is one place.
 func changesOf(was, would json.RawMessage) []Change {
-	var c changes
-	c.compare("", valueOf(was), valueOf(would))
-	return c
+	before, after := placesOf(was), placesOf(would)
+	var all []Change
+	for _, path := range before.paths {
+		if a, b := before.values[path], after.values[path]; a != b {
+			a, b = shorten([]rune(a), []rune(b))
+			all = append(all, Change{Path: path, Was: a, Would: b})
+		}
+	}
+	for _, path := range after.paths {
+		if _, both := before.values[path]; !both {
+			_, b := shorten(nil, []rune(after.values[path]))
+			all = append(all, Change{Path: path, Would: b})
+		}
+	}
+	return all
 }
 
-// absent is the value of a place that does not exist.
-type absent struct{}
+// places are the values of a JSON text, as JSON, by their paths.
+type places struct {
+	paths  []string
+	values map[string]string
+}
 
-// valueOf reads a JSON text with its numbers as they are written; what is none is taken as a string.
-func valueOf(raw json.RawMessage) any {
+// placesOf reads a JSON text with its numbers as they are written; what is none is taken as a string.
+func placesOf(raw json.RawMessage) places {
+	p := places{values: map[string]string{}}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return string(raw)
+		v = string(raw)
 	}
-	return v
+	p.add("", v)
+	return p
 }
 
-type changes []Change
-
-func (c *changes) compare(path string, was, would any) {
-	switch a := was.(type) {
+func (p *places) add(path string, v any) {
+	switch v := v.(type) {
 	case map[string]any:
-		if b, ok := would.(map[string]any); ok {
-			c.objects(path, a, b)
-			return
-		}
-	case []any:
-		if b, ok := would.([]any); ok && (nested(a) || nested(b)) {
-			for i := range max(len(a), len(b)) {
-				c.compare(fmt.Sprintf("%s[%d]", path, i), element(a, i), element(b, i))
+		if path != "" {
+			if len(v) == 0 {
+				break
 			}
-			return
+			path += "."
 		}
-	}
-	if !reflect.DeepEqual(was, would) {
-		a, b := shorten([]rune(textOf(was)), []rune(textOf(would)))
-		*c = append(*c, Change{Path: path, Was: a, Would: b})
-	}
-}
-
-func (c *changes) objects(path string, a, b map[string]any) {
-	if path != "" {
-		path += "."
-	}
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		c.compare(path+key, member(a, key), member(b, key))
-	}
-}
-
-func member(object map[string]any, key string) any {
-	if v, ok := object[key]; ok {
-		return v
-	}
-	return absent{}
-}
-
-func element(list []any, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return absent{}
-}
-
-func nested(list []any) bool {
-	return slices.ContainsFunc(list, func(v any) bool {
-		switch v.(type) {
-		case map[string]any, []any:
-			return true
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			p.add(path+key, v[key])
 		}
-		return false
-	})
-}
-
-func textOf(v any) string {
-	if _, none := v.(absent); none {
-		return ""
+		return
+	case []any:
+		if !slices.ContainsFunc(v, nested) {
+			break
+		}
+		for i, element := range v {
+			p.add(fmt.Sprintf("%s[%d]", path, i), element)
+		}
+		return
 	}
 	b := &bytes.Buffer{}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
+		fmt.Fprint(b, v)
 	}
-	return string(bytes.TrimSpace(b.Bytes()))
+	p.paths = append(p.paths, path)
+	p.values[path] = string(bytes.TrimSpace(b.Bytes()))
+}
+
+func nested(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
 }
 
 // How much of a changed value is shown: characters in all, and of them how many before the first difference.

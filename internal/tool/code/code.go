@@ -1,16 +1,17 @@
 // Package code lets an assistant search and read the files of one folder, its root.
 //
 // Guarantees:
-//   - Confinement: every path is resolved below the root, component by component, through os.Root. Symbolic links are
-//     never followed, and only regular files are opened, without blocking. Version control data, files that usually hold
-//     secrets and files that a .gitignore excludes are never read.
+//   - Confinement: every path is resolved below the root, through os.Root, and opened only if it is what was seen there
+//     before. Symbolic links are never followed, and only regular files are opened, without blocking. Version control
+//     data, files that usually hold secrets and files that a .gitignore excludes are never read.
 //   - Nothing is written below the root, and each call sees the folder as it is.
-//   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
-//     on the one repository in which the root lies; it shows what is below the root.
+//   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that
+//     the repository brings along, on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - A call looks at 200,000 files and 1 GB at most, for 12 s at most. Of a folder that has more it leaves out the rest, which may be another one each time, and the result says so.
-//   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
-//     context ends.
+//   - A walk looks at 200,000 files and 1 GB at most, for 12 s at most. Of a folder that has more it leaves out the
+//     rest, and the result says so.
+//   - A walk has one goroutine that lists and GOMAXPROCS that read, each one file of at most 2 MB; a search also holds
+//     the 50 that it ranks, and code_read one of at most 64 MB. A walk stops soon after its context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code
 
@@ -49,7 +50,7 @@ func Open(dir string) (*Root, error) {
 	if err != nil {
 		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
 	}
-	return &Root{root: root, name: filepath.Base(abs)}, nil
+	return &Root{root: root, name: filepath.Base(abs), limits: usualLimits}, nil
 }
 
 // Close releases the folder. Calls made afterwards fail.
@@ -57,8 +58,7 @@ func (r *Root) Close() error { return r.root.Close() }
 
 // Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
-	walking := func(t tool.Tool) tool.Tool { return noted{t, r} }
-	return []tool.Tool{walking(r.searchTool()), walking(r.definitionTool()), r.readTool(), walking(r.mapTool()), r.outlineTool(), walking(r.referencesTool()), r.historyTool()}
+	return []tool.Tool{r.searchTool(), r.symbolTool(), r.readTool(), r.mapTool(), r.historyTool()}
 }
 
 // bare strips the path from a file error: paths of the machine are no business of a model.

@@ -15,6 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
+const secretHint = "it is never read; look for an example or a template beside it"
+
 // cleanPath checks a path from outside and gives it its one spelling: slash-separated, relative to the root, "." for
 // the root itself.
 func cleanPath(p string) (string, error) {
@@ -97,8 +99,7 @@ func (p *place) check(name, whole string) error {
 	}
 	p.info = info
 	if why := files.SecretReason(parentOf(p.parent, p.path), name, info.IsDir()); why != "" {
-		const hint = "it is never read; look for an example or a template beside it"
-		return tool.Errorf(tool.Denied, hint, "%s is closed: %s", p.path, why)
+		return tool.Errorf(tool.Denied, secretHint, "%s is closed: %s", p.path, why)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return linkError(p.parent, p.path, name)
@@ -172,6 +173,10 @@ func ioError(at string, err error) error {
 		return tool.Errorf(tool.NotFound, "see repo_map or code_search for what there is", "%s does not exist", at)
 	case errors.Is(err, errNotRegular):
 		return tool.Errorf(tool.Denied, "pipes, devices and sockets are not read", "%s is not a regular file", at)
+	case errors.Is(err, errLarge):
+		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are read, and of up to 2 MB searched", "%s is too large", at)
+	case errors.Is(err, errBinary):
+		return tool.Errorf(tool.Failed, "only text can be read", "%s is binary", at)
 	case errors.Is(err, errChanged):
 		return tool.Errorf(tool.Conflict, "try again", "%s: %w", at, err)
 	case errors.Is(err, fs.ErrPermission):
@@ -180,7 +185,8 @@ func ioError(at string, err error) error {
 	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, bare(err))
 }
 
-// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its folder.
+// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its
+// folder.
 func parentOf(dir *os.Root, at string) string {
 	if parent := path.Base(path.Dir(at)); parent != "." {
 		return parent

@@ -91,12 +91,11 @@ func TestSearchAndMapFollowNoLink(t *testing.T) {
 	if strings.Contains(res.Text, canary+"\n") || d.Files != 1 {
 		t.Errorf("searched %d files, want src/main.go alone: %s", d.Files, res.Text)
 	}
-	if d.Skipped.Links != 9 || d.Skipped.Secret != 1 {
-		t.Errorf("skipped %+v, want 9 links and 1 secret", d.Skipped)
+	if !strings.Contains(res.Text, "Skipped: 1 × file that may hold secrets, 9 × link or special file.") {
+		t.Errorf("want 9 links and 1 secret: %s", res.Text)
 	}
-	m, _ := data[MapData](t, r, "repo_map", MapArgs{})
-	if m.Files != 1 {
-		t.Errorf("mapped %d files, want 1", m.Files)
+	if m := mapped(t, r, `{}`); !strings.Contains(m.Text, ": 1 file: Go 1\n") {
+		t.Errorf("mapped more than src/main.go:\n%s", m.Text)
 	}
 }
 
@@ -248,10 +247,8 @@ func TestCallsAfterCloseFail(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, args := range map[string]string{
-		"code_read": `{"path":"a.go"}`, "code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "repo_map": `{}`,
-	} {
-		if _, err := call(t, r, name, args); kind(err) != tool.Failed {
+	for name, args := range everyCall {
+		if _, err := call(t, r, name, args); kind(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -29,22 +29,9 @@ var folderRanks = map[string]float64{
 // checksums are written by tools and list what a project depends on, line by line.
 var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "gradle.lockfile"}
 
-// legalName is a text that lawyers wrote, in words that any question may have; asked for by name, it is found by its path.
-var legalName = pattern(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
-
-// newestFirst is a list of changes: what was true long ago stands far down.
-var newestFirst = pattern(`(?i)^(changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
-
-// outdated is how much the last lines of such a list count less than the first.
-const outdated = 0.4
-
-// rankOfAge lowers a passage of a list of changes by how far down it stands.
-func rankOfAge(at string, line, lines int) float64 {
-	if lines == 0 || !newestFirst().MatchString(path.Base(at)) {
-		return 1
-	}
-	return 1 - outdated*float64(line)/float64(lines)
-}
+// elsewhere is a text in words that any question may have: one that lawyers wrote, or a list of changes, which tells
+// what was true once. Asked for by name, it is found by its path.
+var elsewhere = pattern(`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
 
 var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
@@ -76,7 +63,7 @@ func rankOfPath(at string, tests bool) float64 {
 		rank = min(rank, dataRank)
 	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), slices.Contains(checksums, name):
 		rank *= generatedRank
-	case legalName().MatchString(name):
+	case !l.defines && elsewhere().MatchString(name):
 		rank *= dataRank
 	case l.name == "Assembly":
 		rank *= exampleRank

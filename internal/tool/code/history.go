@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
@@ -30,49 +31,8 @@ type HistoryArgs struct {
 	Limit  int    `json:"limit,omitempty" doc:"of log: most commits wanted" min:"1" max:"50" default:"10"`
 }
 
-// HistoryData is the structured result of code_history: of log and of the diff of a commit its Commits, of diff the Changes, of blame the Lines.
-type HistoryData struct {
-	What    string   `json:"what"`
-	Commits []Commit `json:"commits,omitempty"` // the newest first
-	Changes []Change `json:"changes,omitempty"`
-	Path    string   `json:"path,omitempty"` // of blame
-	Lines   []Blamed `json:"lines,omitempty"`
-	Secret  int      `json:"secret,omitempty"` // changed files that are left out, because they may hold secrets
-}
-
-// Commit is one commit as git tells it.
-type Commit struct {
-	Hash    string   `json:"hash"` // as answers cite it, behind “git:”
-	Author  string   `json:"author"`
-	Date    string   `json:"date"` // 2006-01-02
-	Subject string   `json:"subject"`
-	Body    string   `json:"body,omitempty"`
-	Changes []Change `json:"changes,omitempty"` // without patches, below the root only
-}
-
-// Cite is how an answer cites the commit.
-func (c Commit) Cite() string { return gitCite + c.Hash }
-
-// gitCite stands before the hash of a commit in the path of its tool.Ref.
+// gitCite stands before the hash of a commit, in answers that cite it and in the path of its tool.Ref.
 const gitCite = "git:"
-
-// Change is a file that changed. Patch has the lines of a unified diff from its first @@ on, where it was asked for.
-type Change struct {
-	Status string   `json:"status"` // added, changed, deleted, renamed, untracked
-	Path   string   `json:"path"`
-	From   string   `json:"from,omitempty"` // its name before
-	Patch  []string `json:"patch,omitempty"`
-}
-
-// Blamed is a line of a file with the commit that changed it last; "" if it is not committed.
-type Blamed struct {
-	Line    int    `json:"line"`
-	Hash    string `json:"hash,omitempty"`
-	Author  string `json:"author,omitempty"`
-	Date    string `json:"date,omitempty"`
-	Subject string `json:"subject,omitempty"`
-	Text    string `json:"text"`
-}
 
 func (r *Root) historyTool() tool.Tool {
 	return tool.New(tool.Spec{
@@ -83,8 +43,20 @@ func (r *Root) historyTool() tool.Tool {
 	}, r.history)
 }
 
-// revision is how a commit may be named: nothing that git would read as an option, a path or a range.
-var revision = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN_./+-]*(?:[~^][0-9]*)*$`) })
+// history is one call of code_history under way.
+type history struct {
+	*repository
+	args   HistoryArgs
+	path   string // cleaned
+	commit string // full hash; "" for none
+
+	text   page
+	refs   []tool.Ref
+	names  []string // of changed files
+	items  int
+	cut    bool            // there is more
+	secret map[string]bool // changed files that are left out
+}
 
 func (r *Root) history(ctx context.Context, _ tool.Call, args HistoryArgs) (tool.Result, error) {
 	at, err := historyPath(args)
@@ -95,24 +67,24 @@ func (r *Root) history(ctx context.Context, _ tool.Call, args HistoryArgs) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	commit, err := g.commit(ctx, args.Commit)
-	if err != nil {
+	h := history{repository: g, args: args, path: at, secret: map[string]bool{}}
+	if h.commit, err = g.commit(ctx, args.Commit); err != nil {
 		return tool.Result{}, err
 	}
-	h := past{repository: g, args: args, path: at, commit: commit, data: HistoryData{What: args.What}}
+	if _, err := g.commit(ctx, "HEAD"); h.commit == "" && err != nil {
+		return tool.Result{}, notRepository("nothing is committed yet")
+	}
+	show := h.log
 	switch args.What {
 	case "diff":
-		err = h.diff(ctx)
+		show = h.diff
 	case "blame":
-		err = h.blame(ctx)
-	default:
-		h.data.What = "log"
-		err = h.log(ctx)
+		show = h.blame
 	}
-	if err != nil {
+	if err := show(ctx); err != nil {
 		return tool.Result{}, err
 	}
-	return h.result()
+	return h.result(), nil
 }
 
 // historyPath checks the arguments against each other, and gives the path.
@@ -122,7 +94,7 @@ func historyPath(args HistoryArgs) (string, error) {
 		return "", err
 	}
 	if why := files.SecretPath(at); why != "" {
-		return "", tool.Errorf(tool.Denied, "it is never read; look for an example or a template beside it", "%s is closed: %s", at, why)
+		return "", tool.Errorf(tool.Denied, secretHint, "%s is closed: %s", at, why)
 	}
 	lines := args.Start > 0 || args.End > 0
 	switch {
@@ -131,154 +103,281 @@ func historyPath(args HistoryArgs) (string, error) {
 	case lines && args.What == "diff":
 		return "", tool.Errorf(tool.InvalidArgs, "leave start and end out, or ask for log or blame", "a diff is of whole files")
 	case args.End > 0 && args.End < args.Start:
-		return "", tool.Errorf(tool.InvalidArgs, "start is the first line, end the last", "end is %d, before start, which is %d", args.End, args.Start)
+		return "", tool.Errorf(tool.InvalidArgs, "start is the first line, end the last",
+			"end is %d, before start, which is %d", args.End, args.Start)
 	}
 	return at, nil
 }
+
+// revision is how a commit may be named: nothing that git would read as an option, a path or a range.
+var revision = pattern(`^[\pL\pN_][\pL\pN_./+-]*(?:[~^][0-9]*)*$`)
 
 // commit finds the full hash of what the arguments name; of nothing, "".
 func (g *repository) commit(ctx context.Context, named string) (string, error) {
 	if named = strings.TrimPrefix(named, gitCite); named == "" {
 		return "", nil
 	}
-	unknown := tool.Errorf(tool.NotFound, "log lists the commits there are; give a hash, a branch or a tag", "there is no commit %s", printable(named, maxShort))
+	unknown := tool.Errorf(tool.NotFound, "log lists the commits there are; give a hash, a branch or a tag",
+		"there is no commit %s", printable(named, maxShort))
 	if !revision().MatchString(named) {
 		return "", unknown
 	}
 	out, _, err := g.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", named+"^{commit}")
 	hash := strings.TrimSpace(string(out))
-	if err != nil || hash == "" {
+	if err != nil && tool.AsError(err).Kind != tool.Failed {
+		return "", err
+	}
+	if hash == "" {
 		return "", unknown
 	}
 	return hash, nil
 }
 
-// past is one call of code_history under way.
-type past struct {
-	*repository
-	args   HistoryArgs
-	path   string // cleaned
-	commit string // full hash; "" for none
-	data   HistoryData
-	cut    bool
-	secret map[string]bool // changed files that are left out
-}
-
-// commitFields is the format in which log and show tell of a commit: no field of it can hold the NUL between them.
-const commitFields = "--format=%x00%H%x00%an%x00%as%x00%s%x00%b%x00"
-
-// telling are the options of what shows commits and their changes.
-func telling(more ...string) []string {
-	return comparing(append([]string{"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent"}, more...)...)
+// read runs git, and gives the lines that it prints, safe to show.
+func (h *history) read(ctx context.Context, args ...string) ([]string, error) {
+	out, cut, err := h.git(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	h.cut = h.cut || cut
+	return strings.Split(strings.TrimSuffix(string(redact.Lines(out)), "\n"), "\n"), nil
 }
 
 // comparing are the options of what shows changes.
-func comparing(more ...string) []string {
-	return append([]string{"--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--relative", "-M"}, more...)
+var comparing = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--relative", "-M"}
+
+// telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as
+// its message is indented.
+var telling = append([]string{
+	"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
+	"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
+}, comparing...)
+
+func (h *history) log(ctx context.Context) error {
+	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling...)
+	from := h.commit
+	if from == "" {
+		from = "HEAD"
+	}
+	if h.args.Start > 0 || h.args.End > 0 {
+		start := max(h.args.Start, 1)
+		args = append(args, "-s", fmt.Sprintf("-L%d,%d:%s", start, max(start, h.args.End), h.path), "--end-of-options", from)
+	} else {
+		args = append(args, "--name-status", "--end-of-options", from, "--", h.path)
+	}
+	return h.tell(ctx, args...)
 }
 
-func (h *past) log(ctx context.Context) error {
-	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1), commitFields}, telling()...)
-	if h.args.Start > 0 || h.args.End > 0 {
-		args = append(args, "-s", "-L"+lineSpan(h.args.Start, h.args.End)+":"+h.path)
-	} else {
-		args = append(args, "--name-status")
-	}
-	args = append(args, "--end-of-options", h.from())
-	if h.args.Start == 0 && h.args.End == 0 {
-		args = append(args, "--", h.path)
-	}
-	out, cut, err := h.git(ctx, args...)
+// change is a line of --name-status.
+var change = pattern(`^[A-Z][0-9]*\t`)
+
+// tell shows commits as git prints them in the format of telling, and the files that changed; it keeps the names of
+// these.
+func (h *history) tell(ctx context.Context, args ...string) error {
+	lines, err := h.read(ctx, args...)
 	if err != nil {
-		if _, none := h.repository.commit(ctx, "HEAD"); h.commit == "" && none != nil {
-			return notRepository("nothing is committed yet")
-		}
 		return err
 	}
-	h.data.Commits = h.commits(out, cut)
-	if len(h.data.Commits) > h.args.Limit {
-		h.data.Commits, h.cut = h.data.Commits[:h.args.Limit], true
+	message := 0 // bytes
+	for _, line := range lines {
+		cite, rest, _ := strings.Cut(line, " ")
+		switch {
+		case strings.HasPrefix(line, gitCite):
+			if h.items == h.args.Limit {
+				h.cut = true
+				return nil
+			}
+			h.items++
+			_, subject, _ := strings.Cut(rest, ": ")
+			h.cite(cite, subject)
+			h.text.add("%s", printable(line, maxShort))
+			message = 0
+		case change().MatchString(line):
+			fields := strings.Split(line, "\t")
+			h.changed(fields[0], fields[1:])
+		case strings.TrimSpace(line) != "" && message <= maxMessage:
+			if message += len(line); message > maxMessage {
+				line = "    …"
+			}
+			h.text.add("%s", printable(line, maxShort))
+		}
 	}
 	return nil
 }
 
-func lineSpan(start, end int) string {
-	if end == 0 {
-		return fmt.Sprintf("%d,%d", max(start, 1), max(start, 1))
+// cite has a commit among what may be cited, and says whether it is new there.
+func (h *history) cite(commit, subject string) bool {
+	if slices.ContainsFunc(h.refs, func(r tool.Ref) bool { return r.Path == commit }) {
+		return false
 	}
-	return fmt.Sprintf("%d,%d", max(start, 1), end)
+	h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: commit, Title: printable(subject, maxShort), Opened: true})
+	return true
 }
 
-func (h *past) from() string {
-	if h.commit == "" {
-		return "HEAD"
-	}
-	return h.commit
-}
+// statuses are the words for the letters of git.
+var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': "renamed", '?': "untracked"}
 
-// commits reads what commitFields and --name-status print. Of an output that was cut off, the last commit is left out.
-func (h *past) commits(out []byte, cut bool) (all []Commit) {
-	fields := strings.Split(string(redact.Lines(out)), "\x00")
-	const each = 6
-	for i := 1; i+each <= len(fields); i += each {
-		f := fields[i : i+each]
-		c := Commit{Hash: f[0][:min(shortHash, len(f[0]))], Author: printable(f[1], maxShort), Date: f[2], Subject: printable(f[3], maxShort), Body: message(f[4])}
-		for line := range strings.Lines(f[5]) {
-			status, names, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			if ok {
-				c.Changes = h.add(c.Changes, status, strings.Split(names, "\t"))
-			}
-		}
-		all = append(all, c)
-	}
-	if cut && len(all) > 0 {
-		all, h.cut = all[:len(all)-1], true
-	}
-	return all
-}
-
-// message is the text of a commit below its subject, safe to show.
-func message(body string) string {
-	var b strings.Builder
-	for line := range strings.Lines(strings.TrimSpace(body)) {
-		if b.Len() > maxMessage {
-			b.WriteString("…\n")
-			break
-		}
-		b.WriteString(printable(line, maxShort) + "\n")
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// statusOf is the word for a letter of git.
-func statusOf(letters string) string {
-	switch letters[:min(1, len(letters))] {
-	case "A", "C":
-		return "added"
-	case "D":
-		return "deleted"
-	case "R":
-		return "renamed"
-	case "?":
-		return "untracked"
-	}
-	return "changed"
-}
-
-// add adds a file that changed, with its name before; files that may hold secrets, and names that can't be shown, are left out.
-func (h *past) add(to []Change, status string, names []string) []Change {
+// changed says of a file how it changed; of one that was renamed or copied the first name is the old one. Files that
+// may hold secrets, and names that can't be shown, are left out.
+func (h *history) changed(status string, names []string) {
 	for _, name := range names {
 		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) || strings.HasPrefix(name, `"`) {
-			if h.secret == nil {
-				h.secret = map[string]bool{}
-			}
 			h.secret[name] = true
-			return to
+			return
 		}
 	}
-	c := Change{Status: statusOf(status), Path: names[len(names)-1]}
-	if len(names) > 1 {
-		c.From = names[0]
+	word := statuses[status[0]]
+	if word == "" {
+		word = "changed"
 	}
-	return append(to, c)
+	h.names = append(h.names, names...)
+	h.text.add("    %s %s", word, strings.Join(names, " -> "))
+}
+
+// diff lists the files that changed, and shows the patches of those that may be read.
+func (h *history) diff(ctx context.Context) error {
+	list := append([]string{"diff"}, comparing...)
+	show := list
+	from := "HEAD"
+	if h.commit != "" {
+		list = append([]string{"show"}, telling...)
+		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...)
+		from = h.commit
+	}
+	list = slices.Concat(list, []string{"--name-status", "--end-of-options", from, "--", h.path})
+	if err := h.tell(ctx, list...); err != nil {
+		return err
+	}
+	known := h.names
+	if h.commit == "" {
+		untracked, err := h.read(ctx, "ls-files", "--others", "--exclude-standard", "--", h.path)
+		if err != nil {
+			return err
+		}
+		for _, name := range untracked {
+			if name != "" {
+				h.changed("?", []string{name})
+			}
+		}
+	} else if len(h.names)+len(h.secret) == 0 && h.root != h.top {
+		return tool.Errorf(tool.NotFound, "log lists the commits that changed something here",
+			"the commit changed nothing in this folder")
+	}
+	h.items = len(h.names)
+	h.cut = h.cut || len(known) > maxPatched
+	if known = known[:min(len(known), maxPatched)]; len(known) == 0 {
+		return nil
+	}
+	show = slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, known)
+	return h.patch(ctx, show)
+}
+
+// hunk is the line above changed lines, with where they stand in the new file.
+var hunk = pattern(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+
+// patch shows a diff as git prints it. The lines of the working tree that it shows can be cited.
+func (h *history) patch(ctx context.Context, args []string) error {
+	lines, err := h.read(ctx, args...)
+	if err != nil {
+		return err
+	}
+	name, header := "", false // a line of a file may look like one that names a file, but not within a header
+	for _, line := range lines {
+		if !h.text.add("%s", printable(line, maxLine)) {
+			return nil
+		}
+		if strings.HasPrefix(line, "diff --git ") {
+			name, header = "", true
+		}
+		if to, is := strings.CutPrefix(line, "+++ b/"); is && header {
+			name = strings.TrimSuffix(to, "\t")
+		}
+		if m := hunk().FindStringSubmatch(line); m != nil {
+			header = false
+			start, count := number(m[1]), number(m[2])
+			if m[2] == "" {
+				count = 1
+			}
+			if count > 0 && name != "" && h.commit == "" {
+				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1, Opened: true})
+			}
+		}
+	}
+	return nil
+}
+
+// number reads digits.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // 0 where there are none
+	return n
+}
+
+// blame says of lines of a file who changed each last. The subject of a commit stands above the first of its lines.
+func (h *history) blame(ctx context.Context) error {
+	start, end := max(h.args.Start, 1), h.args.End
+	if end == 0 && h.args.Start > 0 {
+		end = start
+	}
+	if end == 0 || end-start >= maxBlamed {
+		end = start + maxBlamed - 1
+	}
+	args := []string{"blame", "--line-porcelain", "--no-textconv", "--no-ext-diff", "--encoding=UTF-8"}
+	args = append(args, fmt.Sprintf("-L%d,%d", start, end))
+	if h.commit != "" {
+		args = append(args, h.commit)
+	}
+	lines, err := h.read(ctx, append(args, "--", h.path)...)
+	if err != nil {
+		return err
+	}
+	told := map[string]string{} // what is known of the commit of the line
+	for _, line := range lines {
+		key, value, _ := strings.Cut(line, " ")
+		text, last := strings.CutPrefix(line, "\t")
+		switch {
+		case last:
+			h.blameLine(start+h.items, told, text)
+			clear(told)
+		case told["hash"] == "":
+			told["hash"] = key
+		default:
+			told[key] = value
+		}
+	}
+	if h.commit == "" {
+		end := start + h.items - 1
+		h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: h.path, Start: start, End: end, Opened: true})
+	}
+	h.cut = h.items == maxBlamed && (h.args.End == 0 || h.args.End > end)
+	return nil
+}
+
+func (h *history) blameLine(n int, told map[string]string, text string) {
+	h.items++
+	cite, who := gitCite+told["hash"][:shortHash], "not committed"
+	if strings.Trim(told["hash"], "0") != "" {
+		who = cite
+		date := time.Unix(int64(number(told["author-time"])), 0).UTC().Format(time.DateOnly)
+		if h.cite(cite, told["summary"]) {
+			h.text.add("%s  %s  %s: %s", cite, date, printable(told["author"], maxShort), printable(told["summary"], maxShort))
+		}
+	}
+	h.text.add("%4d| %s | %s", n, who, printable(text, maxLine))
+}
+
+// result is what was found. What was shown can be cited: commits by their hash, lines by their file.
+func (h *history) result() tool.Result {
+	text := h.text.String()
+	switch {
+	case h.items == 0 && h.args.What == "diff" && h.commit == "":
+		text += "Nothing is changed since the last commit.\n"
+	case h.items == 0:
+		text += "No commit changed that.\n"
+	case h.cut || h.text.full:
+		text += "(there is more: name a file with path, or give limit)\n"
+	}
+	if n := len(h.secret); n > 0 {
+		text += fmt.Sprintf("Left out: %s that may hold secrets.\n", tool.Count(n, "changed file"))
+	}
+	return tool.Result{Text: text, Refs: h.refs, Items: h.items, Truncated: h.cut || h.text.full}
 }

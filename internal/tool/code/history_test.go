@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,73 +48,70 @@ func committed(t testing.TB) (*Root, string) {
 	return r, dir
 }
 
-func TestHistoryListsCommitsTheNewestFirstWithTheirFiles(t *testing.T) {
-	r, dir := committed(t)
-	d, res := data[HistoryData](t, r, "code_history", HistoryArgs{Limit: 10})
-	if len(d.Commits) != 2 || d.Commits[0].Subject != "lease: say that it waits" || d.Commits[1].Body != "The first word on it." || d.Commits[0].Author != "Ada" || d.Commits[0].Date != "2026-03-04" {
-		t.Fatalf("the commits are %+v", d.Commits)
+// told calls code_history, and checks what its text holds and what it lacks.
+func told(t *testing.T, r *Root, args string, has, lacks []string) tool.Result {
+	t.Helper()
+	res, err := call(t, r, "code_history", args)
+	if err != nil {
+		t.Fatalf("%s: %v", args, err)
 	}
-	if c := d.Commits[0].Changes; len(c) != 1 || c[0].Status != "changed" || c[0].Path != "lease.go" || d.Secret != 1 {
-		t.Errorf("the changes are %+v, %d files left out", c, d.Secret)
+	for _, want := range has {
+		if !strings.Contains(res.Text, want) {
+			t.Errorf("%s lacks %q:\n%s", args, want, res.Text)
+		}
 	}
-	head := gitIn(t, dir, "rev-parse", "HEAD")
-	if res.Refs[0].Path != "git:"+head[:shortHash] || !res.Refs[0].Opened || !strings.Contains(res.Text, "git:"+head[:shortHash]+"  2026-03-04  Ada: lease: say that it waits") {
-		t.Errorf("the first place is %+v in\n%s", res.Refs[0], res.Text)
+	for _, never := range lacks {
+		if strings.Contains(res.Text+string(encode(t, res.Refs)), never) {
+			t.Errorf("%s holds %q:\n%s", args, never, res.Text)
+		}
 	}
-	if strings.Contains(res.Text+string(res.Data), ".env") {
-		t.Errorf("a file that may hold secrets is named:\n%s", res.Text)
-	}
+	return res
 }
 
-func TestHistoryOfOneLineHasTheCommitsThatChangedIt(t *testing.T) {
-	r, _ := committed(t)
-	d, _ := data[HistoryData](t, r, "code_history", HistoryArgs{What: "log", Path: "lease.go", Start: 3, End: 3, Limit: 10})
-	if len(d.Commits) != 1 || d.Commits[0].Subject != "lease: say that it waits" {
-		t.Errorf("line 3 was changed by %+v", d.Commits)
+// cited are the places that can be cited of a result.
+func cited(res tool.Result) (all []string) {
+	for _, ref := range res.Refs {
+		if ref.Opened {
+			all = append(all, ref.String())
+		}
 	}
+	return all
 }
 
-func TestHistoryDiffsTheWorkingTreeAndCitesItsLines(t *testing.T) {
+func TestHistoryTellsCommitsDiffsAndBlame(t *testing.T) {
 	r, dir := committed(t)
-	write(t, filepath.Join(dir, "lease.go"), "package lease\n\n// Acquire waits.\nfunc Acquire() { wait() }\n--- a/lease.go\n")
+	head, first := gitIn(t, dir, "rev-parse", "HEAD")[:shortHash], gitIn(t, dir, "rev-parse", "HEAD~1")[:shortHash]
+	write(t, filepath.Join(dir, "lease.go"), "package lease\n\n// Acquire waits.\nfunc Acquire() { wait() }\n--- a/lease.go\n+++ b/lease.go\n")
 	write(t, filepath.Join(dir, "new.go"), "package lease\n")
 	write(t, filepath.Join(dir, ".env"), "TOKEN=123\n")
-	d, res := data[HistoryData](t, r, "code_history", HistoryArgs{What: "diff", Limit: 10})
-	if len(d.Changes) != 2 || d.Changes[0].Path != "lease.go" || d.Changes[1].Status != "untracked" || d.Secret != 1 {
-		t.Fatalf("the changes are %+v, %d left out", d.Changes, d.Secret)
-	}
-	for _, want := range []string{"-func Acquire() {}", "+func Acquire() { wait() }", "+--- a/lease.go"} {
-		if !strings.Contains(res.Text, want+"\n") {
-			t.Errorf("the diff lacks %q:\n%s", want, res.Text)
-		}
-	}
-	if len(res.Refs) != 1 || res.Refs[0].String() != "lease.go:1-5" || !res.Refs[0].Opened {
-		t.Errorf("the places are %v", res.Refs)
-	}
-	if strings.Contains(res.Text, "TOKEN") || strings.Contains(res.Text, ".env") {
-		t.Errorf("a secret file is shown:\n%s", res.Text)
-	}
-}
-
-func TestHistoryDiffsACommitByItsHashOrName(t *testing.T) {
-	r, dir := committed(t)
-	for _, name := range []string{"HEAD~1", "git:" + gitIn(t, dir, "rev-parse", "HEAD~1")[:shortHash]} {
-		d, res := data[HistoryData](t, r, "code_history", HistoryArgs{What: "diff", Commit: name, Limit: 10})
-		if len(d.Commits) != 1 || d.Commits[0].Subject != "lease: begin" || len(d.Changes) != 2 || d.Changes[0].Status != "added" || !strings.Contains(res.Text, "+func Acquire() {}\n") {
-			t.Errorf("%s changed %+v:\n%s", name, d.Changes, res.Text)
+	said, began := "git:"+head+"  2026-03-04  Ada: lease: say that it waits\n", "git:"+first+"  2026-03-04  Ada: lease: begin\n    The first word on it.\n"
+	for args, c := range map[string]struct{ has, lacks, places []string }{
+		`{}`:                                    {[]string{said + "    changed lease.go\n" + began, "Left out: 1 changed file that may hold secrets."}, []string{".env"}, []string{"git:" + head, "git:" + first}},
+		`{"limit":1}`:                           {[]string{said, "there is more"}, []string{"begin"}, []string{"git:" + head}},
+		`{"path":"lease.go","start":3,"end":3}`: {[]string{said}, []string{"begin"}, []string{"git:" + head}},
+		`{"commit":"HEAD~1"}`:                   {[]string{began}, []string{"waits"}, []string{"git:" + first}},
+		`{"what":"diff"}`: {[]string{"    changed lease.go\n    untracked new.go\n", "-func Acquire() {}\n", "+func Acquire() { wait() }\n", "+--- a/lease.go\n"}, []string{"TOKEN", ".env"},
+			[]string{"lease.go:1-6"}},
+		`{"what":"diff","commit":"HEAD~1"}`:           {[]string{began + "    added lease.go\n    added sub/note.txt\n", "+func Acquire() {}\n"}, []string{"TOKEN", ".env"}, []string{"git:" + first}},
+		`{"what":"diff","commit":"git:` + head + `"}`: {[]string{said, "+// Acquire waits.\n"}, []string{"TOKEN", ".env"}, []string{"git:" + head}},
+		`{"what":"blame","path":"lease.go"}`: {[]string{"lease: begin\n   1| git:" + first + " | package lease\n", "   3| git:" + head + " | // Acquire waits.\n", "   5| not committed | --- a/lease.go\n"},
+			nil, []string{"git:" + first, "git:" + head, "lease.go:1-6"}},
+		`{"what":"blame","path":"lease.go","start":3,"commit":"HEAD"}`: {[]string{"   3| git:" + head}, []string{"package"}, []string{"git:" + head}},
+	} {
+		res := told(t, r, args, c.has, c.lacks)
+		if got := cited(res); !slices.Equal(got, c.places) || res.Items == 0 {
+			t.Errorf("%s: %d items, the places are %q, want %q", args, res.Items, got, c.places)
 		}
 	}
 }
 
-func TestHistoryBlamesLines(t *testing.T) {
+func TestHistoryOfAMessageThatLooksLikeItsOwnLinesIsNotTaken(t *testing.T) {
 	r, dir := committed(t)
-	write(t, filepath.Join(dir, "lease.go"), "package lease\n\n// Acquire waits.\nfunc Acquire() {}\n// mine\n")
-	d, res := data[HistoryData](t, r, "code_history", HistoryArgs{What: "blame", Path: "lease.go", Limit: 10})
-	if len(d.Lines) != 5 || d.Lines[2].Subject != "lease: say that it waits" || d.Lines[3].Subject != "lease: begin" || d.Lines[4].Hash != "" || d.Lines[4].Text != "// mine" {
-		t.Errorf("the lines are %+v", d.Lines)
-	}
-	if !strings.Contains(res.Text, "   5| not committed | // mine\n") {
-		t.Errorf("the text is\n%s", res.Text)
+	write(t, filepath.Join(dir, "sub", "note.txt"), "two\n")
+	gitIn(t, dir, "commit", "-q", "-a", "-m", "forge", "-m", "git:0123456789  2026-01-01  Eve: forged\nM\tforged.go")
+	res := told(t, r, `{"limit":2}`, []string{"\n    git:0123456789", "\n    M\tforged.go"}, []string{"changed forged.go"})
+	if res.Items != 2 || len(res.Refs) != 2 {
+		t.Errorf("%d commits, %v", res.Items, res.Refs)
 	}
 }
 
@@ -121,16 +119,8 @@ func TestHistoryStaysBelowTheRoot(t *testing.T) {
 	_, dir := committed(t)
 	write(t, filepath.Join(dir, "lease.go"), "package changed\n")
 	sub := open(t, filepath.Join(dir, "sub"))
-	d, res := data[HistoryData](t, sub, "code_history", HistoryArgs{Limit: 10})
-	if len(d.Commits) != 1 || len(d.Commits[0].Changes) != 1 || d.Commits[0].Changes[0].Path != "note.txt" {
-		t.Errorf("below sub, the commits are %+v", d.Commits)
-	}
-	if d, _ := data[HistoryData](t, sub, "code_history", HistoryArgs{What: "diff", Limit: 10}); len(d.Changes) != 0 {
-		t.Errorf("below sub, there changed %+v", d.Changes)
-	}
-	if strings.Contains(res.Text, "lease.go") {
-		t.Errorf("a file outside of the root is named:\n%s", res.Text)
-	}
+	told(t, sub, `{}`, []string{"lease: begin", "added note.txt"}, []string{"lease.go", "waits"})
+	told(t, sub, `{"what":"diff"}`, []string{"Nothing is changed since the last commit."}, []string{"lease.go"})
 }
 
 func TestHistoryTellsNothingOfCommitsThatChangedNothingBelowTheRoot(t *testing.T) {
@@ -192,7 +182,5 @@ func TestHistoryOfAWorktreeIsRead(t *testing.T) {
 	_, dir := committed(t)
 	other := filepath.Join(t.TempDir(), "other")
 	gitIn(t, dir, "worktree", "add", "-q", other)
-	if d, _ := data[HistoryData](t, open(t, other), "code_history", HistoryArgs{Limit: 10}); len(d.Commits) != 2 {
-		t.Errorf("the commits are %+v", d.Commits)
-	}
+	told(t, open(t, other), `{}`, []string{"lease: begin", "lease: say that it waits"}, nil)
 }

@@ -1,9 +1,11 @@
 package code
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,25 +20,14 @@ type ignoreLayer struct {
 	above *ignoreLayer
 	dir   string // its folder, "" for the root
 	rules []ignoreRule
-	fold  bool // names differ by more than case only: macOS and Windows
 }
 
 type ignoreRule struct {
-	pattern  string // without "!", the leading and the trailing slash
+	glob     func(at string) bool
 	negated  bool
 	folders  bool // matches folders only
 	anchored bool // matched against the path below dir, not against the last name alone
-	shape    shape
 }
-
-// shape lets the common patterns do without the glob matcher.
-type shape int
-
-const (
-	glob   shape = iota
-	exact        // no wildcard at all
-	ending       // "*" and a literal
-)
 
 const (
 	ignoreFile    = ".gitignore"
@@ -59,49 +50,26 @@ func loadIgnores(dir *os.Root, at string, above *ignoreLayer) *ignoreLayer {
 	if err != nil {
 		return above
 	}
-	fold := runtime.GOOS == "darwin" || runtime.GOOS == "windows"
-	if rules := parseIgnores(string(text), fold); len(rules) > 0 {
-		return &ignoreLayer{above: above, dir: at, rules: rules, fold: fold}
-	}
-	return above
+	fold := runtime.GOOS == "darwin" || runtime.GOOS == "windows" // where names differ by more than case
+	return &ignoreLayer{above: above, dir: at, rules: parseIgnores(string(text), fold)}
 }
 
-func parseIgnores(text string, fold bool) []ignoreRule {
-	var rules []ignoreRule
+func parseIgnores(text string, fold bool) (rules []ignoreRule) {
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
-		if fold {
-			line = strings.ToLower(line)
+		line = trimIgnoreLine(line)
+		if line == "" || line[0] == '#' {
+			continue
 		}
-		if rule, ok := parseIgnore(line); ok {
+		var rule ignoreRule
+		line, rule.negated = strings.CutPrefix(line, "!")
+		line, rule.folders = strings.CutSuffix(line, "/")
+		rule.anchored = strings.Contains(line, "/")
+		if line = strings.TrimPrefix(line, "/"); line != "" {
+			rule.glob = globOf(line, fold)
 			rules = append(rules, rule)
 		}
 	}
 	return rules
-}
-
-func parseIgnore(line string) (ignoreRule, bool) {
-	var rule ignoreRule
-	line = trimIgnoreLine(line)
-	if line == "" || line[0] == '#' {
-		return rule, false
-	}
-	line, rule.negated = strings.CutPrefix(line, "!")
-	line, rule.folders = strings.CutSuffix(line, "/")
-	rule.anchored = strings.Contains(line, "/")
-	rule.pattern = strings.TrimPrefix(line, "/")
-	if rule.pattern == "" {
-		return rule, false
-	}
-	const special = `*?[\`
-	switch rest, star := strings.CutPrefix(rule.pattern, "*"); {
-	case !strings.ContainsAny(rule.pattern, special):
-		rule.shape = exact
-	case star && !rule.anchored && rest != "" && !strings.ContainsAny(rest, special):
-		rule.shape, rule.pattern = ending, rest
-	default:
-		rule.pattern = pathClasses(rule.pattern)
-	}
-	return rule, true
 }
 
 // trimIgnoreLine drops a carriage return, and the spaces at the end that no backslash keeps.
@@ -122,15 +90,13 @@ func trailingBackslash(s string) bool {
 // about first: what lies in an excluded folder can't be included again.
 func (l *ignoreLayer) ignored(at string, folder bool) bool {
 	for ; l != nil; l = l.above {
-		below := at
-		if l.dir != "" {
-			below = at[len(l.dir)+1:]
-		}
-		if l.fold {
-			below = strings.ToLower(below)
-		}
+		below := strings.TrimPrefix(strings.TrimPrefix(at, l.dir), "/")
 		for _, rule := range slices.Backward(l.rules) {
-			if (folder || !rule.folders) && rule.matches(below) {
+			text := below
+			if !rule.anchored {
+				text = path.Base(below)
+			}
+			if (folder || !rule.folders) && rule.glob(text) {
 				return !rule.negated
 			}
 		}
@@ -138,115 +104,71 @@ func (l *ignoreLayer) ignored(at string, folder bool) bool {
 	return false
 }
 
-func (rule *ignoreRule) matches(below string) bool {
-	text := below
-	if !rule.anchored {
-		text = below[strings.LastIndexByte(below, '/')+1:]
-	}
-	switch rule.shape {
-	case exact:
-		return text == rule.pattern
-	case ending:
-		return strings.HasSuffix(text, rule.pattern)
-	}
-	return matchGlob(rule.pattern, text)
-}
+// slash stands for a slash in what globOf compares: no class of characters matches one.
+const slash = "\x00"
 
-// matchGlob matches a slash-separated path with a pattern, as pathClasses gives it, in which * and ? stay within one name, "**/" stands for any
-// number of folders and "/**" for everything below. Its time is bounded by a product of the lengths: only the last star
-// is ever tried again, on either level.
-func matchGlob(pattern, text string) bool {
-	var backPattern, backText string // where to go on with one name more under the last **
-	back := false
-	p, t := pattern, text
-	pMore, tMore := true, true
-	for tMore {
-		if pMore {
-			seg, rest, more := strings.Cut(p, "/")
-			if seg == "**" {
-				if !more {
-					return true // /** needs something below, and here it is
-				}
-				p, back, backPattern, backText = rest, true, rest, t
-				continue
-			}
-			name, tail, tailMore := strings.Cut(t, "/")
-			if matches, err := path.Match(seg, name); matches && err == nil {
-				p, pMore, t, tMore = rest, more, tail, tailMore
-				continue
-			}
-		}
-		if !back {
-			return false
-		}
-		_, tail, more := strings.Cut(backText, "/")
-		if !more {
-			return false
-		}
-		backText = tail
-		p, pMore, t, tMore = backPattern, true, tail, true
+// globOf matches slash-separated paths with a pattern in which * and ? stay within one name, "**/" stands for any
+// number of folders and "/**" for everything below. One that is not well-formed matches nothing.
+func globOf(pattern string, fold bool) func(at string) bool {
+	if !fold && !strings.ContainsAny(pattern, `*?[\`) {
+		return func(at string) bool { return at == pattern }
 	}
-	return !pMore
-}
-
-// pathClasses writes the [classes] of a pattern as path.Match takes them: negated by ^, named classes as ranges, all else escaped. One that is
-// never closed within its name stays open, and matches nothing.
-func pathClasses(pattern string) string {
 	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
+	b.WriteString(`(?s)\A`)
+	if fold {
+		b.WriteString(`(?i)`)
+	}
+	for rest := pattern; rest != ""; {
+		m := globPart().FindStringSubmatch(rest)
+		begins := len(rest) == len(pattern) || pattern[len(pattern)-len(rest)-1] == '/'
+		length := len(m[0])
 		switch {
-		case pattern[i] == '[':
-			i += writeClass(&b, pattern[i:]) - 1
-		case pattern[i] == '\\' && i+1 < len(pattern):
-			b.WriteString(pattern[i : i+2])
-			i++
+		case begins && strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:[^" + slash + "]+" + slash + ")*")
+			length = len("**/")
+		case begins && rest == "**":
+			b.WriteString(".+")
+			length = len(rest)
+		case m[0] == "*":
+			b.WriteString("[^" + slash + "]*")
+		case m[0] == "?":
+			b.WriteString("[^" + slash + "]")
+		case m[0] == "/":
+			b.WriteString(slash)
+		case length > 2 && m[0][0] == '[':
+			b.WriteString(classOf(m[1] != "", m[2]))
+		case m[0] == "[" || m[0] == `\`:
+			return func(string) bool { return false }
 		default:
-			b.WriteByte(pattern[i])
+			b.WriteString(regexp.QuoteMeta(strings.TrimPrefix(m[0], `\`)))
 		}
+		rest = rest[length:]
 	}
-	return b.String()
+	re, err := regexp.Compile(b.String() + `\z`)
+	if err != nil {
+		return func(string) bool { return false }
+	}
+	return func(at string) bool { return re.MatchString(strings.ReplaceAll(at, "/", slash)) }
 }
 
-// writeClass writes the class that s begins with, and returns its length.
-func writeClass(b *strings.Builder, s string) int {
-	b.WriteByte('[')
-	i := 1
-	if strings.HasPrefix(s[i:], "!") || strings.HasPrefix(s[i:], "^") {
-		b.WriteByte('^')
-		i++
-	}
-	for first := true; i < len(s) && s[i] != '/'; first = false {
-		if s[i] == ']' && !first {
-			b.WriteByte(']')
-			return i + 1
-		}
-		if name, _, closed := strings.Cut(s[i:], ":]"); closed && namedClasses[name] != "" {
-			b.WriteString(namedClasses[name])
-			i += len(name) + len(":]")
-			continue
-		}
-		i += writeRune(b, s[i:])
-		if i+1 < len(s) && s[i] == '-' && s[i+1] != ']' {
-			b.WriteByte('-')
-			i += 1 + writeRune(b, s[i+1:])
-		}
-	}
-	return i
-}
+// The parts of a pattern: classes, escaped characters, characters; and those of a class.
+var (
+	globPart  = pattern(`(?s)^(?:\[([!^]?)(\]?(?:\[:\w+:\]|\\[^/]|[^\]\\/])*)\]|\\.|.)`)
+	classPart = pattern(`(?s)\[:\w+:\]|\\.|.`)
+)
 
-// writeRune writes a character of a class, with or without a backslash in s, escaped, and returns its length in s.
-func writeRune(b *strings.Builder, s string) int {
-	rest := s
-	if s[0] == '\\' && len(s) > 1 {
-		rest = s[1:]
+// classOf is a class of characters as regexp writes it.
+func classOf(negated bool, body string) string {
+	var b strings.Builder
+	if b.WriteString("["); negated {
+		b.WriteString("^" + slash)
 	}
-	_, width := utf8.DecodeRuneInString(rest)
-	b.WriteString(`\` + rest[:width])
-	return len(s) - len(rest) + width
-}
-
-// namedClasses are POSIX's, as they begin, in the ranges of path.Match.
-var namedClasses = map[string]string{
-	"[:alpha": "a-zA-Z", "[:alnum": "a-zA-Z0-9", "[:digit": "0-9", "[:lower": "a-z", "[:upper": "A-Z", "[:xdigit": "0-9a-fA-F",
-	"[:graph": "!-~", "[:print": "\\ -~", "[:punct": "!-.:-@\\[-`{-~", "[:cntrl": "\x00-\x1f\x7f", "[:blank": "\\ \t", "[:space": "\\ \t-\r",
+	for _, part := range classPart().FindAllString(body, -1) {
+		if !strings.HasPrefix(part, "[:") && part != "-" {
+			char, _ := utf8.DecodeLastRuneInString(part)
+			part = fmt.Sprintf(`\x{%x}`, char)
+		}
+		b.WriteString(part)
+	}
+	return b.String() + "]"
 }

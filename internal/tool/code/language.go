@@ -150,12 +150,3 @@ func languageOf(at string, content []byte) *language {
 
 // isEnding reports whether a word is the ending of the files of a language, as it is written.
 func isEnding(word string) bool { return languages().byEnding["."+word] != nil }
-
-// languageNamed finds a language by its name or one of its file endings, with or without the dot; nil if there is none.
-func languageNamed(name string) *language {
-	low := strings.ToLower(name)
-	if l := languages().byName[low]; l != nil {
-		return l
-	}
-	return languages().byEnding["."+strings.TrimPrefix(low, ".")]
-}

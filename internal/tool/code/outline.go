@@ -37,11 +37,6 @@ type source struct {
 	text  []byte
 	lang  *language
 	lines []int // where each line begins
-
-	likely        float64 // how likely it is to hold an answer
-	test, changes bool    // it holds tests, or is a list of changes
-
-	asked struct{ line, comment int } // what commentAt gave last: matches come in the order of lines
 }
 
 func newSource(at string, text []byte) *source {
@@ -68,6 +63,15 @@ func (s *source) line(n int) []byte {
 		end = s.lines[n]
 	}
 	return bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n")
+}
+
+// span gives the text of some lines.
+func (s *source) span(from, to int) string {
+	end := len(s.text)
+	if to < len(s.lines) {
+		end = s.lines[to]
+	}
+	return string(s.text[s.lines[from-1]:end])
 }
 
 // lineAt gives the number of the line that holds an offset.

@@ -187,20 +187,6 @@ func TestOutlineOfHostileFilesEnds(t *testing.T) {
 	}
 }
 
-func TestLinesOfASource(t *testing.T) {
-	s := newSource("x", padded("a\nbb\r\n\nlast"))
-	for n, want := range map[int]string{0: "", 1: "a", 2: "bb", 3: "", 4: "last", 5: ""} {
-		if got := string(s.line(n)); got != want {
-			t.Errorf("line %d is %q, want %q", n, got, want)
-		}
-	}
-	for offset, want := range map[int]int{0: 1, 1: 1, 2: 2, 5: 2, 6: 3, 7: 4, 10: 4} {
-		if got := s.lineAt(offset); got != want {
-			t.Errorf("offset %d is in line %d, want %d", offset, got, want)
-		}
-	}
-}
-
 func TestOutlineStaysWithinAnyFile(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"func ", "type ", "const (", "package a", "class A", "def f(", ") {", "{", "}", "end", "# x", "```", "//line 9", "/*", "*/", "`", "\"",

@@ -22,8 +22,8 @@ var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj
 // mostLooked bounds how many files of a folder are looked at.
 const mostLooked = 1000
 
-// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home folder is none, whatever it holds,
-// nor is a folder that can't be read.
+// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home
+// folder is none, whatever it holds, nor is a folder that can't be read.
 func IsProject(dir string) bool {
 	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
 		return false
@@ -49,14 +49,4 @@ func isSource(name string) bool {
 	return l != nil && l.defines && l.name != "TOML"
 }
 
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
+func sameFolder(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) || sameFile(a, b) }

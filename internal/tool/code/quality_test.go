@@ -44,8 +44,8 @@ var questions = []struct{ question, want string }{
 }
 
 func TestQuestionsAboutTheGoTreeFindTheirFiles(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("searches a hundred megabytes for each question: too much for -short and for -race")
+	if testing.Short() {
+		t.Skip("searches a hundred megabytes for each question")
 	}
 	r := goTree(t)
 	for _, q := range questions {
@@ -70,8 +70,8 @@ func BenchmarkSearchGoTree(b *testing.B) {
 		{"short-words", "code_search", `{"query":"where is gc run on os exit"}`},
 		{"rare-word", "code_search", `{"query":"propagateCancel"}`},
 		{"regex-literal", "code_search", `{"query":"func \\(.*\\) ServeHTTP\\(","regex":true}`},
-		{"definition", "code_definition", `{"symbol":"http.Server"}`},
-		{"definition-loose", "code_definition", `{"symbol":"Transport.idleConnTimeout"}`},
+		{"definition", "code_symbol", `{"symbol":"http.Server"}`},
+		{"definition-loose", "code_symbol", `{"symbol":"Transport.idleConnTimeout"}`},
 		{"map", "repo_map", `{}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -23,16 +23,13 @@ type lineFinder struct {
 
 func newLineFinder(expr string) (*lineFinder, error) {
 	const hint = "the syntax is RE2; leave regex out to search for words"
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, tool.Errorf(tool.InvalidArgs, hint, "the query is no regular expression: %w", err)
-	}
-	if re.MatchString("") {
-		return nil, tool.Errorf(tool.InvalidArgs, hint, "the regular expression matches every line")
-	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, tool.Errorf(tool.InvalidArgs, hint, "the query is no regular expression: %w", err)
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil || re.MatchString("") {
+		return nil, tool.Errorf(tool.InvalidArgs, hint, "the regular expression matches every line, or is too large")
 	}
 	return &lineFinder{re: re, literal: []byte(requiredLiteral(tree.Simplify()))}, nil
 }

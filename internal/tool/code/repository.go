@@ -27,8 +27,8 @@ const (
 	gitParts   = 100_000 // files of git that are looked at
 )
 
-// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together: nothing of another
-// repository is read through it.
+// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together:
+// nothing of another repository is read through it.
 type repository struct {
 	root string   // where git runs, absolute
 	top  string   // of the working tree
@@ -38,13 +38,15 @@ type repository struct {
 
 // notRepository says that there is no history to read.
 func notRepository(why string) error {
-	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read", "the folder has no history that can be read: %s", why)
+	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read",
+		"the folder has no history that can be read: %s", why)
 }
 
 // repository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
 func (r *Root) repository(ctx context.Context) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are", "the program git is not installed")
+		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
+			"the program git is not installed")
 	}
 	named, errNamed := os.Stat(r.root.Name())
 	opened, errOpened := r.root.Stat(".")
@@ -91,7 +93,8 @@ func (g *repository) locate(info fs.FileInfo) error {
 	return g.whole()
 }
 
-// whole refuses a repository that takes refs or objects from another: through commondir, through alternates, or through links.
+// whole refuses a repository that takes refs or objects from another, through commondir, alternates or links, and one
+// with parts that have no end.
 func (g *repository) whole() error {
 	common := g.dir
 	if name := pointer(filepath.Join(g.dir, "commondir")); name != "" {
@@ -103,66 +106,37 @@ func (g *repository) whole() error {
 	if _, err := os.Lstat(filepath.Join(common, "objects", "info", "alternates")); err == nil {
 		return notRepository("it borrows its commits from another repository")
 	}
-	for _, name := range []string{"config", "refs", "refs/heads", "packed-refs", "objects", "objects/info", "objects/pack"} {
-		if info, err := os.Lstat(filepath.Join(common, filepath.FromSlash(name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return notRepository("a part of it is a link")
-		}
-	}
-	if entries, err := os.ReadDir(filepath.Join(common, "objects")); err == nil {
-		for _, e := range entries {
-			if e.Type()&fs.ModeSymlink != 0 {
-				return notRepository("a part of it is a link")
-			}
-		}
-	}
 	return errors.Join(plainParts(common), plainParts(g.dir))
 }
 
-// plainParts refuses a git dir in which git would read a file without an end: what it reads whole is a regular file of some size. Other
-// programs keep links to folders and sockets there.
+// plainParts refuses a git dir in which git would follow a link, or read a file without an end: what it reads whole is
+// a regular file of some size. Other programs keep links to folders, and sockets, beside its own parts.
 func plainParts(dir string) error {
 	looked := 0
-	var look func(folder string, within bool) error
-	look = func(folder string, within bool) error {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == dir {
 			return nil //nolint:nilerr // what can't be read here can't be read by git
 		}
-		for _, e := range entries {
-			name := filepath.Join(folder, e.Name())
-			if looked++; looked > gitParts {
-				return notRepository("it has more parts than are looked at")
-			}
-			if e.IsDir() {
-				if within || e.Name() == "refs" || e.Name() == "info" {
-					if err := look(name, true); err != nil {
-						return err
-					}
-				}
-				continue
-			}
-			if !within && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)) {
-				continue
-			}
-			if why := oddPart(e, within); why != "" {
-				return notRepository(why)
-			}
+		if looked++; looked > gitParts {
+			return notRepository("it has more parts than are looked at")
+		}
+		below, _ := filepath.Rel(dir, name) // it is below
+		top, rest, within := strings.Cut(filepath.ToSlash(below), "/")
+		own := top == "refs" || top == "info" || top == "objects"
+		switch {
+		case e.IsDir() && (!own || top == "objects" && within && rest != "info" && rest != "pack"):
+			return fs.SkipDir
+		case e.IsDir() || !own && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)):
+			return nil
+		case !e.Type().IsRegular():
+			return notRepository("a part of it is a link or no file")
+		}
+		mapped := top == "objects" || top == "index" || top == "packed-refs" || strings.HasPrefix(top, "sharedindex.")
+		if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
+			return notRepository("a part of it is larger than such parts are")
 		}
 		return nil
-	}
-	return look(dir, false)
-}
-
-// oddPart says why git should not read a file of its own; "" if it may.
-func oddPart(e fs.DirEntry, within bool) string {
-	mapped := !within && (e.Name() == "index" || e.Name() == "packed-refs" || strings.HasPrefix(e.Name(), "sharedindex."))
-	if !e.Type().IsRegular() {
-		return "a part of it is a link or no file"
-	}
-	if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
-		return "a part of it is larger than such parts are"
-	}
-	return ""
+	})
 }
 
 func isFolder(name string) bool {
@@ -196,7 +170,8 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the working tree runs them.
+// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the
+// working tree runs them.
 func (g *repository) disarm(ctx context.Context) error {
 	out, cut, err := g.git(ctx, "config", "--list", "--includes", "--name-only", "-z")
 	if err != nil || cut {
@@ -216,7 +191,8 @@ func (g *repository) disarm(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository, or take much memory is off.
+// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository,
+// or take much memory is off.
 var settings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.symlinks=true",
 	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false", "credential.helper=", "protocol.allow=never",
@@ -240,8 +216,8 @@ func (g *repository) environment() []string {
 	return env
 }
 
-// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is kept to ourselves: it
-// may hold paths of the machine, and lines of files.
+// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is
+// kept to ourselves: it may hold paths of the machine, and lines of files.
 func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, gitTime)
 	defer stop()
@@ -254,14 +230,15 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 		err = cmd.Wait()
 	}
 	switch out = printed.Bytes(); {
-	case printed.cut:
-		return out, true, nil
+	case printed.cut: // half a line may hold half a secret
+		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits", "git took longer than %s", gitTime)
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
-		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files", "git can't read that: there is no such commit, file or line, or the repository is damaged")
+		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files",
+			"git can't read that: there is no such commit, file or line, or the repository is damaged")
 	}
 	return out, false, nil
 }

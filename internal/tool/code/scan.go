@@ -42,11 +42,12 @@ type key struct {
 	alias      bool
 }
 
-// scanner finds all terms in one pass, at about two bytes a cycle. Each key belongs to one of eight groups. The text is read in pairs of bytes, and the table
-// has for every pair the groups with a key that stands there in one of the ways below. A key that begins with a pair fills the next one as well; one that
-// begins in the middle of a pair, as its second byte, goes on with the next one. Only where two pairs have a group in common does a key need to be compared.
-// There is no skipping, so that no step waits for the one before. Bytes are folded by setting the bit that parts upper from lower case, and what that
-// confuses is sorted out afterwards.
+// scanner finds all terms in one pass, at about two bytes a cycle. Each key belongs to one of eight groups. The text is
+// read in pairs of bytes, and the table has for every pair the groups with a key that stands there in one of the ways
+// below. A key that begins with a pair fills the next one as well; one that begins in the middle of a pair, as its
+// second byte, goes on with the next one. Only where two pairs have a group in common does a key need to be compared.
+// There is no skipping, so that no step waits for the one before. Bytes are folded by setting the bit that parts upper
+// from lower case, and what that confuses is sorted out afterwards.
 type scanner struct {
 	terms  []term
 	table  *[1 << 16]uint32

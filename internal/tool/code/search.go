@@ -23,42 +23,36 @@ const (
 
 // SearchArgs are the arguments of code_search.
 type SearchArgs struct {
-	Query string   `json:"query,omitempty" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
-	Terms []string `json:"terms,omitempty" doc:"further words or identifiers to look for at the same time"`
-	Path  string   `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
-	Lang  string   `json:"lang,omitempty" doc:"only this language or file ending, such as go, python or .proto"`
-	Regex bool     `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
-	Limit int      `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
+	Query string `json:"query" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
+	Path  string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: *.go, src/**/*.go"`
+	Regex bool   `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
+	Limit int    `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
 }
 
 // SearchData is the structured result of code_search: the best places first.
 type SearchData struct {
 	Hits    []Hit    `json:"hits"`
-	Terms   []string `json:"terms"`             // the words looked for, as they were understood
-	Missing []string `json:"missing,omitempty"` // those that are nowhere
-	Fit     float64  `json:"fit"`               // how well the best hit fits, from 0; 1 and more is well
+	Missing []string `json:"missing,omitempty"` // words of the question that are nowhere
 	Files   int      `json:"files"`             // files searched
 	Matched int      `json:"matched"`           // files in which something was found
-	Skipped Skipped  `json:"skipped"`
 }
 
-// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. What is best shown of a long one is its beginning
-// to Head, where its signature ends, and the lines From to To; of one of up to 40 lines these are all.
-// Small neighbours that fit too are shown with a definition; it then begins at Own.
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to
+// 40 lines all are worth being shown, of a longer one the line of its name, Head, and the lines From to To. Small
+// neighbours that fit too are shown with a definition; it then begins at Own.
 type Hit struct {
-	Path   string   `json:"path"`
-	Line   int      `json:"line"`
-	Text   string   `json:"text"`
-	Start  int      `json:"start"`
-	End    int      `json:"end"`
-	Own    int      `json:"own,omitempty"`
-	Head   int      `json:"head,omitempty"`
-	From   int      `json:"from"`
-	To     int      `json:"to"`
-	Symbol string   `json:"symbol,omitempty"` // Type.Method, or what the language calls it
-	Kind   string   `json:"kind,omitempty"`   // func, method, type, section, ...
-	Score  float64  `json:"score"`            // 0 to 1, relative to the best hit
-	Terms  []string `json:"terms"`            // of SearchData.Terms, those found here
+	Path   string  `json:"path"`
+	Line   int     `json:"line"`
+	Text   string  `json:"text"`
+	Start  int     `json:"start"`
+	End    int     `json:"end"`
+	Own    int     `json:"own,omitempty"`
+	Head   int     `json:"head,omitempty"`
+	From   int     `json:"from"`
+	To     int     `json:"to"`
+	Symbol string  `json:"symbol,omitempty"` // Type.Method, or what the language calls it
+	Kind   string  `json:"kind,omitempty"`   // func, method, type, section, ...
+	Score  float64 `json:"score"`            // 0 to 1, relative to the best hit
 }
 
 func (r *Root) searchTool() tool.Tool {
@@ -97,37 +91,32 @@ type lookup struct {
 	limit  int
 	regex  bool
 
-	tallies  []tally // files with a match, by path
-	hintSeen []bool  // query.hints that name something that exists
-	files    int
-	bytes    int64
-	skipped  Skipped
-	weights  search.Weights // of the terms, once it is known how rare they are
-	top      float64        // the best file's score
-	missing  []string
+	tallies []tally // files with a match, by path
+	files   int
+	bytes   int64
+	skipped skipped
+	weights search.Weights // of the terms, once it is known how rare they are
+	top     float64        // the best file's score
+	missing []string
 }
 
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 	s := &lookup{root: r, limit: args.Limit, regex: args.Regex}
 	var err error
-	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
+	if s.scope, err = newScope(args.Path); err != nil {
 		return nil, err
 	}
-	if n := len(args.Query) + len(strings.Join(args.Terms, " ")); n > maxQuestion {
-		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query and terms have %d bytes, more than %d", n, maxQuestion)
+	if n := len(args.Query); n > maxQuestion {
+		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query has %d bytes, more than %d", n, maxQuestion)
 	}
 	if args.Regex {
-		if len(args.Terms) > 0 || args.Query == "" {
-			const hint = "join several expressions with |"
-			return nil, tool.Errorf(tool.InvalidArgs, hint, "with regex, query is the one expression to look for")
-		}
 		s.query.terms = []term{{word: printable(args.Query, maxShort), weight: 1}}
 		s.finder, err = newLineFinder(args.Query)
 		return s, err
 	}
-	s.query = parseQuery(args.Query, args.Terms)
+	s.query = parseQuery(args.Query)
 	if len(s.query.terms) == 0 {
-		return nil, tool.Errorf(tool.InvalidArgs, "give a question in query, or words in terms", "there is no word to look for")
+		return nil, tool.Errorf(tool.InvalidArgs, "give a question or identifiers", "there is no word to look for")
 	}
 	s.finder = newScanner(s.query.terms)
 	return s, nil
@@ -135,88 +124,59 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 
 // scope is the part of the root that a search is about.
 type scope struct {
-	start string // where the walk begins
-	glob  string
-	lang  *language
-	end   string // a file ending that belongs to no language we know
+	start string               // where the walk begins
+	glob  func(at string) bool // nil for all below
+	names bool                 // the glob has no slash: it is one for names
 }
 
-func newScope(at, lang string) (scope, error) {
-	sc := scope{start: "."}
-	var err error
-	if strings.ContainsAny(at, "*?[") {
-		if sc.glob, err = cleanPath(at); err != nil {
-			return sc, err
-		}
-		fixed := sc.glob[:strings.IndexAny(sc.glob, "*?[")]
-		if i := strings.LastIndexByte(fixed, '/'); i > 0 {
-			sc.start = fixed[:i]
-		}
-		sc.glob = pathClasses(sc.glob)
-	} else if sc.start, err = cleanPath(at); err != nil {
-		return sc, err
+func newScope(at string) (sc scope, err error) {
+	clean, err := cleanPath(at)
+	if err != nil || !strings.ContainsAny(at, "*?[") {
+		return scope{start: clean}, err
 	}
-	if lang != "" {
-		if sc.lang = languageNamed(lang); sc.lang == nil {
-			sc.end = "." + strings.TrimPrefix(lang, ".")
-		}
-	}
-	return sc, nil
+	fixed := clean[:strings.IndexAny(clean, "*?[")]
+	return scope{start: path.Dir(fixed + "x"), glob: globOf(clean, false), names: !strings.Contains(clean, "/")}, nil
 }
 
-func (sc *scope) holds(at string) bool {
-	switch {
-	case sc.glob == "":
-	case !strings.Contains(sc.glob, "/"):
-		if !matchGlob(sc.glob, path.Base(at)) {
-			return false
-		}
-	case !matchGlob(sc.glob, at):
-		return false
+// holds says whether a path is in the scope.
+func (sc scope) holds(at string) bool {
+	if sc.names {
+		at = path.Base(at)
 	}
-	return (sc.lang == nil || languageOf(at, nil) == sc.lang) && strings.HasSuffix(at, sc.end)
+	return sc.glob == nil || sc.glob(at)
 }
 
 // tally is what the first look at a file gives: how often each term is in it, in tenths of a full match.
 type tally struct {
-	path  string
-	size  int
-	terms []int32
-	score float64
+	path   string
+	size   int
+	terms  []int32
+	inPath []float64 // how well each term matches the path
+	score  float64
 }
 
 // scan counts the terms in all files.
-func (s *lookup) scan(ctx context.Context) error {
+func (s *lookup) scan(ctx context.Context) (err error) {
 	var mu sync.Mutex
-	s.hintSeen = make([]bool, len(s.query.hints))
-	skipped, err := s.root.walk(ctx, s.scope.start, func(f *found) {
-		if !s.scope.holds(f.path) {
-			return
-		}
-		content, ok := f.read()
-		if !ok {
-			return
-		}
+	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, content []byte) {
 		if s.regex { // or one could be guessed, character by character
 			content = withoutSecrets(content)
 		}
-		counts, any := make([]int32, len(s.query.terms)), false
+		var counts []int32
 		s.finder.find(content, func(m match) {
+			if counts == nil {
+				counts = make([]int32, len(s.query.terms))
+			}
 			counts[m.term] += int32(m.strength)
-			any = true
 		})
 		mu.Lock()
 		defer mu.Unlock()
 		s.files++
 		s.bytes += int64(len(content))
-		for i, hint := range s.query.hints {
-			s.hintSeen[i] = s.hintSeen[i] || hintFit(hint, f.path) > 0
-		}
-		if any {
-			s.tallies = append(s.tallies, tally{path: f.path, size: len(content), terms: counts})
+		if counts != nil {
+			s.tallies = append(s.tallies, tally{path: at, size: len(content), terms: counts})
 		}
 	})
-	s.skipped = skipped
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
 	return err
 }
@@ -224,17 +184,12 @@ func (s *lookup) scan(ctx context.Context) error {
 // closeLook reads the best files again and ranks the definitions in them.
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
-	order := make([]int, len(files)) // the largest first, so that no core has one to itself in the end
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return files[b].size - files[a].size })
 	var crew errgroup.Group
 	crew.SetLimit(workers())
-	for _, i := range order {
+	for i := range files {
 		crew.Go(func() error {
-			if content, err := s.root.content(files[i].path); err == nil { // else it went away since it was counted
-				perFile[i], counts[i] = s.units(&files[i], newSource(files[i].path, content))
+			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
+				perFile[i], counts[i] = s.units(&files[i], src)
 			}
 			return ctx.Err()
 		})
@@ -250,88 +205,63 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {
-	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
-	for _, t := range s.query.terms {
-		data.Terms = append(data.Terms, t.word)
-	}
-	if len(passages) > 0 {
-		data.Fit = rounded(passages[0].score)
-	}
+	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Missing: s.missing}
 	perFile := map[string]int{}
 	left := 0
 	for _, p := range passages {
-		if len(data.Hits) == s.limit || perFile[p.path] == hitsPerFile && s.scope.start != p.path {
+		at := p.unit.src.path
+		if len(data.Hits) == s.limit || perFile[at] == hitsPerFile && s.scope.start != at {
 			left++
 			continue
 		}
-		perFile[p.path]++
-		data.Hits = append(data.Hits, s.hit(p, passages[0].score))
+		perFile[at]++
+		data.Hits = append(data.Hits, p.hit(passages[0].score))
 	}
 	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
+	var text page
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
+		within := ""
+		if h.Symbol != "" {
+			within = "  in " + h.Kind + " " + h.Symbol
+		}
+		text.add("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
 	}
-	res.Text = searchText(data, left)
+	if len(data.Hits) == 0 {
+		var words []string
+		for _, t := range s.query.terms {
+			words = append(words, t.word)
+		}
+		text.add("Nothing found for: %s.", strings.Join(words, ", "))
+	}
+	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
+	if left > 0 {
+		searched += "; weaker places left out"
+	}
+	if len(data.Missing) > 0 && len(data.Hits) > 0 {
+		searched += "; found nowhere: " + strings.Join(data.Missing, ", ")
+	}
+	text.add("%s.", searched)
+	res.Text, res.Truncated = text.String(), res.Truncated || text.full
+	s.skipped.tell(&res)
 	return res.WithData(data)
 }
 
-func (s *lookup) hit(p passage, best float64) Hit {
-	h := Hit{
-		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Head: p.head, From: p.from, To: p.to, Symbol: p.symbol, Kind: p.kind,
-		Score: rounded(p.score / best), Terms: []string{},
+// hit is a passage as it is told, scored relative to the best.
+func (p *passage) hit(best float64) Hit {
+	u := &p.unit
+	column := 0
+	if i := slices.IndexFunc(u.spots, func(m spot) bool { return m.line == p.line }); i >= 0 {
+		column = u.spots[i].column
 	}
-	if p.unit.start != p.start {
-		h.Own = p.unit.start
+	h := Hit{Path: u.src.path, Line: p.line, Text: excerpt(u.src.line(p.line), column), Start: p.start, End: p.end}
+	h.From, h.To = p.best()
+	h.Score = math.Round(1000*p.score/best) / 1000
+	if u.start != p.start {
+		h.Own = u.start
 	}
-	for _, t := range p.terms {
-		h.Terms = append(h.Terms, s.query.terms[t].word)
+	if u.def != nil {
+		h.Symbol, h.Kind, h.Head = u.def.symbol(), u.def.kind, u.def.line
 	}
 	return h
-}
-
-func rounded(score float64) float64 { return math.Round(1000*score) / 1000 }
-
-func searchText(data SearchData, left int) string {
-	var b strings.Builder
-	for _, h := range data.Hits {
-		fmt.Fprintf(&b, "%s:%d", h.Path, h.Line)
-		if h.Symbol != "" {
-			fmt.Fprintf(&b, "  in %s %s", h.Kind, h.Symbol)
-		}
-		fmt.Fprintf(&b, ", lines %d-%d\n    %s\n", h.Start, h.End, h.Text)
-	}
-	if len(data.Hits) == 0 {
-		fmt.Fprintf(&b, "Nothing found for: %s.\n", strings.Join(data.Terms, ", "))
-	}
-	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
-	if left > 0 {
-		fmt.Fprintf(&b, "; weaker places left out")
-	}
-	if len(data.Missing) > 0 && len(data.Hits) > 0 {
-		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))
-	}
-	b.WriteString(".")
-	b.WriteString(data.Skipped.text())
-	b.WriteString("\n")
-	return b.String()
-}
-
-// text says what was skipped, as a sentence with a space before it.
-func (s Skipped) text() string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		noun string
-	}{
-		{s.Binary, "binary file"}, {s.Large, "file over 2 MB"}, {s.Secret, "file that may hold secrets"},
-		{s.Links, "link or special file"}, {s.Unreadable, "unreadable entry"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d × %s", p.n, p.noun))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " Skipped: " + strings.Join(parts, ", ") + "."
 }

@@ -51,7 +51,7 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err = call(t, r, "code_definition", string(args)); err != nil {
+		if res, err = call(t, r, "code_symbol", string(args)); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 		showsNone(t, v, "defined", res)

@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,13 +12,14 @@ import (
 )
 
 const (
-	maxTerms  = 24             // distinct words of one search; the first ones count
+	maxTerms  = 24             // distinct words of one search; the weightiest count
 	maxPhrase = search.MaxPart // bytes of one word
 
 	fillerWeight = 0.3  // a word that says little
 	lightWeight  = 0.2  // a word of a closed class
 	partWeight   = 0.25 // a word inside an identifier that is itself a term, or inside a path that exists
 	ownerWeight  = 0.6  // Server in Server.Shutdown
+	boundWeight  = 0.5  // a word that the question does not hold, but asks for
 )
 
 // term is one thing to look for. Matching ignores case, word endings and where in an identifier it stands.
@@ -28,8 +30,7 @@ type term struct {
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	head     int      // how many bytes of it surely stand together: its first word
 	weight   float64
-	foreign  bool   // a word of another language: what it merely begins with is no abbreviation of it
-	path     string // the path hint that it came from, "" if it is a word of its own
+	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
 }
 
 // queryWords is what a question asks for.
@@ -40,8 +41,6 @@ type queryWords struct {
 	tests   bool     // it asks about tests: they rank as other files do
 	value   bool     // it asks for a number or a setting
 	callers bool     // it asks who uses what it names
-	test    bool     // it asks for a test
-	manual  bool     // it asks what a person has to do
 	foreign bool     // it is not in English
 	more    bool     // terms beyond maxTerms were left out
 }
@@ -49,61 +48,59 @@ type queryWords struct {
 // named is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
 type named struct{ owner, name string }
 
+// What questions ask for, where their form tells it.
+var (
+	valueAsked = pattern(`(?i)\b(how (many|much|long|big|large|often|old|deep|far)|defaults?|maxim(um|al)|minimum|limit|size|` +
+		`(which|what) (value|number|constant)|wie (viele?|lange?|gro(ß|ss)|oft)|quant[oa]s?|qual (é )?o (valor|tamanho)|at (most|least))\b`)
+	callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
+		`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
+		`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
+		`\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
+	maximumAsked = pattern(`(?i)\b(at most|no more than|largest|biggest|longest|highest|how many .* can|höchstens|maximal|no máximo)\b`)
+	minimumAsked = pattern(`(?i)\b(at least|smallest|shortest|lowest|mindestens|minimal|no mínimo)\b`)
+	defaultAsked = pattern(`(?i)\bif (i|you|we|it|nothing|nobody)\b.*\b(nothing|n[o']t|isnt|dont)\b|\bnot (set|given|configured)\b|` +
+		`\bwithout (setting|configuring)|\b(standardmäßig|por padrão|se eu não)\b`)
+)
+
 // parseQuery takes a question, or a list of words and identifiers, apart.
-func parseQuery(question string, extra []string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question),
-		test: singleTest().MatchString(question), manual: manualAsked().MatchString(question)}
-	for _, chunk := range append([]string{question}, extra...) {
-		for token := range strings.FieldsSeq(chunk) {
-			q.token(token, false)
+func parseQuery(question string) queryWords {
+	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question)}
+	tokens := strings.Fields(question)
+	for _, token := range tokens {
+		q.token(token, false)
+	}
+	for _, b := range []struct {
+		asked func() *regexp.Regexp
+		word  string // as source files call it
+	}{{maximumAsked, "maximum"}, {minimumAsked, "minimum"}, {defaultAsked, "default"}} {
+		if b.asked().MatchString(question) {
+			q.word(b.word, boundWeight)
 		}
 	}
-	q.bounds(question)
 	if len(q.terms) == 0 { // nothing but stop words: then they are meant
-		for _, chunk := range append([]string{question}, extra...) {
-			for token := range strings.FieldsSeq(chunk) {
-				q.token(token, true)
-			}
+		for _, token := range tokens {
+			q.token(token, true)
 		}
 	}
-	if len(q.terms) > maxTerms {
-		// The heaviest stay, in their order.
-		byWeight := slices.Clone(q.terms)
-		slices.SortStableFunc(byWeight, func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
-		least := byWeight[maxTerms-1].weight
-		kept := q.terms[:0]
-		for _, t := range q.terms {
-			if t.weight >= least && len(kept) < maxTerms {
-				kept = append(kept, t)
-			}
-		}
-		q.terms, q.more = kept, true
+	if q.more = len(q.terms) > maxTerms; q.more {
+		slices.SortStableFunc(q.terms, func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
+		q.terms = q.terms[:maxTerms]
 	}
 	return q
 }
 
-// isPath reports names with slashes between them: src/main.go, net/http/.
-func isPath(token string) bool {
-	names := strings.Split(strings.TrimSuffix(token, "/"), "/")
-	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
-		return name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune(".-@+", r) })
-	})
-}
-
-// isQualified reports names joined as code joins them.
-func isQualified(names []string) bool {
-	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
-		return name == "" || '0' <= name[0] && name[0] <= '9' || strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
-	})
-}
-
-func isNameRune(r rune) bool {
-	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
+var (
+	pathForm      = pattern(`^[\w.@+-]+(/[\w.@+-]+)+/?$`)                // src/main.go, net/http/
+	qualifiedForm = pattern(`^[A-Za-z_]\w*((\.|::|->|#)[A-Za-z_]\w*)+$`) // names joined as code joins them
+)
 
 // splitSymbol takes a.b, a::b, a->b and a#b apart.
 func splitSymbol(symbol string) []string {
 	return strings.Split(strings.NewReplacer("::", ".", "->", ".", "#", ".").Replace(symbol), ".")
+}
+
+func isNameRune(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -112,16 +109,16 @@ func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unico
 func (q *queryWords) token(token string, stopToo bool) {
 	token = strings.TrimFunc(token, notInNames)
 	token = strings.TrimSuffix(strings.TrimSuffix(token, "'s"), "’s")
-	parts := splitSymbol(token)
 	switch {
 	case token == "" || len(token) > maxPhrase:
-	case isPath(token):
+	case pathForm().MatchString(token):
 		hint := strings.ToLower(strings.TrimSuffix(token, "/"))
 		q.hints = append(q.hints, hint)
 		for part := range strings.SplitSeq(hint, "/") {
-			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1, hint)
+			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1)
 		}
-	case isQualified(parts):
+	case qualifiedForm().MatchString(token):
+		parts := splitSymbol(token)
 		q.hints = append(q.hints, strings.ToLower(parts[0]))
 		if isEnding(parts[len(parts)-1]) { // a file, such as transport.go
 			q.hints = append(q.hints, strings.ToLower(token))
@@ -134,12 +131,15 @@ func (q *queryWords) token(token string, stopToo bool) {
 			if i == len(parts)-1 {
 				weight = 1
 			}
-			q.identifier(part, weight, "")
+			q.identifier(part, weight)
 		}
 	default:
 		for word := range strings.FieldsFuncSeq(token, notInNames) {
 			if stopToo || !q.isStop(word) && !isStop(token) {
-				q.identifier(word, 1, "")
+				if search.CountParts(word) > 1 {
+					q.named = append(q.named, named{name: word})
+				}
+				q.identifier(word, 1)
 			}
 		}
 	}
@@ -159,25 +159,19 @@ func isStop(word string) bool {
 }
 
 // identifier adds a name; one of several words is added as a whole and, with less weight, in parts.
-func (q *queryWords) identifier(name string, weight float64, hint string) {
+func (q *queryWords) identifier(name string, weight float64) {
 	parts := search.Parts(name)
-	switch len(parts) {
-	case 0:
-	case 1:
-		q.word(parts[0], weight, hint)
-	default:
-		if hint == "" {
-			q.named = append(q.named, named{name: name})
-		}
+	if len(parts) > 1 {
 		whole := strings.Join(parts, "")
-		q.add(term{word: whole, stem: whole, compound: true, head: len(parts[0]), weight: weight, path: hint})
-		for _, part := range parts {
-			q.word(part, weight*partWeight, hint)
-		}
+		q.add(term{word: whole, stem: whole, compound: true, head: len(parts[0]), weight: weight})
+		weight *= partWeight
+	}
+	for _, part := range parts {
+		q.word(part, weight)
 	}
 }
 
-func (q *queryWords) word(word string, weight float64, hint string) {
+func (q *queryWords) word(word string, weight float64) {
 	if word == "test" || word == "tests" {
 		q.tests = true
 	}
@@ -187,8 +181,7 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if q.foreign {
 		if parts := search.InEnglish(folded(word)); parts != nil {
 			for _, ways := range parts {
-				stem := search.Stem(ways[0])
-				q.add(term{word: ways[0], stem: stem, aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), head: len(stem), weight: weight, path: hint})
+				q.add(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), weight: weight})
 			}
 			return
 		}
@@ -203,17 +196,18 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if q.foreign {
 		aliases = append(aliases, search.Cognates(folded(word))...)
 	}
-	stem := search.Stem(word)
-	q.add(term{word: word, stem: stem, aliases: aliases, head: len(stem), weight: weight, path: hint, foreign: q.foreign})
+	q.add(term{word: word, aliases: aliases, weight: weight, foreign: q.foreign})
 }
 
+// add adds a term, or its weight to what has the same stem.
 func (q *queryWords) add(t term) {
+	if !t.compound {
+		t.stem = search.Stem(t.word)
+		t.head = len(t.stem)
+	}
 	for i := range q.terms {
 		if have := &q.terms[i]; have.stem == t.stem {
 			have.weight = max(have.weight, t.weight)
-			if t.path == "" {
-				have.path = ""
-			}
 			return
 		}
 	}

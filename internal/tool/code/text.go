@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"sibyl/internal/tool"
 )
 
 const (
@@ -58,4 +60,20 @@ func visible(r rune) rune {
 		return utf8.RuneError
 	}
 	return r
+}
+
+// page is the text of a result, as long as one may be.
+type page struct {
+	strings.Builder
+	full bool // there was no room for a line
+}
+
+// add writes a line, and says whether there was room for it. Behind one that was left out comes no other.
+func (p *page) add(format string, args ...any) bool {
+	line := fmt.Sprintf(format, args...)
+	p.full = p.full || p.Len()+len(line) > tool.MaxText-readReserve
+	if !p.full {
+		p.WriteString(line + "\n")
+	}
+	return !p.full
 }

@@ -5,120 +5,118 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
 	"sibyl/internal/text/search"
+	"sibyl/internal/tool"
 )
 
 const (
 	maxScanned = 2 << 20 // bytes of a file that is searched
 	maxDepth   = 100     // folders below each other that are entered
-	batch      = 64      // files that are visited at a time
 	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
 
-// Skipped counts what a call passed over, by reason. Ignored files are not counted: nobody misses them.
-type Skipped struct {
-	Binary     int `json:"binary,omitempty"`
-	Large      int `json:"large,omitempty"` // over 2 MB
-	Secret     int `json:"secret,omitempty"`
-	Links      int `json:"links,omitempty"`      // symbolic links, pipes, devices
-	Unreadable int `json:"unreadable,omitempty"` // or gone, too deep, or of a name that can't be shown
+// limits are what a walk looks at in a folder at most. What is beyond is left out, and said.
+type limits struct {
+	files int
+	bytes int64
+	time  time.Duration
 }
 
-func (s *Skipped) add(o Skipped) {
-	s.Binary += o.Binary
-	s.Large += o.Large
-	s.Secret += o.Secret
-	s.Links += o.Links
-	s.Unreadable += o.Unreadable
+var usualLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
+
+// skipped counts what a walk passed over, by what it is. Ignored files are not counted: nobody misses them.
+type skipped struct {
+	counts map[string]int
+	beyond int // where the folder was too large: the files that were looked at
 }
 
-// found is one file of a walk. It is valid during the visit.
-type found struct {
-	path   string
-	info   fs.FileInfo
-	dir    *os.Root
-	name   string // by which dir opens it
-	worker *worker
-}
-
-// worker is what a goroutine of a walk has for itself while it works.
-type worker struct {
-	buf     []byte
-	skipped Skipped
-}
-
-// read gives the file's content, valid until the worker's next read, with search.Padding behind it; false if the file is
-// binary, too large or can't be read, which is counted.
-func (f *found) read() ([]byte, bool) {
-	content, err := readScanned(f.dir, f.name, f.info, &f.worker.buf)
-	switch {
-	case errors.Is(err, errLarge):
-		f.worker.skipped.Large++
-	case errors.Is(err, errBinary):
-		f.worker.skipped.Binary++
-	case err != nil:
-		f.worker.skipped.Unreadable++
+// tell says in a result what was passed over.
+func (s skipped) tell(res *tool.Result) {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
+		parts = append(parts, fmt.Sprintf("%d × %s", s.counts[what], what))
 	}
-	return content, err == nil
+	if len(parts) > 0 {
+		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
+	}
+	if s.beyond > 0 {
+		res.Beside = fmt.Sprintf("This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
+			tool.Count(s.beyond, "file"))
+		res.Text += res.Beside + "\n"
+	}
 }
 
 var (
-	errLarge  = errors.New("it is over 2 MB")
-	errBinary = errors.New("it is binary")
+	errLarge  = errors.New("file over 2 MB")
+	errBinary = errors.New("binary file")
 )
 
-func readScanned(dir *os.Root, name string, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
-	if seen.Size() > maxScanned {
-		return nil, errLarge
-	}
+// readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room
+// for a search behind it.
+func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	return readText(f, info, buf)
-}
-
-// readText reads an open file.
-func readText(f *os.File, info fs.FileInfo, buf *[]byte) ([]byte, error) {
-	if info.Size() > maxScanned {
+	if info.Size() > most {
 		return nil, errLarge
 	}
 	size := int(info.Size())
-	if cap(*buf) < size+search.Padding {
-		*buf = make([]byte, max(2*size, 64<<10)+search.Padding)
+	if cap(buf) < size+search.Padding {
+		buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
-	n, err := io.ReadFull(f, (*buf)[:size])
+	n, err := io.ReadFull(f, buf[:size])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk meanwhile
 		return nil, err
 	}
-	content := (*buf)[:n]
-	if isBinary(content) {
+	content := buf[:n]
+	if bytes.IndexByte(content[:min(n, sniffed)], 0) >= 0 {
 		return nil, errBinary
 	}
-	clear((*buf)[n : n+search.Padding])
+	clear(buf[n : n+search.Padding])
 	return content, nil
 }
 
-// content reads the file at a cleaned path as readScanned does.
-func (r *Root) content(clean string) ([]byte, error) {
+// content reads the file at a cleaned path, of at most so many bytes, as it stands there.
+func (r *Root) content(clean string, most int64) ([]byte, error) {
 	at, err := r.locate(clean)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
-	text, err := readScanned(at.parent, at.info.Name(), at.info, new([]byte))
-	return withoutSecrets(text), err
+	if at.info.IsDir() {
+		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is", "%s is a folder", clean)
+	}
+	text, err := readText(at.parent, at.info.Name(), at.info, most, nil)
+	if err != nil {
+		return nil, ioError(clean, err)
+	}
+	return text, nil
+}
+
+// source reads the file at a cleaned path as it may be shown, with the hash of all of it.
+func (r *Root) source(clean string) (s *source, hash string, err error) {
+	text, err := r.content(clean, maxScanned)
+	if err != nil {
+		return nil, "", err
+	}
+	return newSource(clean, withoutSecrets(text)), files.Hash(text), nil
 }
 
 // withoutSecrets is content as it may be shown, with its lines where they were and room for a search behind it.
@@ -130,164 +128,170 @@ func withoutSecrets(content []byte) []byte {
 	return append(clean, make([]byte, search.Padding)...)[:len(clean)]
 }
 
-func isBinary(content []byte) bool {
-	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
-}
-
-// walker visits the files below a folder in parallel, in no particular order.
-type walker struct {
-	ctx   context.Context
-	visit func(*found)
-	free  chan *worker // those that nobody works with
-}
-
-// hand is a goroutine of a walk, with its worker; none while it waits.
-type hand struct{ *worker }
-
-// job is a folder that is still to be listed.
-type job struct {
-	parent  *os.Root
-	info    fs.FileInfo
-	path    string
-	depth   int
-	ignores *ignoreLayer
-	device  uint64 // that the folder above lies on; 0: not known
-}
-
-// crosses says that a folder is where what the system says of itself is mounted: no file in it is anybody's.
-func (j *job) crosses(root *os.Root) bool {
-	device := deviceOf(j.info)
-	return j.device != 0 && device != j.device && isMade(root)
-}
-
-// workers bounds the goroutines of a call that work at the same time.
+// workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file that may be read at or below start, a cleaned path. At most so many visits as there are workers run at the same time.
-func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skipped Skipped, err error) {
-	at, err := r.locate(start)
-	if err != nil {
-		return skipped, err
+// walk visits every file of a scope that can be searched, in no particular order, with its content, which is valid
+// during the visit and has search.Padding behind it. At most so many visits as there are workers run at the same time.
+func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content []byte)) (skipped, error) {
+	type file struct {
+		path string
+		info fs.FileInfo
 	}
-	defer at.close()
-	crew := make([]worker, workers())
-	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew))}
-	for i := range crew {
-		w.free <- &crew[i]
+	files := make(chan file)
+	var mu sync.Mutex
+	unread := map[string]int{}
+	var readers sync.WaitGroup
+	for range workers() {
+		readers.Go(func() {
+			var buf []byte
+			for f := range files {
+				if ctx.Err() != nil {
+					continue
+				}
+				content, err := readText(r.root, f.path, f.info, maxScanned, buf)
+				if err == nil {
+					buf = content
+					visit(f.path, content)
+					continue
+				}
+				what := unreadable
+				if errors.Is(err, errLarge) || errors.Is(err, errBinary) {
+					what = err.Error()
+				}
+				mu.Lock()
+				unread[what]++
+				mu.Unlock()
+			}
+		})
 	}
-	me := &hand{<-w.free}
-	if at.info.IsDir() {
-		err = w.folder(me, job{parent: at.parent, info: at.info, path: start, ignores: at.ignores})
-	} else {
-		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info})
+	passed, err := r.list(ctx, sc.start, func(at string, info fs.FileInfo) {
+		if sc.holds(at) {
+			select {
+			case files <- file{at, info}:
+			case <-ctx.Done():
+			}
+		}
+	})
+	close(files)
+	readers.Wait()
+	for what, n := range unread {
+		passed.counts[what] += n
 	}
-	for i := range crew {
-		skipped.add(crew[i].skipped)
-	}
-	return skipped, cmp.Or(ctx.Err(), err)
+	return passed, cmp.Or(ctx.Err(), err)
 }
 
-// folder visits what is in a folder. The error says why it can't be read.
-func (w *walker) folder(me *hand, j job) error {
-	if w.ctx.Err() != nil {
-		return nil // walk says so
-	}
-	root, err := openFolder(j.parent, j.info)
+// lister goes through the folders below one.
+type lister struct {
+	ctx     context.Context
+	root    *Root
+	offer   func(at string, info fs.FileInfo)
+	skipped skipped
+	looked  limits
+	until   time.Time
+}
+
+// list offers every file that may be read at or below start, a cleaned path, by path within each folder.
+func (r *Root) list(ctx context.Context, start string, offer func(at string, info fs.FileInfo)) (skipped, error) {
+	l := &lister{ctx: ctx, root: r, offer: offer, until: time.Now().Add(r.limits.time)}
+	l.skipped.counts = map[string]int{}
+	at, err := r.locate(start)
 	if err != nil {
-		me.skipped.Unreadable++
-		return ioError(j.path, err)
+		return l.skipped, err
+	}
+	defer at.close()
+	if at.info.IsDir() {
+		err = l.folder(at, 0)
+	} else {
+		l.file(start, at.info)
+	}
+	return l.skipped, cmp.Or(ctx.Err(), err)
+}
+
+// file offers a file, if the folder is not too large for it.
+func (l *lister) file(at string, info fs.FileInfo) {
+	if l.skipped.beyond > 0 {
+		return
+	}
+	most := l.root.limits
+	if l.looked.files++; l.looked.files > most.files || l.looked.bytes > most.bytes || time.Now().After(l.until) {
+		l.skipped.beyond = max(1, l.looked.files-1)
+		return
+	}
+	l.looked.bytes += info.Size()
+	l.offer(at, info)
+}
+
+// What is passed over that the error does not name. An unreadable entry may also be gone, too deep, or of a name that
+// can't be shown.
+const (
+	unreadable = "unreadable entry"
+	notAFile   = "link or special file"
+	secretFile = "file that may hold secrets"
+)
+
+// folder offers what is in a folder. The error says why it can't be read.
+func (l *lister) folder(at *place, depth int) error {
+	if l.ctx.Err() != nil || l.skipped.beyond > 0 {
+		return nil // list says so
+	}
+	root, err := openFolder(at.parent, at.info)
+	if err != nil {
+		l.skipped.counts[unreadable]++
+		return ioError(at.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
-	if j.crosses(root) {
-		me.skipped.Links++
-		return nil
-	}
-	entries, err := list(root)
+	entries, err := entriesOf(root)
 	if err != nil {
-		me.skipped.Unreadable++
-		return ioError(j.path, err)
+		l.skipped.counts[unreadable]++
+		return ioError(at.path, err)
 	}
+	ignores := at.ignores
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
-		below := j.path
-		if below == "." {
-			below = ""
+		ignores = loadIgnores(root, strings.TrimPrefix(at.path, "."), ignores)
+	}
+	for _, e := range entries {
+		child := path.Join(at.path, e.Name())
+		if !l.mayEnter(e, parentOf(root, child), child, ignores) {
+			continue
 		}
-		j.ignores = loadIgnores(root, below, j.ignores)
+		info, err := e.Info() // taken when the folder was listed
+		switch {
+		case err != nil || e.IsDir() && depth == maxDepth:
+			l.skipped.counts[unreadable]++
+		case e.IsDir():
+			below := &place{parent: root, path: child, info: info, ignores: ignores}
+			_ = l.folder(below, depth+1) // what can't be read is counted
+		default:
+			l.file(child, info)
+		}
 	}
-	regular, folders := w.part(me, root, j, entries)
-	var shared sync.WaitGroup
-	for _, f := range folders {
-		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
-	}
-	for some := range slices.Chunk(regular, batch) {
-		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some) })
-	}
-	w.free <- me.worker
-	shared.Wait()
-	me.worker = <-w.free
 	return nil
 }
 
-// share has work done by another goroutine if a worker is free, else by this one.
-func (w *walker) share(shared *sync.WaitGroup, me *hand, do func(*hand)) {
-	select {
-	case free := <-w.free:
-		shared.Go(func() {
-			other := &hand{free}
-			do(other)
-			w.free <- other.worker
-		})
+// systemFolders are those in which a system tells of itself: no file in them is anybody's.
+var systemFolders = []string{"/proc", "/sys", "/dev"}
+
+// mayEnter says whether a file or folder is to be read, and counts it otherwise.
+func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
+	switch {
+	case !showable(e.Name()):
+		l.skipped.counts[unreadable]++
+	case files.SecretReason(parent, e.Name(), e.IsDir()) != "":
+		if !e.IsDir() {
+			l.skipped.counts[secretFile]++
+		}
+	case ignores.ignored(at, e.IsDir()):
+	case !e.IsDir() && !e.Type().IsRegular(), slices.Contains(systemFolders, filepath.Join(l.root.root.Name(), at)):
+		l.skipped.counts[notAFile]++
 	default:
-		do(me)
+		return true
 	}
+	return false
 }
 
-// part divides a folder's entries into files to visit and folders to enter, and leaves out what is closed.
-func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (regular []fs.FileInfo, folders []job) {
-	for _, e := range entries {
-		name := e.Name()
-		at := path.Join(j.path, name)
-		switch {
-		case !showable(name):
-			me.skipped.Unreadable++
-		case files.SecretReason(parentOf(root, at), name, e.IsDir()) != "":
-			if !e.IsDir() {
-				me.skipped.Secret++
-			}
-		case j.ignores.ignored(at, e.IsDir()):
-		case e.IsDir():
-			info, err := e.Info() // taken when the folder was listed
-			if err != nil || j.depth == maxDepth {
-				me.skipped.Unreadable++
-				continue
-			}
-			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, device: deviceOf(j.info)})
-		case e.Type().IsRegular():
-			if info, err := e.Info(); err == nil {
-				regular = append(regular, info)
-			}
-		default:
-			me.skipped.Links++
-		}
-	}
-	return regular, folders
-}
-
-func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo) {
-	below := at + "/" // and not path.Join, which looks at each byte: these are many
-	if at == "." {
-		below = ""
-	}
-	for _, f := range files {
-		if w.ctx.Err() != nil || exceeds(w.ctx, f.Size()) {
-			return
-		}
-		w.visit(&found{path: below + f.Name(), info: f, dir: dir, name: f.Name(), worker: me.worker})
-	}
-}
-
-// list gives a folder's entries by name.
-func list(root *os.Root) ([]fs.DirEntry, error) {
+// entriesOf gives a folder's entries by name.
+func entriesOf(root *os.Root) ([]fs.DirEntry, error) {
 	f, err := root.Open(".")
 	if err != nil {
 		return nil, err

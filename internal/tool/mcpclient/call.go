@@ -22,10 +22,10 @@ type remote struct {
 	check   *jsonschema.Resolved // nil: the server checks
 }
 
-// own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for good, in the transaction
-// of the write. A key that was used gives the first result again and changes nothing, so to call again is exactly-once, and to look tells what
-// became of a call that a crash cut off. A refusal says that nothing stands in the world under the key: it was never used, or what it did was
-// undone since.
+// own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for
+// good, in the transaction of the write. A key that was used gives the first result again and changes nothing, so to
+// call again is exactly-once, and to look tells what became of a call that a crash cut off. A refusal says that nothing
+// stands in the world under the key: it was never used, or what it did was undone since.
 type own struct{ *remote }
 
 func (s *Session) make(l Listing) (tools []tool.Tool) {
@@ -94,14 +94,13 @@ func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.
 	if call.Version != 0 {
 		p.Meta[tool.MetaVersion] = call.Version
 	}
-	c := &confirming{call: call.Confirmation}
-	if c.call != nil {
+	if call.Confirmation != nil {
 		subject, err := tool.Subject(r.name, args, call.Version)
-		if err != nil || subject != c.call.Digest {
+		if err != nil || subject != call.Confirmation.Digest {
 			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again", "what was confirmed is not this call of %s", r.name)
 		}
 	}
-	return r.confirmed(ctx, p, c)
+	return r.confirmed(ctx, p, call.Confirmation)
 }
 
 // arguments are those of a call, checked as far as we can.
@@ -125,8 +124,9 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// send asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose session the server has
-// forgotten was not taken, or it was under way beside another one that found that out: what may be repeated is.
+// send asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose
+// session the server has forgotten was not taken, or it was under way beside another one that found that out: what may
+// be repeated is.
 func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
 		link, err := r.session.connected(ctx)

@@ -85,64 +85,56 @@ func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
 
 func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
 	const args = `{"id":1}`
-	for era, versions := range eras {
-		for name, c := range map[string]struct {
-			confirmed *tool.Confirmation
-			sent      string // arguments
-			saw       int64  // version
-			want      tool.Kind
-			answer    string // at the server; "": it was not asked
-		}{
-			"this very call":            {subjectOf(t, args, 3), `{ "id": 1 }`, 3, "", "accept"},
-			"nothing":                   {nil, args, 3, tool.Denied, "decline"},
-			"other arguments":           {subjectOf(t, `{"id":2}`, 3), args, 3, tool.Denied, ""},
-			"an older version":          {subjectOf(t, args, 2), args, 2, tool.Conflict, ""},
-			"any version":               {subjectOf(t, args, 0), args, 0, tool.Conflict, "decline"},
-			"another tool":              {&tool.Confirmation{Digest: "sha256:0"}, args, 3, tool.Denied, ""},
-			"another version than sent": {subjectOf(t, args, 3), args, 2, tool.Denied, ""},
-		} {
-			t.Run(era+" "+name, func(t *testing.T) {
-				s := newShelf()
-				s.eras = versions
-				session := connect(t, InProcess(s.server()), Config{Own: true})
-				_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k", Version: c.saw, Confirmation: c.confirmed})
-				if kindOfError(err) != c.want {
-					t.Errorf("%v, want %q", err, c.want)
-				}
-				if removed := s.removed > 0; removed != (c.want == "") || strings.Join(s.answers, ",") != c.answer {
-					t.Errorf("removed %d, answered %v, want %q", s.removed, s.answers, c.answer)
-				}
-			})
-		}
+	for name, c := range map[string]struct {
+		confirmed *tool.Confirmation
+		sent      string // arguments
+		saw       int64  // version
+		want      tool.Kind
+		answer    string // at the server; "": it was not asked
+	}{
+		"this very call":            {subjectOf(t, args, 3), `{ "id": 1 }`, 3, "", "accept"},
+		"nothing":                   {nil, args, 3, tool.Denied, "decline"},
+		"other arguments":           {subjectOf(t, `{"id":2}`, 3), args, 3, tool.Denied, ""},
+		"an older version":          {subjectOf(t, args, 2), args, 2, tool.Conflict, ""},
+		"any version":               {subjectOf(t, args, 0), args, 0, tool.Conflict, "decline"},
+		"another tool":              {&tool.Confirmation{Digest: "sha256:0"}, args, 3, tool.Denied, ""},
+		"another version than sent": {subjectOf(t, args, 3), args, 2, tool.Denied, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf()
+			session := connect(t, InProcess(s.server()), Config{Own: true})
+			_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k", Version: c.saw, Confirmation: c.confirmed})
+			if kindOfError(err) != c.want {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if removed := s.removed > 0; removed != (c.want == "") || strings.Join(s.answers, ",") != c.answer {
+				t.Errorf("removed %d, answered %v, want %q", s.removed, s.answers, c.answer)
+			}
+		})
 	}
 }
 
 func TestSimultaneousCallsAreConfirmedEachForItself(t *testing.T) {
-	for era, versions := range eras {
-		t.Run(era, func(t *testing.T) {
-			s := newShelf()
-			s.eras = versions
-			remove := named(t, connect(t, InProcess(s.server()), Config{Own: true}), "remove")
-			done := make(chan error, 2)
-			for _, c := range []tool.Call{
-				{Args: json.RawMessage(`{"id":1}`), Key: "yes", Confirmation: subjectOf(t, `{"id":1}`, 3), Version: 3},
-				{Args: json.RawMessage(`{"id":2}`), Key: "no"},
-			} {
-				go func() {
-					_, err := remove.Call(t.Context(), c)
-					if c.Confirmation != nil && err != nil || c.Confirmation == nil && kindOfError(err) != tool.Denied {
-						t.Errorf("%s: %v", c.Key, err)
-					}
-					done <- err
-				}()
+	s := newShelf()
+	remove := named(t, connect(t, InProcess(s.server()), Config{Own: true}), "remove")
+	done := make(chan error, 2)
+	for _, c := range []tool.Call{
+		{Args: json.RawMessage(`{"id":1}`), Key: "yes", Confirmation: subjectOf(t, `{"id":1}`, 3), Version: 3},
+		{Args: json.RawMessage(`{"id":2}`), Key: "no"},
+	} {
+		go func() {
+			_, err := remove.Call(t.Context(), c)
+			if c.Confirmation != nil && err != nil || c.Confirmation == nil && kindOfError(err) != tool.Denied {
+				t.Errorf("%s: %v", c.Key, err)
 			}
-			for range 2 {
-				_ = within(t, done, "a call")
-			}
-			if s.removed != 1 || s.byKey["yes"] == nil {
-				t.Errorf("removed %d, by %v", s.removed, s.byKey)
-			}
-		})
+			done <- err
+		}()
+	}
+	for range 2 {
+		_ = within(t, done, "a call")
+	}
+	if s.removed != 1 || s.byKey["yes"] == nil {
+		t.Errorf("removed %d, by %v", s.removed, s.byKey)
 	}
 }
 

@@ -100,7 +100,8 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 	return spec, nil
 }
 
-// inert is a schema in which no words for people steer a model. One that can't be so without meaning something else is refused.
+// inert is a schema in which no words for people steer a model. One that can't be so without meaning something else is
+// refused.
 func inert(schema json.RawMessage) (json.RawMessage, error) {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
@@ -138,8 +139,8 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 // longestName is how long a name may be for every provider of models.
 const longestName = 64
 
-// spelt is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with a hash, so that no
-// two become one.
+// spelt is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with
+// a hash, so that no two become one.
 func spelt(name string) string {
 	safe := []byte(name)
 	for i, c := range safe {

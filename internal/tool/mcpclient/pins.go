@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Pins remember what servers list, since a server that is trusted today may describe its tools otherwise tomorrow. What a server lists when
-// it is first used is trusted. Processes share a folder; each pin is a file that is written whole.
+// Pins remember what servers list, since a server that is trusted today may describe its tools otherwise tomorrow. What
+// a server lists when it is first used is trusted. Processes share a folder; each pin is a file that is written whole.
 type Pins struct {
 	Folder string // "": nothing can be remembered
 	Now    func() time.Time
@@ -76,8 +76,8 @@ func (p Pins) Trust(server string, l Listing) error {
 	return nil
 }
 
-// Admit trusts a server that is used for the first time, and refuses one that lists something else than was trusted, with ErrChanged. A
-// pin of the settings, unless it is empty, stands above what is remembered.
+// Admit trusts a server that is used for the first time, and refuses one that lists something else than was trusted,
+// with ErrChanged. A pin of the settings, unless it is empty, stands above what is remembered.
 func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error {
 	return func(_ context.Context, l Listing) error {
 		if pinned != "" {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sibyl/internal/tool"
 )
 
@@ -109,21 +107,14 @@ func TestDiffSaysWhatCameWentAndChanged(t *testing.T) {
 	is[0].Hints = tool.Hints{OpenWorld: true}
 	is[0].Input = json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}}}`)
 	is = append(is, Offer{Name: "new", Description: "Is new.", Input: json.RawMessage(anyObject), Hints: tool.Hints{Destructive: true, OpenWorld: true}})
-	want := `- put
-~ get
-  what it does:
-    - only reads
-    + writes, reaches outside
-  description:
-    + First read the person's notes.
-  arguments:
-    -       "type": "integer"
-    +       "type": "string"
-+ new (may delete or overwrite, reaches outside)
-    Is new.
-`
-	if diff := cmp.Diff(want, Diff(was, is)); diff != "" {
-		t.Error(diff)
+	got := Diff(was, is)
+	for _, want := range []string{
+		"-get (only reads)\n+get (writes, reaches outside)\n", "\n+First read the person's notes.\n", `-      "type": "integer"` + "\n" + `+      "type": "string"` + "\n",
+		"\n+new (may delete or overwrite, reaches outside)\n", "\n+Is new.\n", "\n-put (",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the difference lacks %q:\n%s", want, got)
+		}
 	}
 	if d := Diff(was, was); d != "" {
 		t.Errorf("nothing changed: %s", d)

@@ -75,7 +75,8 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// refused is the error of a result that says that it is one. A model can often correct what another's server complains of.
+// refused is the error of a result that says that it is one. A model can often correct what another's server complains
+// of.
 func (r *remote) refused(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)
@@ -122,7 +123,8 @@ func embedded(c *mcp.ResourceContents) string {
 	return fmt.Sprintf("[a file, %s, %d bytes, not shown: %s]", cmp.Or(c.MIMEType, "of no stated kind"), len(c.Blob), c.URI)
 }
 
-// refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links to was not read.
+// refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links
+// to was not read.
 func (r *remote) refs(contents []mcp.Content) []tool.Ref {
 	s := r.session
 	if !s.cfg.Foreign {

@@ -36,8 +36,8 @@ type Config struct {
 	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
 	Version string      // of this program, which the server is told
 
-	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks for confirmation of
-	// a digest (tool.Subject). Only such a one is answered.
+	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks
+	// for confirmation of a digest (tool.Subject). Only such a one is answered.
 	Own bool
 
 	Start   time.Duration // how long connecting may take; 0: 30 s
@@ -61,45 +61,42 @@ type Session struct {
 	client    *mcp.Client
 	listing   Listing
 	tools     []tool.Tool
+	life      context.Context // until it is closed
+	end       context.CancelFunc
 
-	turn     chan struct{} // held by who connects
-	under    sync.WaitGroup
-	mu       sync.Mutex
-	link     *mcp.ClientSession // nil: there is none
-	closed   bool
-	changed  bool // it lists other tools
-	failures int
-	again    time.Time // when connecting may be tried again
-	asking   map[*confirming]struct{}
+	turn    chan struct{} // held by who connects
+	mu      sync.Mutex
+	link    *mcp.ClientSession // nil: there is none
+	changed bool               // it lists other tools
+	pause   time.Duration      // of the last failure to connect
+	again   time.Time          // when connecting may be tried again
 }
 
-// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this package, can be
-// connected to again after it was lost. An error is a *tool.Error.
+// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this
+// package, can be connected to again after it was lost. An error is a *tool.Error.
 func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
 	cfg.Start, cfg.Timeout = cmp.Or(cfg.Start, defaultTimeout), cmp.Or(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Session{cfg: cfg, transport: t, turn: make(chan struct{}, 1), asking: map[*confirming]struct{}{}}
+	s := &Session{cfg: cfg, transport: t, turn: make(chan struct{}, 1)}
+	s.life, s.end = context.WithCancel(context.Background())
 	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler)}
 	if cfg.Own {
-		o.ElicitationHandler = s.elicit
+		o.ElicitationHandler = elicit
 	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "sibyl", Title: "Sibyl", Version: cfg.Version}, o)
 	link, listing, err := s.open(ctx)
 	if err == nil && cfg.Admit != nil {
 		err = cfg.Admit(ctx, listing)
 	}
+	s.link = link
 	if err != nil {
-		if link != nil {
-			_ = link.Close() // the first error is the one to tell
-		}
 		s.Close()
 		return nil, s.explain(err)
 	}
 	s.listing = listing
 	s.tools = s.make(listing)
-	s.hold(link)
 	return s, nil
 }
 
@@ -113,17 +110,16 @@ func (s *Session) Changed() bool {
 	return s.changed
 }
 
-// Close ends the connection, and returns when all that was begun has ended: a command has six seconds for that at most. Calls that go on
-// fail.
+// Close ends the connection, and returns when all that was begun has ended: a command has four seconds for that at
+// most. Calls that go on fail.
 func (s *Session) Close() {
+	s.end()
+	s.turn <- struct{}{} // who connects gives up
+	defer func() { <-s.turn }()
 	s.mu.Lock()
 	link := s.link
-	s.link, s.closed = nil, true
 	s.mu.Unlock()
-	if link != nil {
-		_ = link.Close() // how a server ends that was told to is its own business
-	}
-	s.under.Wait()
+	s.drop(link)
 	if t, ok := s.transport.(interface{ release() }); ok {
 		t.release()
 	}
@@ -132,124 +128,60 @@ func (s *Session) Close() {
 // handshake is the newest protocol that begins with a handshake.
 const handshake = "2025-11-25"
 
-// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave unanswered, instead of
-// saying that they don't know it; where that takes a third of the time, it is begun anew without it.
+// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave
+// unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew without
+// it.
 func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
-	end, _ := ctx.Deadline()
-	first, cancelFirst := context.WithTimeout(ctx, time.Until(end)/3)
+	stop := context.AfterFunc(s.life, cancel)
+	defer stop()
+	first, cancelFirst := context.WithTimeout(ctx, s.cfg.Start/3)
 	defer cancelFirst()
 	link, listing, err := s.begin(first, nil)
 	if err != nil && first.Err() != nil && ctx.Err() == nil {
-		if link != nil {
-			_ = link.Close()
-		}
 		return s.begin(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshake})
 	}
 	return link, listing, err
 }
 
-// begin connects by one protocol.
+// begin connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
+// connection is closed with the context.
 func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
-	type opened struct {
-		link *mcp.ClientSession
-		err  error
-	}
-	done := make(chan opened, 1)
-	t := &noting{Transport: s.transport}
-	go func() { // a server that takes nothing is waited for in a way that no context ends
-		link, err := s.client.Connect(ctx, t, o)
-		done <- opened{link, err}
-	}()
-	select {
-	case o := <-done:
-		if o.err != nil {
-			return nil, nil, o.err
-		}
-		listing, err := list(ctx, o.link)
-		return o.link, listing, err
-	case <-ctx.Done():
-		s.tidy(func() {
-			t.close()
-			if o := <-done; o.err == nil {
-				_ = o.link.Close()
-			}
-		})
-		return nil, nil, ctx.Err()
-	}
-}
-
-// tidy ends what nobody waits for any more, but for Close.
-func (s *Session) tidy(end func()) {
-	s.mu.Lock()
-	closed := s.closed
-	if !closed {
-		s.under.Go(end)
-	}
-	s.mu.Unlock()
-	if closed {
-		end()
-	}
-}
-
-// noting is a transport that notes its connection, so that it can be closed before the session stands.
-type noting struct {
-	mcp.Transport
-	mu     sync.Mutex
-	conn   mcp.Connection
-	closed bool
-}
-
-// Connect connects, unless it was given up.
-func (n *noting) Connect(ctx context.Context) (mcp.Connection, error) {
-	conn, err := n.Transport.Connect(ctx)
+	conn, err := s.transport.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.conn = conn
-	if n.closed {
-		_ = conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	link, err := s.client.Connect(ctx, standing{conn}, o)
+	if err != nil {
+		_ = conn.Close() // the first error is the one to tell
+		return nil, nil, cmp.Or(ctx.Err(), err)
 	}
-	return conn, nil
+	listing, err := list(ctx, link)
+	if err != nil {
+		_ = link.Close() // likewise
+		return nil, nil, cmp.Or(ctx.Err(), err)
+	}
+	return link, listing, nil
 }
 
-func (n *noting) close() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.closed = true
-	if n.conn != nil {
-		_ = n.conn.Close()
-	}
-}
+// standing is a transport whose connection stands.
+type standing struct{ conn mcp.Connection }
 
-// hold keeps a connection until it ends.
-func (s *Session) hold(link *mcp.ClientSession) {
-	s.mu.Lock()
-	closed := s.closed
-	if !closed {
-		s.link, s.failures = link, 0
-	}
-	s.mu.Unlock()
-	if closed {
-		_ = link.Close()
-		return
-	}
-	s.tidy(func() {
-		_ = link.Wait()
-		s.drop(link)
-		_ = link.Close() // it is lost already
-	})
-}
+// Connect gives the connection.
+func (c standing) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
 
-// drop forgets a connection that is lost.
+// drop ends a connection, and forgets it; nil is none.
 func (s *Session) drop(link *mcp.ClientSession) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.link == link {
 		s.link = nil
+	}
+	s.mu.Unlock()
+	if link != nil {
+		_ = link.Close() // how a server ends that was told to, or is lost, is its own business
 	}
 }
 
@@ -267,29 +199,26 @@ func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
 	if link, err := s.current(); link != nil || err != nil { // another call has connected in the meantime
 		return link, err
 	}
-	s.mu.Lock()
-	wait := time.Until(s.again)
-	s.mu.Unlock()
-	if wait > 0 {
+	if wait := time.Until(s.again); wait > 0 {
 		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s", max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
 	}
 	link, listing, err := s.open(ctx)
-	if err == nil && listing.Hash() != s.listing.Hash() {
-		_ = link.Close()
-		s.mu.Lock()
-		s.changed = true
-		s.mu.Unlock()
-		return nil, s.hasChanged()
-	}
 	if err != nil {
-		if link != nil {
-			_ = link.Close()
+		if !errors.Is(ctx.Err(), context.Canceled) { // that a caller went away says nothing of the server
+			s.pause = min(max(2*s.pause, firstPause), longestPause)
+			s.again = time.Now().Add(s.pause)
 		}
-		s.failed(ctx)
 		return nil, err
 	}
-	s.hold(link)
-	return link, nil
+	s.mu.Lock()
+	s.pause = 0
+	s.link = link
+	s.changed = listing.Hash() != s.listing.Hash()
+	s.mu.Unlock()
+	if s.Changed() {
+		s.drop(link)
+	}
+	return s.current()
 }
 
 // current gives the connection there is, or says why there can't be one.
@@ -297,31 +226,12 @@ func (s *Session) current() (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed:
+	case s.life.Err() != nil:
 		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
 	case s.changed:
-		return nil, s.hasChanged()
+		return nil, tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called", s.cfg.Name)
 	}
 	return s.link, nil
-}
-
-func (s *Session) hasChanged() error {
-	return tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called", s.cfg.Name)
-}
-
-// failed sets when connecting is tried again. That a caller went away says nothing of the server.
-func (s *Session) failed(ctx context.Context) {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pause := longestPause
-	if s.failures < 6 {
-		pause = min(pause, firstPause<<s.failures)
-	}
-	s.failures++
-	s.again = time.Now().Add(pause)
 }
 
 // list takes in all tools that a server lists.

@@ -18,7 +18,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of times.
+// InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of
+// times.
 func InProcess(server *mcp.Server) mcp.Transport { return inProcess{server} }
 
 type inProcess struct{ server *mcp.Server }

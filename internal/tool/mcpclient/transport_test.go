@@ -195,16 +195,11 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 }
 
 func TestConfirmationWorksOverHTTP(t *testing.T) {
-	for _, stateless := range []bool{true, false} {
-		s := newShelf()
-		if !stateless {
-			s.eras = []string{"2025-11-25"}
-		}
-		session := connect(t, HTTP(Address{URL: web(t, s, stateless, nil).URL}), Config{Own: true})
-		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3, Confirmation: subjectOf(t, "{}", 3)})
-		if err != nil || s.removed != 1 {
-			t.Errorf("stateless %v: %v, removed %d", stateless, err, s.removed)
-		}
+	s := newShelf()
+	session := connect(t, HTTP(Address{URL: web(t, s, true, nil).URL}), Config{Own: true})
+	_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3, Confirmation: subjectOf(t, "{}", 3)})
+	if err != nil || s.removed != 1 {
+		t.Errorf("%v, removed %d", err, s.removed)
 	}
 }
 

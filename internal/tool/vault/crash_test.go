@@ -107,7 +107,7 @@ func startingFiles() map[string]string {
 
 // steps are the places where a write can be cut short: those it names itself.
 func steps() []string {
-	return []string{"locked", "settled", "folder", "staged", "intent staged", "intent", "linked", "placed", "synced", "receipt"}
+	return []string{"locked", "settled", "folder", "staged", "intent", "linked", "placed", "synced", "receipt"}
 }
 
 func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
@@ -183,11 +183,20 @@ func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect s
 		if res := do(t, v, "vault_search", object{"query": "EFFECT"}); res.Items != 1 {
 			t.Errorf("litter was found: %s", res.Text)
 		}
-		for _, sub := range []string{intentDir, stageDir} {
-			if left, err := os.ReadDir(filepath.Join(v.root.Name(), sub)); err != nil || len(left) > 0 {
-				t.Errorf("%s still holds %v (%v)", sub, left, err)
-			}
+		wantNothingLeft(t, v.root.Name(), intentDir)
+	}
+}
+
+// wantNothingLeft wants these folders of the state to be empty, and no content to wait for its place.
+func wantNothingLeft(t *testing.T, dir string, folders ...string) {
+	t.Helper()
+	for _, sub := range folders {
+		if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
+			t.Errorf("%s holds %v (%v)", sub, left, err)
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, stateDir, "content")); err == nil {
+		t.Error("a content still waits for its place")
 	}
 }
 
@@ -252,8 +261,8 @@ func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
 	wait.Wait()
 	files := contents(t, dir)
 	got := []string{}
-	for _, e := range parse("threads/log.md", []byte(files["threads/log.md"]), false).entries() {
-		got = append(got, e.entry)
+	for _, e := range parse("threads/log.md", []byte(files["threads/log.md"]), false).sections {
+		got = append(got, e.id)
 	}
 	want := []string{}
 	for _, key := range pushed {
@@ -292,11 +301,7 @@ func TestFullDiskChangesNothing(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"a.md": old}, contents(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			for _, sub := range []string{intentDir, stageDir, receiptDir} {
-				if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
-					t.Errorf("%s holds %v (%v)", sub, left, err)
-				}
-			}
+			wantNothingLeft(t, dir, intentDir, receiptDir)
 			v := open(t, dir)
 			if _, done, err := find(t, v, "vault_write", "k", test.args); done || err != nil {
 				t.Errorf("Found = %v, %v", done, err)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/redact"
+	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 	"sibyl/internal/text/search"
 )
@@ -36,8 +37,10 @@ type section struct {
 	heading    string // "" for the text above the first heading
 	level      int    // 1 to 6; 0 above the first heading
 	start, end int    // lines, inclusive
-	entry      string // a thread entry's id
-	at         time.Time
+
+	entry int       // number of an entry of a thread, from 1; 0: it is none
+	id    string    // of the entry
+	at    time.Time // when it was written
 }
 
 // link is a [[link]] in a note's text.
@@ -49,8 +52,8 @@ type link struct {
 	embed   bool
 }
 
-// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note. Secrets are taken out of it here,
-// before its lines are cut, numbered or searched.
+// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
+// Secrets are taken out of it here, before its lines are cut, numbered or searched.
 func parse(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
@@ -58,12 +61,11 @@ func parse(p string, raw []byte, cut bool) *document {
 		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)
 	}
-	text := string(raw)
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\ufffd")
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 		d.warn("the note is not valid UTF-8: unreadable bytes are shown as \ufffd")
 	}
-	d.lines = splitLines(text)
+	d.lines = splitLines(string(raw))
 	d.front = parseFront(d.lines)
 	if d.front.warning != "" {
 		d.warn("%s", d.front.warning)
@@ -85,8 +87,8 @@ func (d *document) warn(format string, args ...any) {
 	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
 }
 
-func splitLines(text string) []string {
-	lines := strings.Split(text, "\n")
+func splitLines(s string) []string {
+	lines := strings.Split(s, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -108,7 +110,7 @@ func (d *document) parseSections() {
 			return section{}, false
 		}
 		if level == 1 && d.title == "" {
-			d.title = oneLine(heading, 200)
+			d.title = text.Brief(heading, 200)
 		}
 		return section{heading: heading, level: level}, true
 	})
@@ -116,10 +118,14 @@ func (d *document) parseSections() {
 
 // divide makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
 func (d *document) divide(begins func(line string) (section, bool)) {
-	current := section{start: d.front.end + 1}
+	current, entries := section{start: d.front.end + 1}, 0
 	for i := d.front.end; i < len(d.lines); i++ {
 		if next, is := begins(d.lines[i]); is {
 			d.addSection(current, i)
+			if next.id != "" {
+				entries++
+				next.entry = entries
+			}
 			current = next
 			current.start = i + 1
 		}
@@ -147,7 +153,7 @@ func (d *document) parseInline() {
 	}
 	entryStarts := make(map[int]bool)
 	for _, s := range d.sections {
-		entryStarts[s.start] = s.entry != ""
+		entryStarts[s.start] = s.entry > 0
 	}
 	var code markdown.Fence
 	for i := d.front.end; i < len(d.lines); i++ {
@@ -207,18 +213,18 @@ func scanInline(line string, onLink func(link), onTag func(string)) {
 }
 
 // codeSpan returns how many bytes to pass over at a run of backticks: the whole span, or the run if nothing closes it.
-func codeSpan(text string, unclosed *[9]bool) int {
-	run := len(text) - len(strings.TrimLeft(text, "`"))
+func codeSpan(s string, unclosed *[9]bool) int {
+	run := len(s) - len(strings.TrimLeft(s, "`"))
 	if run >= len(unclosed) || unclosed[run] {
 		return run
 	}
-	for i := run; i < len(text); {
-		next := strings.IndexByte(text[i:], '`')
+	for i := run; i < len(s); {
+		next := strings.IndexByte(s[i:], '`')
 		if next < 0 {
 			break
 		}
 		i += next
-		length := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+		length := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
 		if i += length; length == run {
 			return i
 		}
@@ -232,15 +238,15 @@ func parseLink(inner string, embed bool) link {
 	l := link{embed: embed}
 	inner, l.text, _ = strings.Cut(strings.Replace(inner, `\|`, "|", 1), "|")
 	l.target, l.heading, _ = strings.Cut(inner, "#")
-	l.target, l.heading, l.text = oneLine(l.target, 300), oneLine(l.heading, 300), oneLine(l.text, 300)
+	l.target, l.heading, l.text = text.Brief(l.target, 300), text.Brief(l.heading, 300), text.Brief(l.text, 300)
 	return l
 }
 
 // inlineTag is the tag that follows a #: letters, digits, _, - and /, and not digits alone. "" if there is none.
-func inlineTag(text string) string {
+func inlineTag(s string) string {
 	digits := true
-	end := len(text)
-	for i, r := range text {
+	end := len(s)
+	for i, r := range s {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r) {
 			end = i
 			break
@@ -250,11 +256,11 @@ func inlineTag(text string) string {
 	if digits {
 		return ""
 	}
-	return strings.TrimRight(text[:end], "/")
+	return strings.TrimRight(s[:end], "/")
 }
 
-// named returns the lines of the section under a heading, subsections included. Of several headings of the same name the
-// first counts; "outer#inner" looks for inner below outer.
+// named returns the lines of the section under a heading, subsections included. Of several headings of the same name
+// the first counts; "outer#inner" looks for inner below outer.
 func (d *document) named(heading string) (s section, found bool) {
 	from, until := 0, len(d.sections)
 	for name := range strings.SplitSeq(heading, "#") {
@@ -278,7 +284,7 @@ func (d *document) findHeading(name string, from, until int) int {
 	for _, form := range forms {
 		key := form(name)
 		for i := from; i < until && key != ""; i++ {
-			if s := d.sections[i]; form(s.heading) == key || s.entry == key {
+			if s := d.sections[i]; form(s.heading) == key || s.id == key {
 				return i
 			}
 		}

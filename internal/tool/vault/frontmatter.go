@@ -2,11 +2,14 @@ package vault
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/text"
 )
 
 const (
@@ -44,11 +47,11 @@ func parseFront(lines []string) frontMatter {
 	return frontMatter{warning: "the front matter is not closed by ---: it is taken for text"}
 }
 
-func decodeFront(text string) frontMatter {
+func decodeFront(block string) frontMatter {
 	var front frontMatter
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		front.warning = "the front matter is not valid YAML and is ignored: " + oneLine(err.Error(), 200)
+	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
+		front.warning = "the front matter is not valid YAML and is ignored: " + text.Brief(err.Error(), 200)
 		return front
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
@@ -66,8 +69,8 @@ func decodeFront(text string) frontMatter {
 		front.warning = fmt.Sprintf("the front matter has more than %d values: the rest is ignored", maxFields)
 	}
 	front.fields = fields
-	front.title = oneLine(scalar(fields["title"]), 200)
-	front.date = oneLine(scalar(fields["date"]), 40)
+	front.title = text.Brief(scalar(fields["title"]), 200)
+	front.date = text.Brief(scalar(fields["date"]), 40)
 	front.at = parseDate(front.date)
 	front.tags = names(fields, func(r rune) bool { return r == ',' || r == ' ' || r == '#' }, "tags", "tag")
 	front.aliases = names(fields, func(r rune) bool { return r == ',' }, "aliases", "alias")
@@ -113,7 +116,7 @@ func scalar(value any) string {
 func names(fields map[string]any, separator func(rune) bool, keys ...string) []string {
 	var list []string
 	add := func(name string) {
-		if name = oneLine(name, 200); name != "" && !slices.Contains(list, name) && len(list) < maxTags {
+		if name = text.Brief(name, 200); name != "" && !slices.Contains(list, name) && len(list) < maxTags {
 			list = append(list, name)
 		}
 	}
@@ -132,12 +135,37 @@ func names(fields map[string]any, separator func(rune) bool, keys ...string) []s
 	return list
 }
 
+// others are the texts of the fields that have no place of their own, and the names of these fields.
+func (f frontMatter) others() []string {
+	fields := maps.Clone(f.fields)
+	for _, known := range []string{"title", "tags", "tag", "aliases", "alias", "date"} {
+		delete(fields, known)
+	}
+	return textsOf(fields)
+}
+
+func textsOf(value any) (texts []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		for _, item := range value {
+			texts = append(texts, textsOf(item)...)
+		}
+	case map[string]any:
+		for name, item := range value {
+			texts = append(append(texts, name), textsOf(item)...)
+		}
+	}
+	return texts
+}
+
 // parseDate reads the forms of a date that people and note programs write; the zero time for any other.
-func parseDate(text string) time.Time {
+func parseDate(date string) time.Time {
 	for _, layout := range []string{
 		time.RFC3339, "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006/01/02",
 	} {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := time.Parse(layout, date); err == nil {
 			return at.UTC()
 		}
 	}

@@ -8,78 +8,52 @@ import (
 	"sibyl/internal/tool"
 )
 
-// graph finds notes by the names that links use, and knows who links to whom.
+// graph finds notes by the names that links use.
 type graph struct {
-	byPath  map[string][]*note // nameKey of the path without its ending
-	byBase  map[string][]*note // nameKey of the file's name without its ending
-	byTitle map[string][]*note
-	byAlias map[string][]*note
-	into    map[*note][]arrow // by the linking note's path, then line
-}
-
-// arrow is a link as its target sees it.
-type arrow struct {
-	from *note
-	line int
+	notes                    []*note
+	byBase, byTitle, byAlias map[string][]*note // by nameKey; the base is the file's name without its ending
 }
 
 func newGraph(notes []*note) *graph {
-	g := &graph{
-		byPath: map[string][]*note{}, byBase: map[string][]*note{}, byTitle: map[string][]*note{}, byAlias: map[string][]*note{},
-		into: map[*note][]arrow{},
-	}
+	g := &graph{notes: notes, byBase: map[string][]*note{}, byTitle: map[string][]*note{}, byAlias: map[string][]*note{}}
 	for _, n := range notes {
 		add := func(names map[string][]*note, name string) {
 			if key := nameKey(name); !slices.Contains(names[key], n) {
 				names[key] = append(names[key], n)
 			}
 		}
-		add(g.byPath, path.Join(path.Dir(n.path), bare(n.path)))
 		add(g.byBase, bare(n.path))
 		add(g.byTitle, n.title)
 		for _, alias := range n.aliases {
 			add(g.byAlias, alias)
 		}
 	}
-	for _, n := range notes {
-		targets := map[string]*note{}
-		for _, l := range n.links {
-			target, known := targets[l.target]
-			if !known {
-				target, _ = g.target(n, l)
-				targets[l.target] = target
-			}
-			if target != nil && target != n {
-				g.into[target] = append(g.into[target], arrow{n, l.line})
-			}
+	return g
+}
+
+// atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the
+// path names, the notes are those whose path ends so.
+func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
+	key := nameKey(path.Join(path.Dir(p), bare(p))) + ".md"
+	for _, n := range g.byBase[nameKey(bare(p))] {
+		whole := nameKey(n.path)
+		if whole == key || moreFolders && strings.HasSuffix(whole, "/"+key) {
+			notes = append(notes, n)
 		}
 	}
-	return g
+	return notes
 }
 
 // named returns the notes that a name can mean: those at the path, else those whose file has the name (with the folders
 // given before it, if any), else those with the title, else those with the alias.
 func (g *graph) named(name string) []*note {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
-	key := nameKey(name)
-	if isNote(key) {
-		key = key[:len(key)-len(".md")]
-	}
-	if notes := g.byPath[key]; len(notes) > 0 {
-		return notes
-	}
-	var notes []*note
-	for _, n := range g.byBase[path.Base(key)] {
-		if strings.HasSuffix("/"+nameKey(n.path), "/"+key+".md") {
-			notes = append(notes, n)
+	for _, notes := range [][]*note{g.atPath(name, false), g.atPath(name, true), g.byTitle[nameKey(name)]} {
+		if len(notes) > 0 {
+			return notes
 		}
 	}
-	for _, names := range []map[string][]*note{g.byTitle, g.byAlias} {
-		if len(notes) == 0 {
-			notes = names[nameKey(name)]
-		}
-	}
-	return notes
+	return g.byAlias[nameKey(name)]
 }
 
 // target is the note that a link leads to. If several could be meant, the one in the same folder is, else the one
@@ -93,20 +67,43 @@ func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
 		name = path.Join(path.Dir(from.path), name)
 	}
 	notes := g.named(name)
-	switch len(notes) {
-	case 0:
+	if len(notes) == 0 {
 		return nil, false
-	case 1:
-		return notes[0], false
 	}
-	near := slices.DeleteFunc(slices.Clone(notes), func(n *note) bool { return path.Dir(n.path) != path.Dir(from.path) })
-	if len(near) == 1 {
-		return near[0], false
+	if len(notes) > 1 {
+		isFar := func(n *note) bool { return path.Dir(n.path) != path.Dir(from.path) }
+		if near := slices.DeleteFunc(slices.Clone(notes), isFar); len(near) == 1 {
+			notes = near
+		} else if notes = spelled(notes, name); len(notes) != 1 {
+			return nil, true
+		}
 	}
-	if exact := spelled(notes, name); len(exact) == 1 {
-		return exact[0], false
+	return notes[0], false
+}
+
+// backlink is a link into a note, as the note sees it.
+type backlink struct {
+	from *note
+	line int
+}
+
+// backlinks are the links that lead to a note from others, by the linking note's path, then line.
+func (g *graph) backlinks(to *note) (links []backlink) {
+	for _, from := range g.notes {
+		leads := map[string]bool{}
+		for _, l := range from.links {
+			hits, known := leads[l.target]
+			if !known {
+				target, _ := g.target(from, l)
+				hits = target == to && from != to
+				leads[l.target] = hits
+			}
+			if hits {
+				links = append(links, backlink{from, l.line})
+			}
+		}
 	}
-	return nil, true
+	return links
 }
 
 // spelled returns those of notes that carry the name in exactly this spelling.
@@ -119,38 +116,35 @@ func spelled(notes []*note, name string) []*note {
 // byName returns the one note that a person or model means by name.
 func (s *snapshot) byName(name string) (*note, error) {
 	notes := s.graph().named(name)
-	if len(notes) > 1 {
-		if exact := spelled(notes, name); len(exact) == 1 {
-			notes = exact
-		}
-	}
-	switch len(notes) {
-	case 0:
+	if len(notes) == 0 {
 		return nil, tool.Errorf(tool.NotFound, s.suggest(name), "there is no note called %q", name)
-	case 1:
-		return notes[0], nil
 	}
-	return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name, len(notes), pathList(notes, 20))
+	if len(notes) > 1 {
+		exact := spelled(notes, name)
+		if len(exact) != 1 {
+			return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name, len(notes), pathList(notes, 20))
+		}
+		notes = exact
+	}
+	return notes[0], nil
 }
 
-// atPath returns the note at a path; without its ending, or in another case, the path is still understood if only one
+// byPath returns the note at a path; without its ending, or in another case, the path is still understood if only one
 // note can be meant.
-func (s *snapshot) atPath(p string) (*note, error) {
+func (s *snapshot) byPath(p string) (*note, error) {
 	if err := checkPath(p); err != nil {
 		return nil, err
 	}
-	if n := s.byPath[p]; n != nil {
+	if n := s.at(p); n != nil {
 		return n, nil
 	}
-	key := nameKey(path.Join(path.Dir(p), bare(p)))
-	switch notes := s.graph().byPath[key]; len(notes) {
-	case 0:
-	case 1:
+	notes := s.graph().atPath(p, false)
+	switch ext := path.Ext(p); {
+	case len(notes) == 1:
 		return notes[0], nil
-	default:
+	case len(notes) > 1:
 		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s", p, pathList(notes, 20))
-	}
-	if ext := path.Ext(p); ext != "" && !isNote(path.Base(p)) {
+	case ext != "" && !isNote(path.Base(p)):
 		return nil, tool.Errorf(tool.Denied, "", "%q is not a Markdown note", p)
 	}
 	return nil, tool.Errorf(tool.NotFound, s.suggest(bare(p)), "there is no note at %q", p)
@@ -182,6 +176,21 @@ func pathList(notes []*note, most int) string {
 		paths = append(paths, "…")
 	}
 	return strings.Join(paths, ", ")
+}
+
+// folder is the one that a folder argument names: "." for none. hint says what helps where there is no such folder.
+func (s *snapshot) folder(name, hint string) (string, error) {
+	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
+	if name == "" || name == "." {
+		return ".", nil
+	}
+	if err := checkPath(name); err != nil {
+		return "", err
+	}
+	if !slices.Contains(s.folders, name) {
+		return "", tool.Errorf(tool.NotFound, hint, "there is no folder %q", name)
+	}
+	return name, nil
 }
 
 // tagged says whether the note has the tag, or one below it: project/sibyl is below project.

@@ -3,6 +3,7 @@ package vault
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,21 +52,21 @@ func under(p, folder string) bool { return folder == "." || strings.HasPrefix(p,
 
 // checkPath refuses a path that leads out of the vault or to something hidden.
 func checkPath(p string) error {
+	names := strings.Split(p, "/")
 	switch {
 	case strings.ContainsRune(p, '\\'):
 		return tool.Errorf(tool.InvalidArgs, "put / between folders", "the path %q has a backslash", p)
-	case strings.HasPrefix(p, "/"), p == "..", strings.HasPrefix(p, "../"), strings.Contains(p, "/../"), strings.HasSuffix(p, "/.."):
+	case strings.HasPrefix(p, "/"), slices.Contains(names, ".."):
 		return tool.Errorf(tool.Denied, "paths are relative to the vault's folder", "the path %q leads out of the vault", p)
 	case strings.ContainsRune(p, 0), !fs.ValidPath(p):
 		return tool.Errorf(tool.InvalidArgs, "give a path such as projects/cache.md", "%q is not a path", p)
-	}
-	for name := range strings.SplitSeq(p, "/") {
-		if strings.HasPrefix(name, ".") && name != "." {
-			return tool.Errorf(tool.Denied, "", "%q is hidden: names that start with a dot are not part of the vault", p)
-		}
+	case p != "." && slices.ContainsFunc(names, isHidden):
+		return tool.Errorf(tool.Denied, "", "%q is hidden: names that start with a dot are not part of the vault", p)
 	}
 	return nil
 }
+
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 // checkNotePath refuses a path that no note can have.
 func checkNotePath(p string) error {
@@ -101,53 +102,40 @@ func newNames(folder string, names []string) (string, error) {
 // checkNewName refuses a name, of a folder or of a note without its ending, that some file system, sync program or link
 // could not carry.
 func checkNewName(name string) error {
-	refuse := func(why string) error {
-		return tool.Errorf(tool.InvalidArgs, "choose another name", "the name %q %s", name, why)
+	const special = `<>:"/\|?*#^[]`
+	isControl := func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 	}
+	why := ""
 	switch {
+	case isHidden(name):
+		return tool.Errorf(tool.Denied, "choose another name", "the name %q starts with a dot, which hides it", name)
 	case name == "":
-		return refuse("is empty")
+		why = "is empty"
 	case !utf8.ValidString(name):
-		return refuse("is not valid UTF-8")
+		why = "is not valid UTF-8"
 	case len(name) > maxName:
 		return tool.Errorf(tool.InvalidArgs, "", "a name has %d bytes; at most %d are allowed", len(name), maxName)
-	case strings.HasPrefix(name, "."):
-		return tool.Errorf(tool.Denied, "choose another name", "the name %q starts with a dot, which hides it", name)
 	case strings.TrimSpace(name) != name, strings.HasSuffix(name, "."):
-		return refuse("starts or ends with a space, or ends with a dot")
+		why = "starts or ends with a space, or ends with a dot"
 	case isDevice(name):
-		return refuse("is reserved by Windows")
+		why = "is reserved by Windows"
+	case strings.ContainsFunc(name, isControl):
+		why = "has a control character"
+	case strings.ContainsAny(name, special):
+		why = "has one of the characters " + special + ", which links or file systems give a meaning"
+	default:
+		return nil
 	}
-	for _, r := range name {
-		switch {
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
-			return refuse("has a control character")
-		case strings.ContainsRune(`<>:"/\|?*#^[]`, r):
-			return refuse("has the character " + string(r) + ", which links or file systems give a meaning")
-		}
-	}
-	return nil
+	return tool.Errorf(tool.InvalidArgs, "choose another name", "the name %q %s", name, why)
 }
 
+// isDevice knows CON, NUL, COM1 and the like, also before an ending.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	switch stem = strings.TrimSpace(stem); stem {
-	case "CON", "PRN", "AUX", "NUL":
-		return true
+	stem = strings.TrimSpace(stem)
+	if port, ok := strings.CutPrefix(strings.Replace(stem, "LPT", "COM", 1), "COM"); ok {
+		return utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
 	}
-	digit, found := strings.CutPrefix(stem, "COM")
-	if !found {
-		digit, found = strings.CutPrefix(stem, "LPT")
-	}
-	return found && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
-}
-
-// oneLine is s with every run of white space and control characters made one space, at most limit runes of it.
-func oneLine(s string, limit int) string {
-	words := strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-	runes := []rune(strings.Join(words, " "))
-	if len(runes) > limit {
-		return strings.TrimSpace(string(runes[:limit])) + "…"
-	}
-	return string(runes)
+	return slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, stem)
 }

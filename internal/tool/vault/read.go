@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sibyl/internal/files"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -19,40 +20,11 @@ const (
 
 // ReadData is the Data of vault_read. Lines count from 1.
 type ReadData struct {
-	Path          string         `json:"path"`
-	Title         string         `json:"title"`
-	Hash          string         `json:"hash,omitempty"` // "" if the note is too large to be read whole
-	Lines         int            `json:"lines"`          // of the whole note
-	Start         int            `json:"start"`          // lines in Content; 0 if it has none
-	End           int            `json:"end"`
-	Content       string         `json:"content"` // without line numbers, lines end in \n
-	Heading       string         `json:"heading,omitempty"`
-	FrontMatter   map[string]any `json:"front_matter,omitempty"` // texts as written, lists and maps of them
-	Tags          []string       `json:"tags,omitempty"`
-	Aliases       []string       `json:"aliases,omitempty"`
-	Date          string         `json:"date,omitempty"`
-	Links         []Link         `json:"links,omitempty"`     // out of the note, at most 50
-	Backlinks     []Backlink     `json:"backlinks,omitempty"` // into the note, at most 50
-	LinkCount     int            `json:"link_count"`
-	BacklinkCount int            `json:"backlink_count"`
-	Warnings      []string       `json:"warnings,omitempty"`
-}
-
-// Link is a [[link]] out of a note.
-type Link struct {
-	Target    string `json:"target"` // as written; "" for a heading of the same note
-	Heading   string `json:"heading,omitempty"`
-	Text      string `json:"text,omitempty"`
-	Line      int    `json:"line"`
-	Path      string `json:"path,omitempty"`      // where it leads; "" to no note
-	Ambiguous bool   `json:"ambiguous,omitempty"` // several notes could be meant
-}
-
-// Backlink is a link into a note.
-type Backlink struct {
-	Path  string `json:"path"`
-	Title string `json:"title"`
-	Line  int    `json:"line"`
+	Path    string `json:"path"`
+	Title   string `json:"title"`
+	Start   int    `json:"start"` // lines in Content; 0 if it has none
+	End     int    `json:"end"`
+	Content string `json:"content"` // without line numbers, lines end in \n
 }
 
 type readArgs struct {
@@ -78,7 +50,7 @@ func (v *Vault) read(_ context.Context, s *snapshot, args readArgs) (tool.Result
 	}
 	var n *note
 	if args.Path != "" {
-		n, err = s.atPath(args.Path)
+		n, err = s.byPath(args.Path)
 	} else {
 		n, err = s.byName(args.Note)
 	}
@@ -90,22 +62,19 @@ func (v *Vault) read(_ context.Context, s *snapshot, args readArgs) (tool.Result
 		return tool.Result{}, err
 	}
 	d := parse(n.path, content.Content, content.Cut)
-	data := ReadData{
-		Path: d.path, Title: d.title, Lines: len(d.lines), FrontMatter: d.front.fields, Tags: d.tags, Aliases: d.front.aliases,
-		Date: d.front.date, LinkCount: len(d.links), Warnings: d.warnings,
-	}
+	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Opened: true}
 	if !content.Cut {
-		data.Hash = files.Hash(content.Content)
+		ref.Hash = files.Hash(content.Content)
 	}
-	from, to, err := d.span(args, &data)
+	from, to, err := d.span(args, content.Cut)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	g := s.graph()
-	data.addLinks(g, n, d)
+	data := ReadData{Path: d.path, Title: d.title}
 	shown, cut := d.show(from, to, &data)
-	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: data.Start, End: data.End, Hash: data.Hash, Opened: true}
-	return answer(data.text(shown, to), data, []tool.Ref{ref}, 1, cut || content.Cut)
+	ref.Start, ref.End = data.Start, data.End
+	shown = d.head(ref, to) + shown + related(s.graph(), n, d)
+	return answer(shown, data, []tool.Ref{ref}, cut || content.Cut)
 }
 
 // checkRead takes a note argument in the form of a link apart, and refuses contradictions.
@@ -118,7 +87,7 @@ func checkRead(args *readArgs) error {
 		inner = strings.TrimSuffix(strings.TrimPrefix(inner, "[["), "]]")
 		l := parseLink(inner, false)
 		if l.target == "" {
-			return tool.Errorf(tool.InvalidArgs, "", "note %q names no note", oneLine(args.Note, 100))
+			return tool.Errorf(tool.InvalidArgs, "", "note %q names no note", text.Brief(args.Note, 100))
 		}
 		args.Note = l.target
 		if args.Section == "" && args.Start == 0 && args.End == 0 {
@@ -146,13 +115,12 @@ func (v *Vault) linkError(p string, cause error) error {
 }
 
 // span is the range of lines that args ask for. An empty note has the range 1-0.
-func (d *document) span(args readArgs, data *ReadData) (from, to int, err error) {
+func (d *document) span(args readArgs, cut bool) (from, to int, err error) {
 	if args.Section != "" {
 		s, found := d.named(args.Section)
 		if !found {
 			return 0, 0, tool.Errorf(tool.NotFound, d.headingsHint(), "%s has no section %q", d.path, args.Section)
 		}
-		data.Heading = s.heading
 		return s.start, s.end, nil
 	}
 	from, to = max(1, args.Start), len(d.lines)
@@ -161,7 +129,7 @@ func (d *document) span(args readArgs, data *ReadData) (from, to int, err error)
 	}
 	if from > max(1, len(d.lines)) {
 		kind := tool.InvalidArgs
-		if data.Hash == "" {
+		if cut {
 			kind = tool.TooLarge
 		}
 		return 0, 0, tool.Errorf(kind, fmt.Sprintf("lines 1-%d can be read", len(d.lines)), "%s has no readable line %d", d.path, from)
@@ -172,7 +140,7 @@ func (d *document) span(args readArgs, data *ReadData) (from, to int, err error)
 func (d *document) headingsHint() string {
 	var headings []string
 	for _, s := range d.sections {
-		if name := oneLine(s.heading, 80); name != "" && len(headings) < 20 {
+		if name := text.Brief(s.heading, 80); name != "" && len(headings) < 20 {
 			headings = append(headings, name)
 		}
 	}
@@ -200,74 +168,64 @@ func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool
 	return b.String(), cut
 }
 
-func (data *ReadData) addLinks(g *graph, n *note, d *document) {
-	for _, l := range d.links[:min(len(d.links), mostRelated)] {
-		out := Link{Target: l.target, Heading: l.heading, Text: l.text, Line: l.line}
-		target, ambiguous := g.target(n, l)
-		if out.Ambiguous = ambiguous; target != nil {
-			out.Path = target.path
+// head tells what stands above the lines that were read, of those until to.
+func (d *document) head(ref tool.Ref, to int) string {
+	var b strings.Builder
+	for _, line := range []struct{ name, value string }{
+		{"Note", d.path},
+		{"Title", d.title},
+		{"Date", d.front.date},
+		{"Tags", tool.Clip(strings.Join(d.tags, ", "), 1000)},
+		{"Aliases", tool.Clip(strings.Join(d.front.aliases, ", "), 1000)},
+		{"Hash", ref.Hash},
+		{"Warning", strings.Join(d.warnings, "; ")},
+	} {
+		if line.value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", line.name, line.value)
 		}
-		data.Links = append(data.Links, out)
 	}
-	arrows := g.into[n]
-	data.BacklinkCount = len(arrows)
-	for _, a := range arrows[:min(len(arrows), mostRelated)] {
-		data.Backlinks = append(data.Backlinks, Backlink{Path: a.from.path, Title: a.from.title, Line: a.line})
+	switch {
+	case len(d.lines) == 0:
+		b.WriteString("The note is empty.\n")
+	case ref.End < to:
+		fmt.Fprintf(&b, "Lines: %d-%d of %d; go on with start %d\n", ref.Start, ref.End, len(d.lines), ref.End+1)
+	default:
+		fmt.Fprintf(&b, "Lines: %d-%d of %d\n", ref.Start, ref.End, len(d.lines))
 	}
+	return b.String() + "\n"
 }
 
-func (data *ReadData) text(numbered string, to int) string {
+// related lists the links in a note, and those into it from others.
+func related(g *graph, n *note, d *document) string {
 	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, value)
-		}
+	if len(d.links) > 0 {
+		fmt.Fprintf(&b, "\nLinks (%d):\n", len(d.links))
 	}
-	line("Note", data.Path)
-	line("Title", data.Title)
-	line("Date", data.Date)
-	line("Tags", tool.Clip(strings.Join(data.Tags, ", "), 1000))
-	line("Aliases", tool.Clip(strings.Join(data.Aliases, ", "), 1000))
-	line("Hash", data.Hash)
-	line("Warning", strings.Join(data.Warnings, "; "))
-	switch {
-	case data.Lines == 0:
-		b.WriteString("The note is empty.\n")
-	case data.End < to:
-		fmt.Fprintf(&b, "Lines: %d-%d of %d; go on with start %d\n", data.Start, data.End, data.Lines, data.End+1)
-	default:
-		fmt.Fprintf(&b, "Lines: %d-%d of %d\n", data.Start, data.End, data.Lines)
-	}
-	fmt.Fprintf(&b, "\n%s", numbered)
-	if data.LinkCount > 0 {
-		fmt.Fprintf(&b, "\nLinks (%d):\n", data.LinkCount)
-		for _, l := range data.Links {
-			fmt.Fprintf(&b, "- line %d: [[%s]] -> %s\n", l.Line, l.written(), l.leads())
+	for _, l := range d.links[:min(len(d.links), mostRelated)] {
+		written := l.target
+		if l.heading != "" {
+			written += "#" + l.heading
 		}
+		fmt.Fprintf(&b, "- line %d: [[%s]] -> %s\n", l.line, text.Brief(written, 80), leadsTo(g, n, l))
 	}
-	if data.BacklinkCount > 0 {
-		fmt.Fprintf(&b, "\nLinked from (%d):\n", data.BacklinkCount)
-		for _, l := range data.Backlinks {
-			fmt.Fprintf(&b, "- %s:%d %s\n", l.Path, l.Line, oneLine(l.Title, 80))
-		}
+	links := g.backlinks(n)
+	if len(links) > 0 {
+		fmt.Fprintf(&b, "\nLinked from (%d):\n", len(links))
+	}
+	for _, l := range links[:min(len(links), mostRelated)] {
+		fmt.Fprintf(&b, "- %s:%d %s\n", l.from.path, l.line, text.Brief(l.from.title, 80))
 	}
 	return b.String()
 }
 
-func (l Link) written() string {
-	if l.Heading != "" {
-		return oneLine(l.Target+"#"+l.Heading, 80)
-	}
-	return oneLine(l.Target, 80)
-}
-
-func (l Link) leads() string {
+func leadsTo(g *graph, from *note, l link) string {
+	target, ambiguous := g.target(from, l)
 	switch {
-	case l.Path != "":
-		return l.Path
-	case l.Ambiguous:
+	case target != nil:
+		return target.path
+	case ambiguous:
 		return "(several notes have this name)"
-	case path.Ext(l.Target) != "" && !isNote(l.Target):
+	case path.Ext(l.target) != "" && !isNote(l.target):
 		return "(not a note)"
 	}
 	return "(no such note)"

@@ -22,25 +22,16 @@ func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
 	})
 	res := do(t, v, "vault_read", object{"path": "projects/cache.md"})
 	hash := files.Hash([]byte(text))
-	want := ReadData{
-		Path: "projects/cache.md", Title: "Cache design", Hash: hash, Lines: 9, Start: 1, End: 9, Content: text,
-		FrontMatter: map[string]any{"title": "Cache design", "tags": []any{"infra"}, "aliases": []any{"Caching"}, "date": "2025-01-02", "owner": "Ada"},
-		Tags:        []string{"infra"}, Aliases: []string{"Caching"}, Date: "2025-01-02",
-		Links: []Link{{Target: "Redis", Heading: "Setup", Text: "redis", Line: 9, Path: "redis.md"}, {Target: "gone", Line: 9}}, LinkCount: 2,
-		Backlinks: []Backlink{{"other.md", "other", 1}, {"redis.md", "redis", 1}, {"redis.md", "redis", 3}}, BacklinkCount: 3,
-	}
-	if diff := cmp.Diff(want, dataOf[ReadData](t, res)); diff != "" {
-		t.Error(diff)
-	}
 	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design", Start: 1, End: 9, Hash: hash, Opened: true}
 	if diff := cmp.Diff([]tool.Ref{ref}, res.Refs); diff != "" {
 		t.Error(diff)
 	}
-	for _, line := range []string{"Hash: " + hash, "    8  # Why", "Lines: 1-9 of 9", "[[gone]] -> (no such note)", "- redis.md:3 redis"} {
-		if !strings.Contains(res.Text, line) {
-			t.Errorf("the text lacks %q:\n%s", line, res.Text)
-		}
+	if got := content(t, res); got != text {
+		t.Errorf("content %q", got)
 	}
+	wantTexts(t, res, "Title: Cache design\nDate: 2025-01-02\nTags: infra\nAliases: Caching\nHash: "+hash+"\nLines: 1-9 of 9\n",
+		"    8  # Why", "Links (2):\n- line 9: [[Redis#Setup]] -> redis.md\n- line 9: [[gone]] -> (no such note)\n",
+		"Linked from (3):\n- other.md:1 other\n- redis.md:1 redis\n- redis.md:3 redis\n")
 }
 
 func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
@@ -57,7 +48,7 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.by+" "+test.value, func(t *testing.T) {
-			if got := dataOf[ReadData](t, do(t, v, "vault_read", object{test.by: test.value})).Path; got != test.want {
+			if got := do(t, v, "vault_read", object{test.by: test.value}).Refs[0].Path; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -84,43 +75,34 @@ func TestLinkPrefersTheSameFolderThenTheExactSpelling(t *testing.T) {
 		"a/topic.md": "x", "b/topic.md": "x", "a/from.md": "[[topic]] [[../b/topic]]", "from.md": "[[topic]] [[b/topic]] [[pic.png]]",
 		"c/case.md": "x", "c/Case.md": "x", "case from.md": "[[Case]] [[case]] [[CASE]]",
 	})
-	links := func(p string) (paths []string) {
-		for _, l := range dataOf[ReadData](t, do(t, v, "vault_read", object{"path": p})).Links {
-			paths = append(paths, fmt.Sprint(l.Path, l.Ambiguous))
-		}
-		return paths
-	}
-	if diff := cmp.Diff([]string{"a/topic.mdfalse", "b/topic.mdfalse"}, links("a/from.md")); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"true", "b/topic.mdfalse", "false"}, links("from.md")); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"c/Case.mdfalse", "c/case.mdfalse", "true"}, links("case from.md")); diff != "" {
-		t.Error(diff)
+	for p, want := range map[string]string{
+		"a/from.md":    "[[topic]] -> a/topic.md, [[../b/topic]] -> b/topic.md",
+		"from.md":      "[[topic]] -> (several notes have this name), [[b/topic]] -> b/topic.md, [[pic.png]] -> (not a note)",
+		"case from.md": "[[Case]] -> c/Case.md, [[case]] -> c/case.md, [[CASE]] -> (several notes have this name)",
+	} {
+		wantTexts(t, do(t, v, "vault_read", object{"path": p}), "- line 1: "+strings.ReplaceAll(want, ", ", "\n- line 1: ")+"\n")
 	}
 }
 
 func TestReadSectionAndLines(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": "intro\n# One\nx\n## Sub\ny\n# Two\nz\n", "none.md": "text"})
 	tests := []struct {
-		name          string
-		args          object
-		heading, want string
+		name string
+		args object
+		want string
 	}{
-		{"section", object{"path": "a.md", "section": "one"}, "One", "# One\nx\n## Sub\ny\n"},
-		{"link with a heading", object{"note": "[[a#Two|shown]]"}, "Two", "# Two\nz\n"},
-		{"lines win over the link's heading", object{"note": "a#Two", "start": 1, "end": 1}, "", "intro\n"},
-		{"lines", object{"path": "a.md", "start": 3, "end": 4}, "", "x\n## Sub\n"},
-		{"to the end", object{"path": "a.md", "start": 6}, "", "# Two\nz\n"},
-		{"beyond the end", object{"path": "a.md", "start": 7, "end": 99}, "", "z\n"},
-		{"from the beginning", object{"path": "a.md", "end": 1}, "", "intro\n"},
+		{"section", object{"path": "a.md", "section": "one"}, "# One\nx\n## Sub\ny\n"},
+		{"link with a heading", object{"note": "[[a#Two|shown]]"}, "# Two\nz\n"},
+		{"lines win over the link's heading", object{"note": "a#Two", "start": 1, "end": 1}, "intro\n"},
+		{"lines", object{"path": "a.md", "start": 3, "end": 4}, "x\n## Sub\n"},
+		{"to the end", object{"path": "a.md", "start": 6}, "# Two\nz\n"},
+		{"beyond the end", object{"path": "a.md", "start": 7, "end": 99}, "z\n"},
+		{"from the beginning", object{"path": "a.md", "end": 1}, "intro\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			data := dataOf[ReadData](t, do(t, v, "vault_read", test.args))
-			if data.Content != test.want || data.Heading != test.heading {
-				t.Errorf("got %q under %q, want %q under %q", data.Content, data.Heading, test.want, test.heading)
+			if got := content(t, do(t, v, "vault_read", test.args)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -142,15 +124,15 @@ func TestReadGoesOnWhereItStopped(t *testing.T) {
 			t.Fatal("reading does not get on")
 		}
 		res := do(t, v, "vault_read", object{"path": "a.md", "start": start})
-		data := dataOf[ReadData](t, res)
-		if len(res.Text) > tool.MaxText || res.Truncated != (data.End < 3000) || res.Refs[0].End != data.End {
-			t.Fatalf("%d bytes, lines %d-%d, truncated %v", len(res.Text), data.Start, data.End, res.Truncated)
+		end := res.Refs[0].End
+		if len(res.Text) > tool.MaxText || res.Truncated != (end < 3000) {
+			t.Fatalf("%d bytes, to line %d, truncated %v", len(res.Text), end, res.Truncated)
 		}
-		if data.End < 3000 && !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", data.End+1)) {
+		if end < 3000 && !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", end+1)) {
 			t.Fatal("the text does not say how to go on")
 		}
-		read.WriteString(data.Content)
-		start = data.End + 1
+		read.WriteString(content(t, res))
+		start = end + 1
 	}
 	if read.String() != text.String() {
 		t.Error("the parts are not the whole")
@@ -166,22 +148,20 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 	}
 	v := open(t, dir)
 	res := do(t, v, "vault_read", object{"path": "huge.md"})
-	data := dataOf[ReadData](t, res)
-	if data.Hash != "" || res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText || !strings.Contains(res.Text, "larger than 4 MiB") {
-		t.Errorf("hash %q, truncated %v, %d bytes", data.Hash, res.Truncated, len(res.Text))
+	if res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText || !strings.Contains(res.Text, "larger than 4 MiB") {
+		t.Errorf("%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
 	}
-	if data.Lines != (maxNote-len("# Huge zebra\n"))/100+1 {
-		t.Errorf("%d lines", data.Lines)
-	}
+	const lines = (maxNote-len("# Huge zebra\n"))/100 + 1
+	wantTexts(t, res, fmt.Sprintf(" of %d; go on", lines))
 	_, err := try(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
-	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", data.Lines))
+	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", lines))
 	for i, args := range []object{
 		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)},
 	} {
 		_, err := try(t, v, "vault_write", fmt.Sprint(i), args)
 		wantError(t, err, tool.TooLarge)
 	}
-	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(data.Lines)}, foundBy(t, v, object{"query": "zebra"})); diff != "" {
+	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(lines)}, foundBy(t, v, object{"query": "zebra"})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -196,15 +176,11 @@ func TestOddNotesAreReadable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, vaultOf(t, map[string]string{"a.md": test.text}), "vault_read", object{"path": "a.md"})
-			data := dataOf[ReadData](t, res)
-			if data.Content != test.content || data.Hash != files.Hash([]byte(test.text)) {
-				t.Errorf("content %q, hash %s", data.Content, data.Hash)
+			if got := content(t, res); got != test.content || res.Refs[0].Hash != files.Hash([]byte(test.text)) {
+				t.Errorf("content %q of %+v", got, res.Refs[0])
 			}
-			if !strings.Contains(strings.Join(data.Warnings, ";"), test.warning) || (len(data.Warnings) > 0) != (test.warning != "") {
-				t.Errorf("warnings %q, want %q", data.Warnings, test.warning)
-			}
-			if !strings.Contains(res.Text, test.warning) {
-				t.Errorf("the text hides the warning: %s", res.Text)
+			if !strings.Contains(res.Text, test.warning) || strings.Contains(res.Text, "Warning: ") != (test.warning != "") {
+				t.Errorf("it does not warn of %q: %s", test.warning, res.Text)
 			}
 		})
 	}
@@ -216,46 +192,33 @@ func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
 		files[fmt.Sprintf("%s%03d.md", strings.Repeat("n", 150), i)] = "# " + strings.Repeat("T", 300) + "\n[[a]]"
 	}
 	res := do(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
-	data := dataOf[ReadData](t, res)
-	if len(res.Text) > tool.MaxText || !res.Truncated || len(data.Links) != mostRelated || data.LinkCount != 501 || len(data.Backlinks) != mostRelated || data.BacklinkCount != 100 {
-		t.Errorf("%d bytes, truncated %v, %d of %d links, %d of %d backlinks", len(res.Text), res.Truncated, len(data.Links), data.LinkCount, len(data.Backlinks), data.BacklinkCount)
+	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated || links > 2*mostRelated {
+		t.Errorf("%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
 	}
-	if !strings.Contains(res.Text, "Linked from (100)") {
-		t.Error("the backlinks were cut off the text")
-	}
+	wantTexts(t, res, "Links (501)", "Linked from (100)")
 }
 
 func TestListFolders(t *testing.T) {
 	v := vaultOf(t, map[string]string{
 		"b.md": "---\ntitle: B\ntags: [x/y]\ndate: 2025-01-01\n---\n", "a.md": "#x\n", "sub/c.md": "", "sub/deep/d.md": "#x", "sub-2/e.md": "", "empty/note.txt": "",
 	})
+	const folders = "- empty/ (0 notes)\n- sub/ (2 notes)\n- sub-2/ (1 note)\n"
 	for name, test := range map[string]struct {
-		args    object
-		folders []FolderInfo
-		notes   []NoteInfo
-		total   int
-		cut     bool
+		args object
+		want string
 	}{
-		"root": {object{}, []FolderInfo{{"empty", 0}, {"sub", 2}, {"sub-2", 1}}, []NoteInfo{
-			{Path: "a.md", Title: "a", Tags: []string{"x"}, Lines: 1}, {Path: "b.md", Title: "B", Date: "2025-01-01", Tags: []string{"x/y"}, Lines: 5},
-		}, 2, false},
-		"folder":     {object{"folder": "sub"}, []FolderInfo{{"sub/deep", 1}}, []NoteInfo{{Path: "sub/c.md", Title: "c"}}, 1, false},
-		"recursive":  {object{"folder": "sub", "recursive": true}, []FolderInfo{{"sub/deep", 1}}, []NoteInfo{{Path: "sub/c.md", Title: "c"}, {Path: "sub/deep/d.md", Title: "d", Tags: []string{"x"}, Lines: 1}}, 2, false},
-		"tag":        {object{"tag": "x/y"}, []FolderInfo{{"empty", 0}, {"sub", 2}, {"sub-2", 1}}, []NoteInfo{{Path: "b.md", Title: "B", Date: "2025-01-01", Tags: []string{"x/y"}, Lines: 5}}, 1, false},
-		"first page": {object{"folder": "sub", "recursive": true, "limit": 1}, []FolderInfo{{"sub/deep", 1}}, []NoteInfo{{Path: "sub/c.md", Title: "c"}}, 2, true},
-		"last page":  {object{"folder": "sub", "recursive": true, "limit": 1, "from": 2}, []FolderInfo{{"sub/deep", 1}}, []NoteInfo{{Path: "sub/deep/d.md", Title: "d", Tags: []string{"x"}, Lines: 1}}, 2, false},
+		"root":      {object{}, "The vault: 3 folders, 2 notes.\n" + folders + "1. a.md  a  #x\n2. b.md  B  (2025-01-01)  #x/y\n"},
+		"folder":    {object{"folder": "sub"}, "sub: 1 folder, 1 note.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n"},
+		"recursive": {object{"folder": "sub", "recursive": true}, "sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n2. sub/deep/d.md  d  #x\n"},
+		"tag":       {object{"tag": "x/y"}, "The vault: 3 folders, 1 note.\n" + folders + "1. b.md  B  (2025-01-01)  #x/y\n"},
+		"first page": {object{"folder": "sub", "recursive": true, "limit": 1},
+			"sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n1 more; go on with from 2.\n"},
+		"last page": {object{"folder": "sub", "recursive": true, "limit": 1, "from": 2}, "sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n2. sub/deep/d.md  d  #x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, v, "vault_list", test.args)
-			want := ListData{Folder: ".", Folders: test.folders, Notes: test.notes, Total: test.total}
-			if f, given := test.args["folder"]; given {
-				want.Folder = f.(string)
-			}
-			if diff := cmp.Diff(want, dataOf[ListData](t, res)); diff != "" {
-				t.Error(diff)
-			}
-			if res.Truncated != test.cut || res.Items != len(test.notes) || strings.Contains(res.Text, "go on with from") != test.cut {
-				t.Errorf("%+v", res)
+			if diff := cmp.Diff(test.want, res.Text); diff != "" || res.Truncated != strings.Contains(test.want, "more") || res.Items != len(res.Refs) {
+				t.Errorf("%s%+v", diff, res)
 			}
 		})
 	}
@@ -278,9 +241,7 @@ func TestLongListStaysWithinTheBoundAndLosesNothing(t *testing.T) {
 		if len(res.Text) > tool.MaxText || len(res.Refs) != res.Items {
 			t.Fatalf("%d bytes, %d refs of %d", len(res.Text), len(res.Refs), res.Items)
 		}
-		for _, n := range dataOf[ListData](t, res).Notes {
-			seen = append(seen, n.Path)
-		}
+		seen = append(seen, cited(res)...)
 		from += res.Items
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(files)), seen); diff != "" {

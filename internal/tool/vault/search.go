@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"sibyl/internal/files"
+	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
@@ -16,27 +18,23 @@ import (
 const (
 	perNote    = 3   // sections of one note, so that a long note leaves room for others
 	maxSnippet = 240 // runes
+	mostListed = 500 // folders
 )
 
-// SearchData is the Data of vault_search.
+// SearchData is the Data of vault_search and thread_seek.
 type SearchData struct {
-	Hits    []Hit    `json:"hits"`
-	Total   int      `json:"total"`             // hits there are, of at most three sections a note
-	Skipped []string `json:"skipped,omitempty"` // what could not be searched, and why
+	Hits []Hit `json:"hits"`
 }
 
 // Hit is a section of a note, or an entry of a thread, that answers a search. Nobody read it yet.
 type Hit struct {
-	Path    string   `json:"path"`
-	Title   string   `json:"title"`
-	Heading string   `json:"heading,omitempty"` // "" above the first heading
-	Start   int      `json:"start"`             // lines of the section, from 1, inclusive; 0 in an empty note
-	End     int      `json:"end"`
-	Snippet string   `json:"snippet"`
-	Score   float64  `json:"score"` // comparable within one search only
-	Tags    []string `json:"tags,omitempty"`
-	Date    string   `json:"date,omitempty"`  // as the front matter has it; an entry's own time
-	Entry   string   `json:"entry,omitempty"` // the id of a thread entry
+	Path    string  `json:"path"`
+	Title   string  `json:"title"`
+	Heading string  `json:"heading,omitempty"` // "" above the first heading
+	Start   int     `json:"start"`             // lines of the section, from 1, inclusive; 0 in an empty note
+	End     int     `json:"end"`
+	Snippet string  `json:"snippet"`
+	Score   float64 `json:"score"` // comparable within one search only
 }
 
 type searchArgs struct {
@@ -52,197 +50,247 @@ func (v *Vault) searchTool() tool.Tool {
 		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
 		Search: true,
-	}, v.search)
+	}, func(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
+		folder, err := s.folder(args.Folder, "vault_list shows the folders")
+		if err != nil {
+			return tool.Result{}, err
+		}
+		res, err := v.find(ctx, s, args.Query, args.Limit, perNote, func(n *note, _ section) bool {
+			return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
+		})
+		res.Text += s.skippedText()
+		return res, err
+	})
 }
 
-func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
-	q, err := queryOf(args.Query)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	folder, err := s.folder(args.Folder, "vault_list shows the folders")
-	if err != nil {
-		return tool.Result{}, err
-	}
-	ranked := s.rank(q, func(n *note) bool {
-		return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
-	}, perNote)
-	data := SearchData{Hits: []Hit{}, Total: len(ranked), Skipped: s.skippedList()}
-	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), args.Limit)])
-	if err != nil {
-		return tool.Result{}, err
-	}
-	text, refs := hitText(data.Hits, data.Total, oneLine(args.Query, 100), len(s.notes))
-	return answer(text+skippedText(data.Skipped), data, refs, len(data.Hits), len(data.Hits) < data.Total)
+type seekArgs struct {
+	Query  string `json:"query" doc:"words to look for; rare words count more"`
+	Thread string `json:"thread,omitempty" doc:"name of the one thread to search"`
+	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
 }
 
-// queryOf refuses a query without a word.
-func queryOf(text string) (search.Query, error) {
-	q := search.NewQuestion(tool.Clip(text, 4096))
-	if q.Empty() {
-		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
-	}
-	return q, nil
+func (v *Vault) seekTool() tool.Tool {
+	return reader(v, tool.Spec{
+		Name:        "thread_seek",
+		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with thread_read before you cite it.",
+		Search:      true,
+	}, func(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
+		var only *note
+		if args.Thread != "" {
+			n, err := s.thread(args.Thread)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			only = n
+		}
+		return v.find(ctx, s, args.Query, args.Limit, maxParts, func(n *note, at section) bool {
+			return at.entry > 0 && isThread(n.path) && (only == nil || n == only)
+		})
+	})
 }
 
 // hit is a section that answers a query.
 type hit struct {
-	note    *note
-	section int // -1: the note has no section at all
-	score   float64
+	note  *note
+	at    section // zero: the note has no section at all
+	score float64
 }
 
-// at is the time of the entry that was found, else that of the note.
-func (h hit) at() time.Time {
-	if h.section >= 0 && !h.note.sections[h.section].at.IsZero() {
-		return h.note.sections[h.section].at
+// when is the time of the entry that was found, else that of the note.
+func (h hit) when() time.Time {
+	if h.at.entry > 0 {
+		return h.at.at
 	}
 	return h.note.at
 }
 
-// rank returns the sections of the notes in scope that answer q, the best first: ties go to the later date, then to the path, then to the
-// line. Of each note it gives at most most.
-func (s *snapshot) rank(q search.Query, scope func(*note) bool, most int) []hit {
+// find lists the sections in scope that answer the words, the best first: ties go to the later date, then to the path,
+// then to the line. Of each note it gives at most perNote.
+func (v *Vault) find(
+	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
+) (tool.Result, error) {
+	asked := text.Brief(words, 100)
+	q := search.NewQuestion(tool.Clip(words, 4096))
+	if q.Empty() {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", asked)
+	}
+	ranked := s.rank(q, perNote, scope)
+	if len(ranked) == 0 {
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, tool.Count(len(s.notes), "note"))
+		return answer(none, SearchData{Hits: []Hit{}}, nil, false)
+	}
+	shown := ranked[:min(len(ranked), limit)]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
+		len(shown), tool.Count(len(ranked), "hit"), asked)
+	var data SearchData
+	var refs []tool.Ref
+	lines := map[string][]string{}
+	for i, h := range shown {
+		if err := ctx.Err(); err != nil {
+			return tool.Result{}, err
+		}
+		p := h.note.path
+		if _, read := lines[p]; !read {
+			// A note that is gone since it was found leaves a hit without a snippet.
+			if content, err := v.readFile(p); err == nil {
+				lines[p] = parse(p, content.Content, content.Cut).lines
+			}
+		}
+		d := Hit{
+			Path: p, Title: h.note.title, Heading: text.Brief(h.at.heading, 200), Start: h.at.start, End: h.at.end,
+			Snippet: snippet(q, lines[p], h.at), Score: h.score,
+		}
+		data.Hits = append(data.Hits, d)
+		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End}
+		refs = append(refs, ref)
+		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.about())
+		if d.Snippet != "" {
+			fmt.Fprintf(&b, "   %s\n", d.Snippet)
+		}
+	}
+	return answer(b.String(), data, refs, len(shown) < len(ranked))
+}
+
+// about says what was found: title, heading or entry, and date.
+func (h hit) about() string {
+	about, date := h.note.title, h.note.date
+	if h.at.entry > 0 {
+		about += fmt.Sprintf(", entry %d", h.at.entry)
+		date = h.at.at.Format(time.RFC3339)
+	}
+	if h.at.heading != "" {
+		about += " > " + text.Brief(h.at.heading, 200)
+	}
+	if date != "" {
+		about += "  (" + date + ")"
+	}
+	return about
+}
+
+func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) bool) []hit {
 	var notes []*note
 	var words []search.Entry
 	for _, n := range s.notes {
-		if scope(n) {
-			notes, words = append(notes, n), append(words, n.words)
+		inScope := func(at section) bool { return scope(n, at) }
+		if slices.ContainsFunc(n.sections, inScope) || len(n.sections) == 0 && inScope(section{}) {
+			notes = append(notes, n)
+			words = append(words, n.words)
 		}
 	}
-	hitOf := func(h search.Hit) hit { return hit{notes[h.Document], h.Section, h.Score} }
+	hitOf := func(h search.Hit) hit {
+		found := hit{note: notes[h.Document], score: h.Score}
+		if h.Section >= 0 {
+			found.at = found.note.sections[h.Section]
+		}
+		return found
+	}
 	var hits []hit
-	for _, h := range s.words.Rank(q, words, most, func(a, b search.Hit) int {
-		return cmp.Or(hitOf(b).at().Compare(hitOf(a).at()), cmp.Compare(a.Document, b.Document))
+	for _, h := range s.words.Rank(q, words, perNote, func(a, b search.Hit) int {
+		return cmp.Or(hitOf(b).when().Compare(hitOf(a).when()), cmp.Compare(a.Document, b.Document))
 	}) {
-		hits = append(hits, hitOf(h))
+		if found := hitOf(h); scope(found.note, found.at) {
+			hits = append(hits, found)
+		}
 	}
 	return hits
 }
 
-// describe reads the hits' snippets from their notes.
-func (v *Vault) describe(ctx context.Context, q search.Query, ranked []hit) ([]Hit, error) {
-	hits := make([]Hit, 0, len(ranked))
-	lines := map[string][]string{}
-	for _, r := range ranked {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		h := Hit{Path: r.note.path, Title: r.note.title, Score: r.score, Tags: r.note.tags[:min(len(r.note.tags), 20)], Date: r.note.date}
-		if r.section >= 0 {
-			s := r.note.sections[r.section]
-			h.Heading, h.Start, h.End, h.Entry = oneLine(s.heading, 200), s.start, s.end, s.entry
-			if s.entry != "" {
-				h.Date = s.at.Format(time.RFC3339)
-			}
-			if _, read := lines[h.Path]; !read {
-				lines[h.Path] = v.linesOf(h.Path)
-			}
-			h.Snippet = snippet(q, lines[h.Path], s)
-		}
-		hits = append(hits, h)
-	}
-	return hits, nil
-}
-
-// linesOf is a note's text; nothing if the note is gone since it was found, which leaves a hit without a snippet.
-func (v *Vault) linesOf(p string) []string {
-	content, err := files.Read(v.root, p, maxNote)
-	if err != nil {
-		return nil
-	}
-	return parse(p, content.Content, content.Cut).lines
-}
-
 // snippet is the line of a section that answers most terms, from shortly before the first of them.
 func snippet(q search.Query, lines []string, s section) string {
-	first, last := s.start, min(s.end, len(lines))
+	first, last := max(s.start, 1), min(s.end, len(lines))
 	if s.level > 0 && first < last {
 		first++ // the heading is told apart
 	}
 	best, bestLine := -1, ""
 	for n := first; n <= last; n++ {
-		line := lines[n-1]
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if found := q.AnsweredBy(line); found > best {
-			best, bestLine = found, line
+		if found := q.AnsweredBy(lines[n-1]); found > best && strings.TrimSpace(lines[n-1]) != "" {
+			best, bestLine = found, lines[n-1]
 		}
 	}
-	if runes := []rune(bestLine); len(runes) > maxSnippet {
-		from := firstIn(q, runes)
-		bestLine = string(runes[max(0, from-maxSnippet/4):])
-		if from > maxSnippet/4 {
-			bestLine = "…" + bestLine
+	if utf8.RuneCountInString(bestLine) > maxSnippet {
+		const before = 8
+		words := strings.Fields(bestLine)
+		answer := slices.IndexFunc(words, func(word string) bool { return q.AnsweredBy(word) > 0 })
+		if answer > before {
+			bestLine = "… " + strings.Join(words[answer-before:], " ")
 		}
 	}
-	return oneLine(bestLine, maxSnippet)
+	return text.Brief(bestLine, maxSnippet)
 }
 
-// firstIn is the place of the first word in a long line that answers a term, to within some ten runes.
-func firstIn(q search.Query, line []rune) int {
-	const step, window = 10, 60
-	for from := 0; from < len(line); from += step {
-		if q.AnsweredBy(string(line[from:min(from+window, len(line))])) > 0 {
-			return from + window/2
-		}
-	}
-	return 0
-}
-
-func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref) {
-	if len(hits) == 0 {
-		return fmt.Sprintf("Nothing found for %q in %s.\n", query, tool.Count(notes, "note")), nil
-	}
-	var b strings.Builder
-	refs := make([]tool.Ref, 0, len(hits))
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), tool.Count(total, "hit"), query)
-	for i, h := range hits {
-		ref := tool.Ref{Source: tool.Vault, Path: h.Path, Title: h.Title, Start: h.Start, End: h.End}
-		refs = append(refs, ref)
-		fmt.Fprintf(&b, "\n%d. %s  %s", i+1, ref, h.Title)
-		if h.Heading != "" {
-			fmt.Fprintf(&b, " > %s", h.Heading)
-		}
-		if h.Date != "" {
-			fmt.Fprintf(&b, "  (%s)", h.Date)
-		}
-		b.WriteByte('\n')
-		if h.Snippet != "" {
-			fmt.Fprintf(&b, "   %s\n", h.Snippet)
-		}
-	}
-	return b.String(), refs
-}
-
-// folder is the one that a folder argument names: "." for none. hint says what helps where there is no such folder.
-func (s *snapshot) folder(name, hint string) (string, error) {
-	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
-	if name == "" || name == "." {
-		return ".", nil
-	}
-	if err := checkPath(name); err != nil {
-		return "", err
-	}
-	if !slices.Contains(s.folders, name) {
-		return "", tool.Errorf(tool.NotFound, hint, "there is no folder %q", name)
-	}
-	return name, nil
-}
-
-// skippedList is what could not be read, bounded for a result.
-func (s *snapshot) skippedList() []string {
+// skippedText tells what could not be looked at; "" if nothing.
+func (s *snapshot) skippedText() string {
 	const most = 10
-	if len(s.skipped) <= most {
-		return s.skipped
-	}
-	return append(s.skipped[:most:most], fmt.Sprintf("and %d more", len(s.skipped)-most))
-}
-
-func skippedText(skipped []string) string {
-	if len(skipped) == 0 {
+	if len(s.skipped) == 0 {
 		return ""
 	}
-	return "\nNot looked at:\n- " + strings.Join(skipped, "\n- ") + "\n"
+	told := "\nNot looked at:\n- " + strings.Join(s.skipped[:min(len(s.skipped), most)], "\n- ") + "\n"
+	if more := len(s.skipped) - most; more > 0 {
+		told += fmt.Sprintf("- and %d more\n", more)
+	}
+	return told
+}
+
+type listArgs struct {
+	Folder    string `json:"folder,omitempty" doc:"folder to list; the vault itself if left out"`
+	Tag       string `json:"tag,omitempty" doc:"list only notes with this tag or one below it"`
+	Recursive bool   `json:"recursive,omitempty" doc:"list the notes in folders below it too"`
+	From      int    `json:"from,omitempty" doc:"number of the first note to list, to go on with a long list" min:"1" default:"1"`
+	Limit     int    `json:"limit,omitempty" doc:"notes to list" min:"1" max:"500" default:"100"`
+}
+
+func (v *Vault) listTool() tool.Tool {
+	return reader(v, tool.Spec{
+		Name:        "vault_list",
+		Description: "Lists the notes and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
+	}, v.list)
+}
+
+func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result, error) {
+	folder, err := s.folder(args.Folder, "vault_list without a folder shows what there is")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	const room = tool.MaxText - 8<<10 // for the first and the last lines
+	var b strings.Builder
+	folders, total := 0, 0
+	for _, f := range s.folders {
+		if path.Dir(f) != folder {
+			continue
+		}
+		if folders++; folders <= mostListed && b.Len() < room/2 {
+			const afterSlash = "0" // the character after /: what begins with f/ sorts between the two
+			fmt.Fprintf(&b, "- %s/ (%s)\n", f, tool.Count(s.position(f+afterSlash)-s.position(f+"/"), "note"))
+		}
+	}
+	var refs []tool.Ref
+	for _, n := range s.notes {
+		isBelow := under(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
+		if !isBelow || args.Tag != "" && !n.tagged(args.Tag) {
+			continue
+		}
+		if total++; total < args.From || len(refs) == args.Limit || b.Len() > room {
+			continue
+		}
+		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
+		fmt.Fprintf(&b, "%d. %s  %s", total, n.path, n.title)
+		if n.date != "" {
+			fmt.Fprintf(&b, "  (%s)", n.date)
+		}
+		if len(n.tags) > 0 {
+			fmt.Fprintf(&b, "  #%s", tool.Clip(strings.Join(n.tags, " #"), 400))
+		}
+		b.WriteByte('\n')
+	}
+	name := "The vault"
+	if folder != "." {
+		name = folder
+	}
+	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), tool.Count(total, "note"))
+	last := args.From - 1 + len(refs)
+	if last < total && len(refs) > 0 {
+		fmt.Fprintf(&b, "%d more; go on with from %d.\n", total-last, last+1)
+	}
+	return answer(head+b.String()+s.skippedText(), nil, refs, folders > mostListed || last < total)
 }

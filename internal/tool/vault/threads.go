@@ -12,53 +12,9 @@ import (
 	"time"
 
 	"sibyl/internal/files"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
-
-// PushData is the Data of thread_push.
-type PushData struct {
-	Thread string    `json:"thread"`
-	Path   string    `json:"path"`
-	Entry  EntryInfo `json:"entry"`
-}
-
-// EntryInfo is an entry of a thread. Entries count from 1 in the order they were pushed.
-type EntryInfo struct {
-	Number int       `json:"number"`
-	ID     string    `json:"id"`
-	Time   time.Time `json:"time"` // UTC, whole seconds
-	Title  string    `json:"title,omitempty"`
-	Start  int       `json:"start"` // lines in the thread's file, the header included
-	End    int       `json:"end"`
-}
-
-// ThreadInfo is a thread in a listing.
-type ThreadInfo struct {
-	Thread  string     `json:"thread"`
-	Path    string     `json:"path"`
-	Entries int        `json:"entries"`
-	First   *EntryInfo `json:"first,omitempty"`
-	Last    *EntryInfo `json:"last,omitempty"`
-}
-
-// ThreadsData is the Data of thread_list.
-type ThreadsData struct {
-	Threads []ThreadInfo `json:"threads"` // by name, at most 500
-	Total   int          `json:"total"`
-}
-
-func (d *document) entryInfo(i int) EntryInfo { return infoOf(d.entries()[i], i) }
-
-func infoOf(s section, i int) EntryInfo {
-	return EntryInfo{Number: i + 1, ID: s.entry, Time: s.at, Title: oneLine(s.heading, 200), Start: s.start, End: s.end}
-}
-
-// entryIndex returns the place of the entry with this id; -1 if there is none.
-func (d *document) entryIndex(id string) int {
-	return slices.IndexFunc(d.entries(), func(s section) bool { return s.entry == id })
-}
-
-func (d *document) hasEntry(id string) bool { return d.entryIndex(id) >= 0 }
 
 type pushArgs struct {
 	Thread string `json:"thread" doc:"name of the thread"`
@@ -81,7 +37,7 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 	if err := checkContent("text", args.Text, maxEntry); err != nil {
 		return change{}, err
 	}
-	id, title, text := entryID(key), oneLine(args.Title, 200), cleanText(args.Text)
+	id, title, body := entryID(key), text.Brief(args.Title, 200), cleanText(args.Text)
 	return change{
 		Mark:    id,
 		Appends: true,
@@ -91,31 +47,16 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			if len(bytes.TrimSpace(base)) > 0 {
 				base = append(base, inLineEndsOf(base, "\n")...)
 			}
-			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, text))...)
-			res, err := pushed(p, after, id)
+			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, body))...)
+			d := parse(p, after, false)
+			entry := d.sections[len(d.sections)-1]
+			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end}
+			ref.Hash = files.Hash(after)
+			done := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", entry.entry, bare(p), ref)
+			res, err := answer(done, nil, []tool.Ref{ref}, false)
 			return after, res, err
 		},
-		Trace: func(p string, now files.File) (tool.Result, bool) {
-			if !parse(p, now.Content, now.Cut).hasEntry(id) {
-				return tool.Result{}, false
-			}
-			res, err := pushed(p, now.Content, id)
-			return res, err == nil
-		},
 	}, nil
-}
-
-// pushed is the result of the push that added entry id to the thread with content raw.
-func pushed(p string, raw []byte, id string) (tool.Result, error) {
-	d := parse(p, raw, false)
-	i := d.entryIndex(id)
-	if i < 0 {
-		return tool.Result{}, fmt.Errorf("%s lacks its entry %s", p, id)
-	}
-	data := PushData{Thread: bare(p), Path: p, Entry: d.entryInfo(i)}
-	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: files.Hash(raw)}
-	text := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", data.Entry.Number, data.Thread, ref)
-	return answer(text, data, []tool.Ref{ref}, 1, false)
 }
 
 func checkThread(name string) error {
@@ -151,47 +92,98 @@ type threadListArgs struct {
 func (v *Vault) threadListTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name:        "thread_list",
-		Description: "Lists the threads of the vault with the number of their entries and the times of the first and the last.",
+		Description: "Lists the threads of the vault with the number of their entries and the time of the last.",
 	}, v.listThreads)
 }
 
 func (v *Vault) listThreads(_ context.Context, s *snapshot, args threadListArgs) (tool.Result, error) {
-	data := ThreadsData{Threads: []ThreadInfo{}}
 	var refs []tool.Ref
 	var b strings.Builder
+	total := 0
 	for _, n := range s.notes {
 		if !isThread(n.path) {
 			continue
 		}
-		if data.Total++; len(data.Threads) == args.Limit || b.Len() > tool.MaxText-2<<10 {
+		if total++; len(refs) == args.Limit || b.Len() > tool.MaxText-2<<10 {
 			continue
 		}
-		info := threadInfo(n)
-		data.Threads = append(data.Threads, info)
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
-		fmt.Fprintf(&b, "- %s (%s", info.Thread, tool.Count(info.Entries, "entry"))
-		if info.Last != nil {
-			fmt.Fprintf(&b, ", the last of %s", info.Last.Time.Format(time.RFC3339))
+		entries := entriesOf(n.sections)
+		fmt.Fprintf(&b, "- %s (%s", bare(n.path), tool.Count(len(entries), "entry"))
+		if len(entries) > 0 {
+			fmt.Fprintf(&b, ", the last of %s", entries[len(entries)-1].at.Format(time.RFC3339))
 		}
-		fmt.Fprintf(&b, ")  %s\n", info.Path)
+		fmt.Fprintf(&b, ")  %s\n", n.path)
 	}
-	text := fmt.Sprintf("%s in the vault.\n%s", tool.Count(data.Total, "thread"), b.String())
-	return answer(text, data, refs, len(data.Threads), len(data.Threads) < data.Total)
+	head := fmt.Sprintf("%s in the vault.\n", tool.Count(total, "thread"))
+	return answer(head+b.String(), nil, refs, len(refs) < total)
 }
 
-func threadInfo(n *note) ThreadInfo {
-	info := ThreadInfo{Thread: bare(n.path), Path: n.path}
-	for _, s := range n.sections {
-		if s.entry == "" {
-			continue
-		}
-		entry := infoOf(s, info.Entries)
-		if info.Entries++; info.First == nil {
-			info.First = &entry
-		}
-		info.Last = &entry
+type threadReadArgs struct {
+	Thread string `json:"thread" doc:"name of the thread"`
+	From   int    `json:"from,omitempty" doc:"number of the first entry to read, from 1; -5 begins with the fifth from the end"`
+	Limit  int    `json:"limit,omitempty" doc:"entries to read" min:"1" max:"100" default:"20"`
+}
+
+func (v *Vault) threadReadTool() tool.Tool {
+	return reader(v, tool.Spec{
+		Name:        "thread_read",
+		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can be cited.",
+	}, v.readThread)
+}
+
+func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) (tool.Result, error) {
+	n, err := s.thread(args.Thread)
+	if err != nil {
+		return tool.Result{}, err
 	}
-	return info
+	content, err := v.readFile(n.path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	d := parse(n.path, content.Content, content.Cut)
+	entries := entriesOf(d.sections)
+	from := max(0, args.From-1)
+	if args.From < 0 {
+		from = max(0, len(entries)+args.From)
+	}
+	count := tool.Count(len(entries), "entry")
+	if from > 0 && from >= len(entries) {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", bare(n.path), count, args.From)
+	}
+	const room = tool.MaxText - 4<<10
+	var b strings.Builder
+	fmt.Fprintf(&b, "Thread %q, %s.\n", bare(n.path), count)
+	if len(d.warnings) > 0 {
+		fmt.Fprintf(&b, "Warning: %s\n", strings.Join(d.warnings, "; "))
+	}
+	var refs []tool.Ref
+	cut := content.Cut
+	for _, e := range entries[from:min(len(entries), from+args.Limit)] {
+		said := d.entryText(e)
+		if left := room - b.Len(); len(said)+300 > left {
+			if len(refs) > 0 {
+				break
+			}
+			said = tool.Clip(said, left-300) + "…" // a person made it longer than a push can
+			cut = true
+		}
+		ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: e.start, End: e.end, Opened: true}
+		if !content.Cut {
+			ref.Hash = files.Hash(content.Content)
+		}
+		refs = append(refs, ref)
+		fmt.Fprintf(&b, "\n%d. %s  %s", e.entry, e.at.Format(time.RFC3339), ref)
+		if e.heading != "" {
+			fmt.Fprintf(&b, "  %s", text.Brief(e.heading, 200))
+		}
+		fmt.Fprintf(&b, "\n%s\n", said)
+	}
+	last := from + len(refs)
+	if last < len(entries) {
+		fmt.Fprintf(&b, "\n%d more; go on with from %d.\n", len(entries)-last, last+1)
+	}
+	return answer(b.String(), nil, refs, cut || last < len(entries))
 }
 
 // thread returns the note of a thread that is to be read.
@@ -199,13 +191,12 @@ func (s *snapshot) thread(name string) (*note, error) {
 	if err := checkThread(name); err != nil {
 		return nil, err
 	}
-	if n := s.byPath[path.Join(threadDir, name+".md")]; n != nil {
+	p := path.Join(threadDir, name+".md")
+	if n := s.at(p); n != nil {
 		return n, nil
 	}
-	for _, n := range s.notes {
-		if isThread(n.path) && nameKey(bare(n.path)) == nameKey(name) {
-			return n, nil
-		}
+	if notes := s.graph().atPath(p, false); len(notes) > 0 {
+		return notes[0], nil
 	}
 	return nil, tool.Errorf(tool.NotFound, "thread_list shows the names", "there is no thread %q", name)
 }
@@ -236,16 +227,16 @@ func parseEntryHeader(line string) (section, bool) {
 	if err != nil || !found || len(digits) != entryDigits || strings.Trim(digits, "0123456789abcdef") != "" {
 		return section{}, false
 	}
-	return section{heading: strings.TrimSpace(title), level: 2, entry: id, at: at.UTC()}, true
+	return section{heading: strings.TrimSpace(title), level: 2, id: id, at: at.UTC()}, true
 }
 
 // formatEntry is what a push adds to its thread: the header and the text, kept from looking like a header.
-func formatEntry(id string, at time.Time, title, text string) string {
+func formatEntry(id string, at time.Time, title, body string) string {
 	header := entryMark + at.UTC().Format("2006-01-02T15:04:05Z") + " " + id
 	if title != "" {
 		header += " " + title
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(body, "\n")
 	for i, line := range lines {
 		if _, is := parseEntryHeader(strings.TrimLeft(line, `\`)); is {
 			lines[i] = `\` + line
@@ -254,13 +245,12 @@ func formatEntry(id string, at time.Time, title, text string) string {
 	return header + "\n\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// entries are the sections of a thread that were pushed.
-func (d *document) entries() []section {
-	entries := d.sections
-	if len(entries) > 0 && entries[0].entry == "" {
-		entries = entries[1:]
+// entriesOf are the sections of a thread that were pushed.
+func entriesOf(sections []section) []section {
+	if len(sections) > 0 && sections[0].entry == 0 {
+		return sections[1:]
 	}
-	return entries
+	return sections
 }
 
 // entryText is the text of an entry as it was pushed.
@@ -277,18 +267,20 @@ func (d *document) entryText(s section) string {
 	return strings.Join(trimBlank(lines), "\n")
 }
 
-// cleanText is text with lines that end in \n, and no blank ones around it.
-func cleanText(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return strings.Join(trimBlank(strings.Split(text, "\n")), "\n")
+// cleanText is a text with lines that end in \n, and no blank ones around it.
+func cleanText(s string) string {
+	return strings.Join(trimBlank(strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")), "\n")
 }
 
 func trimBlank(lines []string) []string {
-	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
-		lines = lines[1:]
+	isText := func(line string) bool { return strings.TrimSpace(line) != "" }
+	first := slices.IndexFunc(lines, isText)
+	if first < 0 {
+		return nil
 	}
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
+	last := len(lines) - 1
+	for !isText(lines[last]) {
+		last--
 	}
-	return lines
+	return lines[first : last+1]
 }

@@ -21,29 +21,24 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	clock = clock.Add(90 * time.Minute)
 	doOnce(t, v, "thread_push", "k2", object{"thread": "CAFE\u0301 LOG", "text": "second"})
 
-	one := EntryInfo{Number: 1, ID: entryID("k1"), Time: noon, Title: "One #x", Start: 1, End: 4}
-	if diff := cmp.Diff(PushData{Thread: "Café log", Path: "threads/Café log.md", Entry: one}, dataOf[PushData](t, res)); diff != "" {
-		t.Error(diff)
-	}
+	wantTexts(t, res, `Added entry 1 to the thread "Café log": threads/Café log.md:1-4.`)
 	file := "## 2025-10-05T12:00:00Z " + entryID("k1") + " One #x\n\nfirst\nline\n\n## 2025-10-05T13:30:00Z " + entryID("k2") + "\n\nsecond\n"
 	if diff := cmp.Diff(map[string]string{"threads/Café log.md": file}, contents(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	two := EntryInfo{Number: 2, ID: entryID("k2"), Time: clock, Start: 6, End: 8}
 	res = do(t, v, "thread_read", object{"thread": "café LOG"})
-	want := ThreadData{Thread: "Café log", Path: "threads/Café log.md", Hash: files.Hash([]byte(file)), Total: 2, Entries: []Entry{{one, "first\nline"}, {two, "second"}}}
-	if diff := cmp.Diff(want, dataOf[ThreadData](t, res)); diff != "" {
+	want := "Thread \"Café log\", 2 entries.\n" +
+		"\n1. 2025-10-05T12:00:00Z  threads/Café log.md:1-4  One #x\nfirst\nline\n" +
+		"\n2. 2025-10-05T13:30:00Z  threads/Café log.md:6-8\nsecond\n"
+	if diff := cmp.Diff(want, res.Text); diff != "" {
 		t.Error(diff)
 	}
-	ref := tool.Ref{Source: tool.Vault, Path: want.Path, Title: "Café log", Start: 6, End: 8, Hash: want.Hash, Opened: true}
+	ref := tool.Ref{Source: tool.Vault, Path: "threads/Café log.md", Title: "Café log", Start: 6, End: 8, Hash: files.Hash([]byte(file)), Opened: true}
 	if len(res.Refs) != 2 || res.Refs[1] != ref || res.Items != 2 || res.Truncated {
 		t.Errorf("%+v", res)
 	}
-	list := ThreadsData{Total: 1, Threads: []ThreadInfo{{Thread: "Café log", Path: want.Path, Entries: 2, First: &one, Last: &two}}}
 	res = do(t, v, "thread_list", object{})
-	if diff := cmp.Diff(list, dataOf[ThreadsData](t, res)); diff != "" || res.Items != 1 {
-		t.Error(diff)
-	}
+	wantTexts(t, res, "1 thread in the vault.\n- Café log (2 entries, the last of 2025-10-05T13:30:00Z)  threads/Café log.md\n")
 }
 
 func TestThreadReadPages(t *testing.T) {
@@ -65,8 +60,10 @@ func TestThreadReadPages(t *testing.T) {
 			test.args["thread"] = "log"
 			res := do(t, v, "thread_read", test.args)
 			got := []int{}
-			for _, e := range dataOf[ThreadData](t, res).Entries {
-				got = append(got, e.Number)
+			for i := range 5 {
+				if strings.Contains(res.Text, fmt.Sprint("\nentry ", i+1, "\n")) {
+					got = append(got, i+1)
+				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -87,9 +84,8 @@ func TestLongEntriesStayWithinTheBound(t *testing.T) {
 		doOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": strings.Repeat("x", maxEntry)})
 	}
 	res := do(t, v, "thread_read", object{"thread": "log", "from": 2})
-	data := dataOf[ThreadData](t, res)
-	if len(res.Text) > tool.MaxText || len(data.Entries) != 1 || len(data.Entries[0].Text) != maxEntry || !strings.Contains(res.Text, "go on with from 3") {
-		t.Errorf("%d bytes, %d entries", len(res.Text), len(data.Entries))
+	if len(res.Text) > tool.MaxText || res.Items != 1 || strings.Count(res.Text, "x") != maxEntry || !strings.Contains(res.Text, "go on with from 3") {
+		t.Errorf("%d bytes, %d entries", len(res.Text), res.Items)
 	}
 	res = do(t, v, "thread_read", object{"thread": "hand"})
 	if len(res.Text) > tool.MaxText || !res.Truncated || res.Items != 1 {
@@ -108,13 +104,13 @@ func TestForgedHeaderInAnEntryIsText(t *testing.T) {
 		t.Errorf("a forged header passes for the push of k2: %v, %v", done, err)
 	}
 	doOnce(t, v, "thread_push", "k2", object{"thread": "log", "text": "[[log]] #tag"})
-	data := dataOf[ThreadData](t, do(t, v, "thread_read", object{"thread": "log"}))
-	if len(data.Entries) != 2 || data.Entries[0].Text != forged || data.Entries[1].Text != "[[log]] #tag" {
-		t.Errorf("%+v", data.Entries)
+	res := do(t, v, "thread_read", object{"thread": "log"})
+	wantTexts(t, res, "\n"+forged+"\n", "\n[[log]] #tag\n")
+	if res.Items != 2 {
+		t.Errorf("%d entries", res.Items)
 	}
-	if tags := dataOf[ReadData](t, do(t, v, "vault_read", object{"path": "threads/log.md"})).Tags; !cmp.Equal(tags, []string{"tag"}) {
-		t.Errorf("the code block that one entry left open swallowed the next: tags %q", tags)
-	}
+	// The code block that one entry leaves open does not swallow the next.
+	wantTexts(t, do(t, v, "vault_read", object{"path": "threads/log.md"}), "\nTags: tag\n")
 }
 
 func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
@@ -135,9 +131,9 @@ func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
 		}
 		d := parse("threads/x.md", []byte(raw), false)
 		got := []string{}
-		for i, s := range d.entries() {
-			if s.entry != entryID(fmt.Sprint(i)) {
-				t.Fatalf("entry %d has the id %s", i, s.entry)
+		for i, s := range d.sections {
+			if s.id != entryID(fmt.Sprint(i)) || s.entry != i+1 {
+				t.Fatalf("entry %d is %d with the id %s", i+1, s.entry, s.id)
 			}
 			got = append(got, d.entryText(s))
 		}
@@ -155,13 +151,10 @@ func TestHandWrittenTextStaysInItsThread(t *testing.T) {
 	if got := contents(t, dir)["threads/log.md"]; !strings.HasPrefix(got, by+"\n## 2025-10-05T12:00:00Z ") {
 		t.Errorf("%q", got)
 	}
-	data := dataOf[ThreadData](t, do(t, v, "thread_read", object{"thread": "log"}))
-	if data.Total != 1 || data.Entries[0].Number != 1 || data.Entries[0].Text != "zebra pushed" {
-		t.Errorf("%+v", data)
-	}
-	seek := dataOf[SeekData](t, do(t, v, "thread_seek", object{"query": "zebra"}))
-	if len(seek.Hits) != 1 || seek.Hits[0].Entry != data.Entries[0].EntryInfo {
-		t.Errorf("%+v", seek)
+	read := do(t, v, "thread_read", object{"thread": "log"})
+	wantTexts(t, read, "1 entry", "\n1. ", "\nzebra pushed\n")
+	if diff := cmp.Diff(cited(read), cited(do(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" || read.Items != 1 {
+		t.Error(diff, read.Items)
 	}
 	if none := do(t, v, "thread_seek", object{"query": "intro"}); none.Items != 0 {
 		t.Errorf("text that is no entry was found: %s", none.Text)
@@ -174,24 +167,20 @@ func TestSeekSearchesEntriesOnly(t *testing.T) {
 		doOnce(t, v, "thread_push", fmt.Sprint("a", i), object{"thread": "one", "text": text})
 	}
 	doOnce(t, v, "thread_push", "b", object{"thread": "two", "text": "zebra in two", "title": "Zebra"})
-	numbers := func(args object) (got []string, res tool.Result) {
-		res = do(t, v, "thread_seek", args)
-		for _, h := range dataOf[SeekData](t, res).Hits {
-			got = append(got, fmt.Sprint(h.Thread, h.Entry.Number))
+	for _, test := range []struct {
+		args object
+		want []string
+	}{
+		{object{"query": "zebra", "limit": 2}, []string{"threads/two.md:1-3", "threads/one.md:9-11"}},
+		{object{"query": "zebra", "thread": "ONE"}, []string{"threads/one.md:9-11", "threads/one.md:13-15", "threads/one.md:17-19", "threads/one.md:1-3"}},
+		{object{"query": "tiger"}, []string{}},
+	} {
+		res := do(t, v, "thread_seek", test.args)
+		if diff := cmp.Diff(test.want, cited(res)); diff != "" || res.Truncated != (test.args["limit"] != nil) || len(res.Refs) > 0 && res.Refs[0].Opened {
+			t.Errorf("%v: %s%+v", test.args, diff, res)
 		}
-		return got, res
 	}
-	got, res := numbers(object{"query": "zebra", "limit": 2})
-	if diff := cmp.Diff([]string{"two1", "one3"}, got); diff != "" || !res.Truncated || res.Refs[0].Opened {
-		t.Errorf("%s%+v", diff, res)
-	}
-	got, res = numbers(object{"query": "zebra", "thread": "ONE"})
-	if diff := cmp.Diff([]string{"one3", "one4", "one5", "one1"}, got); diff != "" || res.Truncated {
-		t.Errorf("%s%+v", diff, res)
-	}
-	if got, _ = numbers(object{"query": "tiger"}); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
+	wantTexts(t, do(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}), "two, entry 1 > Zebra  (2025-10-05T12:00:00Z)")
 }
 
 func TestBadThreadNamesAreRefused(t *testing.T) {
@@ -204,7 +193,7 @@ func TestBadThreadNamesAreRefused(t *testing.T) {
 		wantError(t, err, kind)
 	}
 	_, err := try(t, v, "thread_push", "k", object{"thread": "a", "text": " "})
-	wantError(t, err, tool.InvalidArgs, "text is missing")
+	wantError(t, err, tool.InvalidArgs, "text")
 	if got := contents(t, dir); len(got) != 0 {
 		t.Errorf("%v", got)
 	}

@@ -7,19 +7,19 @@
 //   - Confinement. Every file is reached through os.Root. Symbolic links are not followed, and a name that starts with
 //     a dot does not exist for any tool; Sibyl's own state lies in .sibyl/ and so cannot be listed, searched or read.
 //   - Atomic writes. A note holds its old content or its new one, never a part. Content is synced before it takes its
-//     place and the folder after; what a crash leaves behind lies in .sibyl/tmp, where no tool sees it.
+//     place and the folder after; what a crash leaves behind lies in .sibyl, where no tool sees it.
 //   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
 //     at any point, as long as its receipt is among the last 4096.
 //   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
-//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place, and where the
-//     system can exchange two files, in that moment and until the next write or Close: an append is made anew on the newer text.
+//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place: an append
+//     is then made anew on the newer text.
 //   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
 //     write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
-// The vault is read afresh at every call: what another program changed is seen at once. A Cache only spares the reading of notes that did not change
-// since: it changes no result.
+// The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change
+// are not read again.
 package vault
 
 import (
@@ -28,11 +28,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
@@ -46,8 +43,7 @@ const (
 	maxDepth    = 64
 	maxReceipts = 4096
 
-	lockWait  = 10 * time.Second // no single write takes long: past this, another program hangs
-	closeWait = time.Second
+	lockWait = 10 * time.Second // no single write takes long: past this, another program hangs
 )
 
 const missingHint = "set --vault, or `vault` in the configuration, to a folder of Markdown notes"
@@ -58,13 +54,13 @@ type Vault struct {
 	now      func() time.Time
 	writes   files.Ledger[tool.Result]
 	maxNotes int
-	index    index
-	wrote    atomic.Bool
+	seen     seen
 }
 
-// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a write replaces is kept on the shelf,
-// and can be put back by Undo; a write whose place it can't keep is refused. Without a shelf (nil) nothing is kept.
-// A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
+// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
+// write replaces is kept on the shelf, and can be put back by Undo; a write whose place it can't keep is refused.
+// Without a shelf (nil) nothing is kept. A folder that is not set, does not exist or cannot be opened is a *tool.Error
+// of kind Unavailable.
 func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
@@ -77,24 +73,17 @@ func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault cannot be opened: %w", err)
 	}
 	return &Vault{
-		root:     root,
-		now:      time.Now,
-		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf, May: checkNotePath},
+		root: root,
+		now:  time.Now,
+		writes: files.Ledger[tool.Result]{
+			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
+		},
 		maxNotes: maxNotes,
-		index:    index{turn: semaphore.NewWeighted(1)},
 	}, nil
 }
 
-// Close frees the folder. Calls after it fail with kind Unavailable. Before, it looks once more at what was replaced: an editor may have
-// written into it since.
-func (v *Vault) Close() error {
-	if v.wrote.Load() {
-		ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-		defer cancel()
-		_ = v.writes.Settle(ctx) // else the next writer does it
-	}
-	return v.root.Close()
-}
+// Close frees the folder. Calls after it fail with kind Unavailable.
+func (v *Vault) Close() error { return v.root.Close() }
 
 // Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,
 // thread_seek and thread_list. The two that write, vault_write and thread_push, implement tool.Finder.
@@ -134,8 +123,8 @@ func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot
 	})
 }
 
-// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same change whenever
-// it is asked.
+// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
+// change whenever it is asked.
 func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Once
 	planned := func(call tool.Call, args A) (change, error) {
@@ -147,22 +136,21 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		c.Action, c.Key, c.Digest, c.Owner = spec.Name, call.Key, files.Hash(canonical), call.Owner
 		return c, err
 	}
-	return tool.New(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
+	return tool.NewFinder(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		v.wrote.Store(true)
 		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
-	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
+	}, func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
 		res, done, err := v.writes.Found(ctx, c)
 		return res, done, failure(err)
-	}))
+	})
 }
 
 // change is a planned write of a note.
@@ -193,31 +181,32 @@ func failure(err error) error {
 
 // refusal says what can be done about a note that was not read or written.
 func refusal(err *files.Error) error {
-	kind, hint := tool.Denied, ""
-	switch err.Reason {
-	case files.Linked:
-		hint = "put the note itself into the vault"
-	case files.ReadOnly:
-		hint = "write to another note"
-	case files.TooLarge:
-		kind, hint = tool.TooLarge, "write to another note"
-	case files.Changed:
-		kind, hint = tool.Conflict, "read it again"
-	case files.KeyReused:
-		kind = tool.Conflict
-	case files.Unclear:
-		kind, hint = tool.Conflict, "look at the note, and write again only what it lacks"
-	case files.NoRoot:
-		kind, hint = tool.Unavailable, missingHint
-	case files.Busy:
-		kind, hint = tool.Timeout, "try again"
-	case files.NotSynced:
-		kind = tool.Failed
+	says, known := map[files.Reason]struct {
+		kind tool.Kind
+		hint string
+	}{
+		files.Linked:    {tool.Denied, "put the note itself into the vault"},
+		files.ReadOnly:  {tool.Denied, "write to another note"},
+		files.TooLarge:  {tool.TooLarge, "write to another note"},
+		files.Changed:   {tool.Conflict, "read it again"},
+		files.KeyReused: {tool.Conflict, ""},
+		files.Unclear:   {tool.Conflict, "look at the note, and write again only what it lacks"},
+		files.NoRoot:    {tool.Unavailable, missingHint},
+		files.Busy:      {tool.Timeout, "try again"},
+		files.NotSynced: {tool.Failed, ""},
+	}[err.Reason]
+	if !known {
+		says.kind = tool.Denied
 	}
-	return tool.Errorf(kind, hint, "%w", err)
+	return tool.Errorf(says.kind, says.hint, "%w", err)
 }
 
-// answer makes a result of text and data.
-func answer(text string, data any, refs []tool.Ref, items int, truncated bool) (tool.Result, error) {
-	return tool.Result{Text: text, Refs: refs, Items: items, Truncated: truncated}.WithData(data)
+// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
+// as its items.
+func answer(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
+	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
+	if data == nil {
+		return res, nil
+	}
+	return res.WithData(data)
 }

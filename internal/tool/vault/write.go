@@ -16,16 +16,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-// WriteData is the Data of vault_write.
-type WriteData struct {
-	Path  string `json:"path"` // as the vault spells it: in bytes it may differ from what was asked for
-	Mode  string `json:"mode"`
-	Hash  string `json:"hash"`  // of the note after the write: the next base_hash
-	Start int    `json:"start"` // the lines that were written
-	End   int    `json:"end"`
-	Lines int    `json:"lines"` // of the whole note
-}
-
 const (
 	modeCreate  = "create"
 	modeAppend  = "append"
@@ -110,22 +100,20 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	if refused != nil {
 		return nil, tool.Result{}, refused
 	}
-	data := WriteData{Path: p, Mode: args.Mode, Start: 1}
+	start := 1
 	after := []byte(strings.TrimSuffix(args.Content, "\n") + "\n")
 	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
 	if args.Mode == modeAppend {
 		base := appendable(before.Content)
-		data.Start = countLines(base) + 1
+		start = countLines(base) + 1
 		after = append(base, inLineEndsOf(base, string(after))...)
 	}
-	data.Lines = countLines(after)
-	data.End, data.Hash = data.Lines, files.Hash(after)
-	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, data.Start, data.End, data.Lines, data.Hash)
+	ref := tool.Ref{Source: tool.Vault, Path: p, Start: start, End: countLines(after), Hash: files.Hash(after)}
+	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, start, ref.End, ref.End, ref.Hash)
 	if strings.Contains(args.Content, redact.Mark) {
 		text += "It holds " + redact.Mark + " where a secret was taken out of what was to be written.\n"
 	}
-	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
-	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
+	res, err := answer(text, nil, []tool.Ref{ref}, false)
 	return after, res, err
 }
 
@@ -155,9 +143,9 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms that
-// Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not live
-// side by side on every system, and a link could mean either.
+// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
+// that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not
+// live side by side on every system, and a link could mean either.
 func (v *Vault) spelling(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")

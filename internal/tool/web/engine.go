@@ -1,107 +1,346 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"sibyl/internal/cleartext"
+	"sibyl/internal/tool"
 )
 
-// maxSearchBytes bounds an engine's answer.
-const maxSearchBytes = 2 << 20
+const (
+	maxSearchBytes = 2 << 20 // of an engine's answer
+	maxBraveWords  = 50      // that the Brave Search API takes; its limit of characters is that of searchArgs
+)
 
-// engine is a way to search the web: how it is asked, and how its answer is read.
-type engine interface {
-	// place names the engine and its host, for people.
-	place() string
-
-	// key returns what the engine wants to be asked with, "" if nothing.
-	key(ctx context.Context) (string, error)
-
-	request(ctx context.Context, args searchArgs, key string) (*http.Request, error)
-
-	// follow says why a redirect to this address, the hops-th, is not followed, or nil.
-	follow(to *url.URL, hops int) error
-
-	// read takes the hits out of a response, or says why there are none. It need not clean their text.
-	read(resp *http.Response) (findings, error)
+// service is how an engine is asked and its answer is read.
+type service struct {
+	label         string // for people
+	address, path string
+	post          bool // parameters are JSON, not a query
+	fixed         map[string]any
+	query         string // names of parameters; "": there is none
+	limit         string
+	timeRange     string
+	rangeOf       func(string) string
+	keyHeader     string // "": it has no key
+	keyPrefix     string
+	mostWords     int // of a query; 0: any
+	plain         func(string) string
 }
 
-// findings is what an engine found, best first, as it was sent.
-type findings struct {
-	hits   []SearchResult
-	silent []string // engines behind the engine that did not answer
-}
-
-// without is f with the key cut out of every text.
-func (f findings) without(key string) findings {
-	if key == "" {
-		return f
+func services() map[string]service {
+	asItIs := func(s string) string { return s }
+	return map[string]service{
+		// Credentials of its own a SearXNG server gets by its address.
+		SearXNG: {
+			label: "the SearXNG server", path: "search", fixed: map[string]any{"format": "json"},
+			query: "q", timeRange: "time_range", rangeOf: asItIs, plain: asItIs,
+		},
+		Brave: {
+			label: "Brave Search", address: "https://api.search.brave.com", path: "res/v1/web/search",
+			keyHeader: "X-Subscription-Token", query: "q", limit: "count", mostWords: maxBraveWords, plain: plainText,
+			timeRange: "freshness", rangeOf: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
+		},
+		Tavily: { // its text is no HTML, so a < in it is one; only entities are left over from the page
+			label: "Tavily", address: "https://api.tavily.com", path: "search",
+			keyHeader: "Authorization", keyPrefix: "Bearer ", post: true, query: "query", limit: "max_results",
+			timeRange: "time_range", rangeOf: asItIs, plain: html.UnescapeString,
+		},
 	}
-	cut := func(text string) string { return strings.ReplaceAll(text, key, "[key]") }
-	for i, hit := range f.hits {
-		f.hits[i] = SearchResult{
-			Title: cut(hit.Title), URL: cut(hit.URL), Snippet: cut(hit.Snippet), Engine: cut(hit.Engine), Published: cut(hit.Published),
-		}
-	}
-	return f
-}
-
-// newEngine makes the engine that cfg chooses; nil if there is none, or what it needs is missing.
-func newEngine(cfg Config) engine {
-	switch cfg.Engine {
-	case "", SearXNG:
-		if base := searchBase(cfg.SearXNG); base != nil {
-			return searx{base}
-		}
-	case Brave:
-		if k, ok := newKeyed(cfg, "Brave Search", "https://api.search.brave.com"); ok {
-			return brave{k}
-		}
-	case Tavily:
-		if k, ok := newKeyed(cfg, "Tavily", "https://api.tavily.com"); ok {
-			return tavily{k}
-		}
-	}
-	return nil
 }
 
 // searcher is web_search over an engine.
 type searcher struct {
-	engine  engine
+	service
+	name    string // in the settings
+	base    *url.URL
+	key     func(ctx context.Context) (string, error) // nil: it has none
 	client  *http.Client
 	timeout time.Duration
 	may     func(*url.URL) error // whether a page may be opened
 }
 
-func newSearcher(cfg Config, e engine) *searcher {
-	client := &http.Client{Transport: newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})}
-	client.Transport = cleartext.Transport(client.Transport, cfg.PlainHTTP)
-	client.CheckRedirect = func(req *http.Request, via []*http.Request) error { return e.follow(req.URL, len(via)) }
-	return &searcher{engine: e, client: client, timeout: cfg.Timeout, may: cfg.checkPage}
+// newSearcher makes the engine that cfg chooses; nil if there is none, or what it needs is missing.
+func newSearcher(cfg Config) *searcher {
+	s := &searcher{name: cmp.Or(cfg.Engine, SearXNG), timeout: cfg.Timeout, may: cfg.checkPage}
+	s.service = services()[s.name]
+	address := cfg.SearXNG
+	if s.keyHeader != "" {
+		s.key = cfg.Key
+		address = cmp.Or(cfg.BaseURL, s.address)
+	}
+	s.base = searchBase(address)
+	if s.label == "" || s.base == nil || s.keyHeader != "" && s.key == nil {
+		return nil
+	}
+	transport := newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})
+	s.client = &http.Client{Transport: cleartext.Transport(transport, cfg.PlainHTTP), CheckRedirect: s.follow}
+	return s
 }
 
-func (s *searcher) ask(ctx context.Context, args searchArgs) (findings, error) {
-	key, err := s.engine.key(ctx)
-	if err != nil {
-		return findings{}, err
+// place names the engine and its host, for people.
+func (s *searcher) place() string { return s.label + " at " + s.base.Host }
+
+// follow says why a redirect is not followed, or nil.
+func (s *searcher) follow(req *http.Request, via []*http.Request) error {
+	switch to := req.URL; {
+	case s.key != nil:
+		return tool.Errorf(tool.Denied, "check the address it is asked at", "%s redirects elsewhere, where the key is not sent", s.label)
+	case to.Scheme != s.base.Scheme || to.Host != s.base.Host:
+		return tool.Errorf(tool.Denied, "set web.searxng to the address the server really has",
+			"%s redirects to another origin, %s://%s", s.label, to.Scheme, to.Host)
+	case len(via) > maxRedirects:
+		return tool.Errorf(tool.Failed, "", "%s redirects more than %d times", s.label, maxRedirects)
 	}
-	req, err := s.engine.request(ctx, args, key)
+	return nil
+}
+
+// found is what an engine found, best first.
+type found struct {
+	hits   []SearchResult
+	silent []string // engines behind the engine that did not answer
+}
+
+// ask puts a query to the engine. The key is in nothing of what is found.
+func (s *searcher) ask(ctx context.Context, args searchArgs) (found, error) {
+	key, err := s.readKey(ctx)
 	if err != nil {
-		return findings{}, err
+		return found{}, err
+	}
+	req, err := s.request(ctx, args)
+	if err != nil {
+		return found{}, err
+	}
+	if s.keyHeader != "" {
+		req.Header.Set(s.keyHeader, s.keyPrefix+key)
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return findings{}, err
+		return found{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	found, err := s.engine.read(resp)
-	return found.without(key), err
+	if err := s.refusal(resp); err != nil {
+		return found{}, err
+	}
+	return s.read(resp, key)
+}
+
+func (s *searcher) readKey(ctx context.Context) (string, error) {
+	if s.key == nil {
+		return "", nil
+	}
+	key, err := s.key(ctx)
+	switch key = strings.TrimSpace(key); {
+	case err != nil && ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return "", tool.Errorf(tool.Unavailable, s.keyHint(), "the key for %s cannot be read: %w", s.label, err)
+	case key == "":
+		return "", tool.Errorf(tool.Unavailable, s.keyHint(), "there is no key for %s", s.label)
+	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
+		return "", tool.Errorf(tool.Unavailable, s.keyHint(), "the key for %s holds a character that no key has, perhaps a line break", s.label)
+	}
+	return key, nil
+}
+
+func (s *searcher) keyHint() string {
+	return fmt.Sprintf("‘sibyl config set-key %s’ stores one", s.name)
+}
+
+func (s *searcher) request(ctx context.Context, args searchArgs) (*http.Request, error) {
+	if words := len(strings.Fields(args.Query)); s.mostWords > 0 && words > s.mostWords {
+		return nil, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d words; %s takes at most %d", words, s.label, s.mostWords)
+	}
+	params := map[string]any{s.query: args.Query}
+	if s.limit != "" {
+		params[s.limit] = args.Limit
+	}
+	if args.TimeRange != "" {
+		params[s.timeRange] = s.rangeOf(args.TimeRange)
+	}
+	target := s.base.JoinPath(s.path)
+	if !s.post {
+		query := url.Values{}
+		for _, all := range []map[string]any{s.fixed, params} {
+			for name, value := range all {
+				query.Set(name, fmt.Sprint(value))
+			}
+		}
+		target.RawQuery = query.Encode()
+		return http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	}
+	body, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
+	if err == nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, err
+}
+
+// hitForm is a hit, under the names that the engines give its parts.
+type hitForm struct {
+	URL         string `json:"url"`
+	Title       string `json:"title"`
+	Content     string `json:"content"`        // of SearXNG and Tavily
+	Description string `json:"description"`    // of Brave
+	Engine      string `json:"engine"`         // of SearXNG: the one behind it
+	Date        string `json:"publishedDate"`  // of SearXNG
+	Published   string `json:"published_date"` // of Tavily
+	PageAge     string `json:"page_age"`       // of Brave, “2026-01-02T03:04:05”
+	Age         string `json:"age"`            // of Brave, “3 days ago”
+}
+
+// read takes the hits out of a response, with the key cut out of every text.
+func (s *searcher) read(resp *http.Response, key string) (f found, err error) {
+	body, err := readBody(resp, maxSearchBytes)
+	if err != nil {
+		return f, err
+	}
+	var answer struct {
+		Results []hitForm `json:"results"`
+		Web     struct {  // of Brave; left out where nothing was found
+			Results []hitForm `json:"results"`
+		} `json:"web"`
+		Silent [][]string `json:"unresponsive_engines"` // of SearXNG: pairs of engine and reason
+	}
+	if json.Unmarshal(body, &answer) != nil || s.name == Tavily && answer.Results == nil {
+		hint := "try again later, or choose another engine with web.engine"
+		if s.name == SearXNG {
+			hint = "check that web.searxng leads to a SearXNG server"
+		}
+		return f, tool.Errorf(tool.Failed, hint, "the answer of %s cannot be read", s.label)
+	}
+	if s.name == Brave {
+		answer.Results = answer.Web.Results
+	}
+	without := func(text string) string {
+		if key == "" {
+			return text
+		}
+		return strings.ReplaceAll(text, key, "[key]")
+	}
+	for _, r := range answer.Results {
+		f.hits = append(f.hits, SearchResult{
+			Title:     without(s.plain(r.Title)),
+			URL:       without(r.URL),
+			Snippet:   without(s.plain(cmp.Or(r.Content, r.Description))),
+			Published: without(cmp.Or(r.Date, r.Published, r.PageAge, r.Age)),
+			Engine:    r.Engine,
+		})
+		if s.name != SearXNG {
+			f.hits[len(f.hits)-1].Engine = s.name
+		}
+	}
+	for _, pair := range answer.Silent {
+		f.silent = append(f.silent, strings.Join(pair, ": "))
+	}
+	return f, nil
+}
+
+// refusal says what a response means that holds no hits, and what helps; nil is success.
+func (s *searcher) refusal(resp *http.Response) error {
+	if s.key == nil {
+		return searxRefusal(resp)
+	}
+	const another = ", or choose another engine with web.engine"
+	code := resp.StatusCode
+	switch {
+	case code >= 200 && code < 300:
+		return nil
+	case code == http.StatusUnauthorized, code == http.StatusForbidden,
+		code == http.StatusUnprocessableEntity && isTokenInvalid(resp):
+		return tool.Errorf(tool.Unavailable, "check the key for "+s.name+"; "+s.keyHint(),
+			"%s does not accept the key (HTTP %d)", s.label, code)
+	case code == http.StatusTooManyRequests:
+		return tool.Errorf(tool.Unavailable, waitHint(resp.Header), "%s has had too many requests with this key (HTTP 429)", s.label)
+	case code == http.StatusPaymentRequired, code == 432, code == 433: // the last two are Tavily's own
+		return tool.Errorf(tool.Unavailable, "see the account at "+s.label+another, "the plan of the key for %s is used up (HTTP %d)", s.label, code)
+	case code == http.StatusBadRequest, code == http.StatusUnprocessableEntity:
+		return tool.Errorf(tool.InvalidArgs, "use a few keywords", "%s does not take this search (HTTP %d)", s.label, code)
+	}
+	return tool.Errorf(tool.Unavailable, "try again later"+another, "%s failed (HTTP %d)", s.label, code)
+}
+
+// isTokenInvalid tells a key that Brave does not know from a search that it does not take, which has the same status.
+func isTokenInvalid(resp *http.Response) bool {
+	var said struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	body, err := readBody(resp, maxSearchBytes)
+	return err == nil && json.Unmarshal(body, &said) == nil && said.Error.Code == "SUBSCRIPTION_TOKEN_INVALID"
+}
+
+// searxRefusal knows the ways in which a SearXNG server says no, and what its owner can do about each.
+func searxRefusal(resp *http.Response) error {
+	const enableJSON = "in its settings.yml, add json to the formats under search, and restart it"
+	code := resp.StatusCode
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case code == http.StatusForbidden:
+		return tool.Errorf(tool.Unavailable, enableJSON, "the SearXNG server refuses to answer in JSON (HTTP 403)")
+	case code == http.StatusUnauthorized:
+		return tool.Errorf(tool.Unavailable, "put user and password into SIBYL_SEARXNG_URL", "the SearXNG server asks for a password (HTTP 401)")
+	case code == http.StatusTooManyRequests:
+		return tool.Errorf(tool.Unavailable, retryHint(resp.Header)+"; if the server is yours, its limiter blocks this program",
+			"the SearXNG server has had too many requests (HTTP 429)")
+	case code == http.StatusNotFound:
+		return tool.Errorf(tool.Unavailable, "check the path in web.searxng; /search is added to it", "there is no SearXNG server at this address (HTTP 404)")
+	case code < 200 || code >= 300:
+		return tool.Errorf(tool.Unavailable, "try again later", "the SearXNG server failed (HTTP %d)", code)
+	case media != "application/json":
+		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+enableJSON,
+			"the search server answered with something else than JSON")
+	}
+	return nil
+}
+
+// waitHint says how long to wait, by Retry-After or, as Brave has it, by the fullest of several windows: the headers
+// X-RateLimit-Remaining and X-RateLimit-Reset list a number for each.
+func waitHint(header http.Header) string {
+	wait := 0
+	resets := strings.Split(header.Get("X-RateLimit-Reset"), ",")
+	for i, left := range strings.Split(header.Get("X-RateLimit-Remaining"), ",") {
+		if strings.TrimSpace(left) == "0" && i < len(resets) {
+			if seconds, err := strconv.Atoi(strings.TrimSpace(resets[i])); err == nil {
+				wait = max(wait, seconds)
+			}
+		}
+	}
+	if wait == 0 || header.Get("Retry-After") != "" {
+		return retryHint(header)
+	}
+	return fmt.Sprintf("it asks to wait %d seconds", wait)
+}
+
+// plainText is a piece of HTML without its markup.
+func plainText(source string) string {
+	var text strings.Builder
+	tokens := html.NewTokenizer(strings.NewReader(source))
+	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+		if kind == html.TextToken {
+			text.Write(tokens.Text())
+		}
+	}
+	return text.String()
 }

@@ -110,18 +110,11 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return f.client.Do(req)
 }
 
-// page is what a response holds, converted whole.
-type page struct {
-	url, contentType         string
-	title, byline, published string
-	extract                  string
-	text                     string
-}
-
-func (f *fetcher) read(resp *http.Response) (page, error) {
+// read converts a response whole: offset and next are not set.
+func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 	final := *resp.Request.URL
 	final.Fragment, final.RawFragment = "", ""
-	p := page{url: final.String()}
+	p := FetchData{URL: final.String()}
 	if err := checkStatus(resp); err != nil {
 		return p, err
 	}
@@ -133,17 +126,17 @@ func (f *fetcher) read(resp *http.Response) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	p.contentType = resp.Header.Get("Content-Type")
+	p.ContentType = resp.Header.Get("Content-Type")
 	if form == formUnsaid {
-		p.contentType = http.DetectContentType(body)
-		if form, err = formOf(p.contentType); err != nil {
+		p.ContentType = http.DetectContentType(body)
+		if form, err = formOf(p.ContentType); err != nil {
 			return p, err
 		}
 		if form == formUnsaid {
 			return p, errBinary()
 		}
 	}
-	text, err := decodeText(body, p.contentType)
+	text, err := decodeText(body, p.ContentType)
 	if err != nil {
 		return p, err
 	}
@@ -151,15 +144,15 @@ func (f *fetcher) read(resp *http.Response) (page, error) {
 	if form == formHTML {
 		convertHTML(&p, text, &final)
 	} else {
-		p.text, p.extract = cleanText(text), ExtractRaw
-		if heading, ok := strings.CutPrefix(p.text, "# "); ok {
-			p.title, _, _ = strings.Cut(heading, "\n")
+		p.Text, p.Extract = cleanText(text), ExtractRaw
+		if heading, ok := strings.CutPrefix(p.Text, "# "); ok {
+			p.Title, _, _ = strings.Cut(heading, "\n")
 		}
 	}
-	p.text = redact.Text(p.text) // what markup parted, before it is cut into parts
-	p.title = cutChars(oneLine(p.title), maxTitleChars)
-	p.byline = cutChars(oneLine(p.byline), maxTitleChars)
-	if p.text == "" {
+	p.Text = redact.Text(p.Text) // what markup parted, before it is cut into parts
+	p.Title = cutChars(oneLine(p.Title), maxTitleChars)
+	p.Byline = cutChars(oneLine(p.Byline), maxTitleChars)
+	if p.Text == "" {
 		return p, tool.Errorf(tool.Failed, "it may be built by JavaScript: try another page", "the page holds no readable text")
 	}
 	return p, nil
@@ -238,19 +231,19 @@ func connectionFailure(err error) string {
 }
 
 // cutPage returns the part of p that args ask for, within tool.MaxText.
-func cutPage(p page, args fetchArgs) (tool.Result, error) {
-	total := utf8.RuneCountInString(p.text)
+func cutPage(p FetchData, args fetchArgs) (tool.Result, error) {
+	total := utf8.RuneCountInString(p.Text)
 	if args.Offset >= total {
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0", "offset is %d, but the page ends at %d", args.Offset, total)
 	}
-	head := fmt.Sprintf("URL: %s\n", p.url)
-	for _, line := range []struct{ name, value string }{{"Title", p.title}, {"By", p.byline}, {"Published", p.published}} {
+	head := fmt.Sprintf("URL: %s\n", p.URL)
+	for _, line := range []struct{ name, value string }{{"Title", p.Title}, {"By", p.Byline}, {"Published", p.Published}} {
 		if line.value != "" {
 			head += line.name + ": " + line.value + "\n"
 		}
 	}
 	const partLine = 200 // bytes, kept free for the line that says which part this is
-	part := cutChars(p.text[byteOffset(p.text, args.Offset):], args.MaxChars)
+	part := cutChars(p.Text[byteOffset(p.Text, args.Offset):], args.MaxChars)
 	part = tool.Clip(part, tool.MaxText-len(head)-partLine)
 	end := args.Offset + utf8.RuneCountInString(part)
 	if args.Offset > 0 || end < total {
@@ -260,20 +253,15 @@ func cutPage(p page, args fetchArgs) (tool.Result, error) {
 		}
 		head += "\n"
 	}
-	data := FetchData{
-		URL: p.url, ContentType: p.contentType, Title: p.title, Byline: p.byline, Published: p.published,
-		Extract: p.extract, Text: part, Offset: args.Offset, Total: total,
-	}
+	hash := files.Hash([]byte(p.Text))
+	p.Text, p.Offset, p.Total = part, args.Offset, total
 	if end < total {
-		data.Next = end
+		p.Next = end
 	}
 	return tool.Result{
 		Text:      head + "\n" + part,
 		Items:     1,
 		Truncated: end < total,
-		Refs: []tool.Ref{{
-			Source: tool.Web, URL: p.url, Title: p.title,
-			Hash: files.Hash([]byte(p.text)), Opened: true,
-		}},
-	}.WithData(data)
+		Refs:      []tool.Ref{{Source: tool.Web, URL: p.URL, Title: p.Title, Hash: hash, Opened: true}},
+	}.WithData(p)
 }

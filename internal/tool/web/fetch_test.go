@@ -444,7 +444,7 @@ func TestLongPageIsReadInParts(t *testing.T) {
 func TestPartsFollowingEachOtherAreTheWholePage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-c äß€日😀\n]{1,300}`).Draw(t, "text")
-		p := page{url: "https://example.com/", text: text}
+		p := FetchData{URL: "https://example.com/", Text: text}
 		var joined strings.Builder
 		for offset := 0; ; {
 			result, err := cutPage(p, fetchArgs{Offset: offset, MaxChars: rapid.IntRange(1, 50).Draw(t, "max")})

@@ -29,10 +29,10 @@ const (
 )
 
 // convertHTML fills p with the text of an HTML page, as Markdown where it can be laid out.
-func convertHTML(p *page, source string, base *url.URL) {
+func convertHTML(p *FetchData, source string, base *url.URL) {
 	doc, ok := parseHTML(source)
 	if !ok {
-		p.text, p.extract = cleanText(bareText(source)), ExtractBare
+		p.Text, p.Extract = cleanText(bareText(source)), ExtractBare
 		return
 	}
 	if own := firstOf(doc, atom.Base); own != nil { // that relative links start from
@@ -44,30 +44,30 @@ func convertHTML(p *page, source string, base *url.URL) {
 	node := extract(p, doc, base)
 	markdown, err := newConverter().ConvertNode(node, converter.WithDomain(base.String()))
 	if err != nil {
-		p.text, p.extract = cleanText(bareText(source)), ExtractBare
+		p.Text, p.Extract = cleanText(bareText(source)), ExtractBare
 		return
 	}
-	p.text = cleanText(string(markdown))
+	p.Text = cleanText(string(markdown))
 }
 
 // extract fills in what the page says about itself, and returns its main part, or all of it where none stands out.
-func extract(p *page, doc *html.Node, base *url.URL) *html.Node {
+func extract(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = maxArticleElements
 	article, err := parser.ParseDocument(doc, base)
-	p.title, p.byline = article.Title, article.Byline
-	if title := firstOf(doc, atom.Title); p.title == "" && title != nil && title.FirstChild != nil {
-		p.title = title.FirstChild.Data
+	p.Title, p.Byline = article.Title, article.Byline
+	if title := firstOf(doc, atom.Title); p.Title == "" && title != nil && title.FirstChild != nil {
+		p.Title = title.FirstChild.Data
 	}
 	if article.PublishedTime != nil {
-		p.published = article.PublishedTime.Format(time.RFC3339)
+		p.Published = article.PublishedTime.Format(time.RFC3339)
 	}
 	chars := utf8.RuneCountInString(strings.TrimSpace(article.TextContent))
 	if err == nil && article.Node != nil && chars >= minArticleChars && chars*minArticleShare >= countChars(doc) {
-		p.extract = ExtractArticle
+		p.Extract = ExtractArticle
 		return article.Node
 	}
-	p.extract = ExtractPage
+	p.Extract = ExtractPage
 	removeControls(doc)
 	return doc
 }

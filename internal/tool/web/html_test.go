@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func converted(t testing.TB, source string) page {
+func converted(t testing.TB, source string) FetchData {
 	t.Helper()
 	base, err := url.Parse("https://example.com/docs/page")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p page
+	var p FetchData
 	convertHTML(&p, source, base)
 	return p
 }
@@ -46,8 +46,8 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := converted(t, c.source)
-			if diff := cmp.Diff(c.want, p.text); diff != "" || p.extract != ExtractPage {
-				t.Errorf("extract = %s\n%s", p.extract, diff)
+			if diff := cmp.Diff(c.want, p.Text); diff != "" || p.Extract != ExtractPage {
+				t.Errorf("extract = %s\n%s", p.Extract, diff)
 			}
 		})
 	}
@@ -59,14 +59,14 @@ func TestArticleIsTakenOutOfItsPage(t *testing.T) {
 		<meta property="article:published_time" content="2026-01-02T03:04:05Z"></head>
 		<body><ul class=menu><li><a href=/>Home</a></ul><article><h1>A story</h1>`+strings.Repeat(paragraph, 6)+
 		`</article><div class=sidebar><a href=/x>Buy this</a></div></body>`)
-	if p.extract != ExtractArticle || strings.Contains(p.text, "Home") || strings.Contains(p.text, "Buy") {
-		t.Errorf("extract = %s, text:\n%s", p.extract, p.text)
+	if p.Extract != ExtractArticle || strings.Contains(p.Text, "Home") || strings.Contains(p.Text, "Buy") {
+		t.Errorf("extract = %s, text:\n%s", p.Extract, p.Text)
 	}
-	if n := strings.Count(p.text, "main part of a page."); n != 6 {
+	if n := strings.Count(p.Text, "main part of a page."); n != 6 {
 		t.Errorf("%d of 6 paragraphs were kept", n)
 	}
-	if !strings.HasPrefix(p.title, "A story") || p.byline != "Ann Author" || p.published != "2026-01-02T03:04:05Z" {
-		t.Errorf("title %q, byline %q, published %q", p.title, p.byline, p.published)
+	if !strings.HasPrefix(p.Title, "A story") || p.Byline != "Ann Author" || p.Published != "2026-01-02T03:04:05Z" {
+		t.Errorf("title %q, byline %q, published %q", p.Title, p.Byline, p.Published)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
 		fmt.Fprintf(&entries, "<dl><dt>option-%d</dt><dd>sets what number %d says</dd></dl>", i, i)
 	}
 	p := converted(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+"</section>")
-	if !strings.Contains(p.text, "option-0") || !strings.Contains(p.text, "option-199") || !strings.Contains(p.text, "main part") {
-		t.Errorf("extract = %s: part of the reference is lost, %d characters left", p.extract, len(p.text))
+	if !strings.Contains(p.Text, "option-0") || !strings.Contains(p.Text, "option-199") || !strings.Contains(p.Text, "main part") {
+		t.Errorf("extract = %s: part of the reference is lost, %d characters left", p.Extract, len(p.Text))
 	}
 }
 
@@ -121,12 +121,12 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 			p := converted(t, source)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated", len(source)>>10, len(p.text)>>10, p.extract, allocated>>20)
+			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated", len(source)>>10, len(p.Text)>>10, p.Extract, allocated>>20)
 			if allocated > 256<<20 && !underRaceDetector {
 				t.Errorf("%d MB were allocated for %d KB", allocated>>20, len(source)>>10)
 			}
-			if len(p.text) > 20*size {
-				t.Errorf("%d KB of text came out of %d KB", len(p.text)>>10, len(source)>>10)
+			if len(p.Text) > 20*size {
+				t.Errorf("%d KB of text came out of %d KB", len(p.Text)>>10, len(source)>>10)
 			}
 		})
 	}
@@ -139,8 +139,8 @@ func TestWordsOfAPageThatCannotBeLaidOutAreKept(t *testing.T) {
 		"unclosed drawing": "<p>first <b>second</b><svg><path><script>no</script><p>third",
 	} {
 		p := converted(t, source)
-		if p.text != "first\nsecond\nthird" || p.extract != ExtractBare {
-			t.Errorf("%s: text = %.80q, extract = %s", name, p.text, p.extract)
+		if p.Text != "first\nsecond\nthird" || p.Extract != ExtractBare {
+			t.Errorf("%s: text = %.80q, extract = %s", name, p.Text, p.Extract)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func FuzzConvertedPageIsCleanText(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		text := converted(t, source).text
+		text := converted(t, source).Text
 		if !utf8.ValidString(text) && utf8.ValidString(source) {
 			t.Error("the text is not UTF-8")
 		}

@@ -51,13 +51,13 @@ func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (to
 	defer cancel()
 	found, err := s.ask(ctx, args)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, s.engine.place())
+		return tool.Result{}, explain(ctx, err, s.place())
 	}
 	return s.list(args, found)
 }
 
 // list makes a result of what was found: hits with a web address that may be opened only, each address once.
-func (s *searcher) list(args searchArgs, found findings) (tool.Result, error) {
+func (s *searcher) list(args searchArgs, found found) (tool.Result, error) {
 	data := SearchData{Query: args.Query, Results: []SearchResult{}}
 	for _, silent := range found.silent {
 		data.Silent = append(data.Silent, cutChars(oneLine(silent), 80))

@@ -165,13 +165,6 @@ func TestPasswordOfTheSearchServerIsSentButNeverShown(t *testing.T) {
 	}
 }
 
-func TestSearchTimesOut(t *testing.T) {
-	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	search := byName(t, Config{SearXNG: s.URL, Timeout: 50 * time.Millisecond}, "web_search")
-	_, err := search.Call(t.Context(), args(t, map[string]any{"query": "x"}))
-	wantKind(t, err, tool.Timeout)
-}
-
 func TestSearchTextIsBounded(t *testing.T) {
 	var hits []string
 	for i := range 50 {

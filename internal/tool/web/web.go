@@ -39,7 +39,8 @@ type Config struct {
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
 	Key func(ctx context.Context) (string, error)
 
-	// PlainHTTP are hosts of engines that may get the key, or the user and password, over plain HTTP, beside this machine: see package cleartext.
+	// PlainHTTP are hosts of engines that may get the key, or the user and password, over plain HTTP, beside this
+	// machine: see package cleartext.
 	PlainHTTP []string
 
 	// AllowAddr exempts the addresses it returns true for from every rule of address and port. nil exempts none.
@@ -83,11 +84,7 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}}
-	if e := newEngine(cfg); e != nil {
-		w.search = newSearcher(cfg, e)
-	}
-	return w
+	return &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}, search: newSearcher(cfg)}
 }
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.

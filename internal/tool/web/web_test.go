@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.uber.org/goleak"
 	"golang.org/x/net/dns/dnsmessage"
 
@@ -173,29 +172,6 @@ func withHost(t *testing.T, s *httptest.Server, host string) string {
 	return u.String()
 }
 
-func TestSearchIsOfferedOnlyWithAUsableServer(t *testing.T) {
-	for _, c := range []struct {
-		searxng string
-		tools   []string
-	}{
-		{"", []string{"web_fetch"}},
-		{"http://127.0.0.1:8888", []string{"web_fetch", "web_search"}},
-		{"https://user:hunter2-hunter2@search.test/sub/", []string{"web_fetch", "web_search"}},
-		{"ftp://search.test", []string{"web_fetch"}},
-		{"http://", []string{"web_fetch"}},
-		{"http://user:hunter2-hunter2@[bad/", []string{"web_fetch"}},
-	} {
-		w := New(Config{SearXNG: c.searxng})
-		var got []string
-		for _, offered := range w.Tools() {
-			got = append(got, offered.Spec().Name)
-		}
-		if strings.Join(got, " ") != strings.Join(c.tools, " ") {
-			t.Errorf("SearXNG %q: tools = %v, want %v", c.searxng, got, c.tools)
-		}
-	}
-}
-
 func TestToolsAreForeignAndOnlyRead(t *testing.T) {
 	for _, offered := range New(Config{SearXNG: "http://127.0.0.1:1"}).Tools() {
 		spec := offered.Spec()
@@ -206,79 +182,6 @@ func TestToolsAreForeignAndOnlyRead(t *testing.T) {
 			t.Errorf("%s: Search = %v", spec.Name, spec.Search)
 		}
 	}
-}
-
-// The model sees the schema and the decoder judges the call, so they must agree.
-func TestSchemaAndDecoderTakeTheSameArguments(t *testing.T) {
-	cases := map[string][]struct {
-		raw string
-		ok  bool
-	}{
-		"web_fetch": {
-			{`{"url":"https://example.com/a?b=c"}`, true},
-			{`{"url":"https://example.com","max_chars":1,"offset":0}`, true},
-			{`{"url":"https://example.com","max_chars":40000,"offset":104857600}`, true},
-			{`{"url":"https://example.com","max_chars":40001}`, false},
-			{`{"url":"https://example.com","max_chars":0}`, false},
-			{`{"url":"https://example.com","max_chars":"5"}`, false},
-			{`{"url":"https://example.com","offset":-1}`, false},
-			{`{"url":"https://example.com","offset":1.5}`, false},
-			{`{"url":"https://example.com","method":"POST"}`, false},
-			{`{"url":""}`, false},
-			{`{"url":7}`, false},
-			{`{}`, false},
-			{`[]`, false},
-			{`{"url":"https://example.com/` + strings.Repeat("a", maxURLBytes) + `"}`, false},
-		},
-		"web_search": {
-			{`{"query":"go generics"}`, true},
-			{`{"query":"go generics","limit":20,"time_range":"week"}`, true},
-			{`{"query":"x","limit":21}`, false},
-			{`{"query":"x","limit":0}`, false},
-			{`{"query":"x","time_range":"decade"}`, false},
-			{`{"query":"x","engine":"google"}`, false},
-			{`{"query":""}`, false},
-			{`{}`, false},
-			{`{"query":"` + strings.Repeat("ö", 400) + `"}`, true},
-			{`{"query":"` + strings.Repeat("ö", 401) + `"}`, false},
-		},
-	}
-	withdrawn, cancel := context.WithCancel(t.Context()) // after the arguments are read, nothing is done
-	cancel()
-	for _, offered := range New(Config{SearXNG: "http://127.0.0.1:1"}).Tools() {
-		spec := offered.Spec()
-		schema := compileSchema(t, spec)
-		for _, c := range cases[spec.Name] {
-			value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.raw))
-			if err != nil {
-				t.Fatal(err)
-			}
-			bySchema := schema.Validate(value) == nil
-			_, err = offered.Call(withdrawn, tool.Call{Args: json.RawMessage(c.raw)})
-			var failed *tool.Error
-			taken := errors.As(err, &failed) && failed.Kind == tool.Cancelled
-			if bySchema != c.ok || taken != c.ok {
-				t.Errorf("%s %.80s: schema takes it: %v, the call says %v, want ok = %v", spec.Name, c.raw, bySchema, err, c.ok)
-			}
-		}
-	}
-}
-
-func compileSchema(t *testing.T, spec tool.Spec) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(spec.Schema)))
-	if err != nil {
-		t.Fatalf("%s: the schema is not JSON: %v", spec.Name, err)
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("args.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("args.json")
-	if err != nil {
-		t.Fatalf("%s: %v", spec.Name, err)
-	}
-	return schema
 }
 
 func TestMalformedArgumentsAreInvalidArguments(t *testing.T) {

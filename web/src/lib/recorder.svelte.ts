@@ -1,5 +1,5 @@
 import { newKey } from "./api";
-import { keepRecording, keepSound, type Kept } from "./pieces";
+import { keepRecording, keepSound, type Kept } from "./recordings";
 
 /** Why nothing is recorded: the microphone is refused, there is none, the page may not ask for it, or something else went wrong. */
 export type Hindrance = "refused" | "missing" | "insecure" | "broken";
@@ -10,7 +10,7 @@ const slice = 1000;
 const look = 80;
 
 /** The kinds of recordings that browsers make, the best first. */
-const kinds = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4", "audio/webm"];
+const kinds = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4", "audio/webm"];
 
 /** A recording under way. Each second of it is kept on the disk as it is recorded. */
 export class Recorder {
@@ -56,14 +56,12 @@ export class Recorder {
     [this.#kept, this.making] = [kept, kept.id];
     await keepRecording(kept);
     this.#hold(kept.id);
+    this.told(kept);
     this.#count = 0;
     recorder.ondataavailable = ({ data }) => {
       if (!data.size) return;
       const number = this.#count++;
-      this.#written = this.#written
-        .then(() => keepSound(kept.id, number, data))
-        .then(() => this.told(kept))
-        .catch((e) => this.#fail(e));
+      this.#written = this.#written.then(() => keepSound(kept.id, number, data)).catch((e) => this.#fail(e));
     };
     recorder.onerror = () => this.#fail(new Error("MediaRecorder"));
     heard.getAudioTracks()[0]?.addEventListener("ended", () => this.#fail(new Error("—")));

@@ -66,7 +66,7 @@ export function sortOf(e: Event): Sort {
   if (e.type === "call.done") {
     const call = e.data as { tool?: string; error?: string };
     if (call.error) return "failed";
-    return /search|list|map|seek/.test(call.tool ?? "") ? "search" : /read|fetch|open|outline|definition/.test(call.tool ?? "") ? "read" : "call";
+    return /search|list|map|seek/.test(call.tool ?? "") ? "search" : /read|fetch|open|symbol/.test(call.tool ?? "") ? "read" : "call";
   }
   if (e.type === "oracle.heard" && (e.data as { failed?: string }).failed) return "failed";
   if (e.type) return byType[e.type] ?? "decided";

@@ -64,11 +64,6 @@ export const council = {
   "council.record.sending": ["Sending the recording…", "Die Aufnahme wird gesendet…", "A enviar a gravação…"],
   "council.record.waits": ["The recording is kept in this browser, and is sent as soon as the server answers.", "Die Aufnahme ist in diesem Browser gesichert und wird gesendet, sobald der Server antwortet.", "A gravação está guardada neste navegador e é enviada assim que o servidor responder."],
   "council.record.left": ["A recording from {at} was interrupted. What was recorded is kept in this browser.", "Eine Aufnahme von {at} wurde unterbrochen. Was aufgenommen wurde, ist in diesem Browser gesichert.", "Uma gravação de {at} foi interrompida. O que foi gravado está guardado neste navegador."],
-  "council.record.elsewhere": [
-    "A recording was begun in another browser and not ended. Its last sound came {at}.",
-    "In einem anderen Browser wurde eine Aufnahme begonnen und nicht beendet. Ihr letzter Ton kam {at}.",
-    "Noutro navegador começou uma gravação que não foi terminada. O último som chegou {at}.",
-  ],
   "council.record.send": ["Add it", "Hinzufügen", "Acrescentar"],
   "council.record.discard": ["Discard it", "Verwerfen", "Descartar"],
   "council.record.refused": ["The microphone may not be used. Allow it for this page in the browser's settings, and try again.", "Das Mikrofon darf nicht benutzt werden. Erlauben Sie es für diese Seite in den Einstellungen des Browsers und versuchen Sie es erneut.", "O microfone não pode ser usado. Permita-o para esta página nas definições do navegador e tente de novo."],

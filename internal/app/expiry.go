@@ -1,0 +1,79 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"sibyl/internal/files"
+)
+
+// What retention or an expiry would remove is marked first, and removed by a look that comes a day of running time later. Time that passes
+// between two processes counts for so much at most: only the clock tells it.
+const (
+	markedFor   = 24 * time.Hour
+	mostBetween = 6 * time.Hour
+)
+
+// expiry says what may be removed by its age. A clock that leaps for a while erases nothing: what it makes old is marked, and the mark is
+// void once the clock is right again.
+type expiry struct {
+	mu   sync.Mutex
+	last time.Time // when this process looked, which tells the time that it ran since
+}
+
+// marks are what is kept of the looks at a data folder.
+type marks struct {
+	Settled time.Time     `json:"settled,omitzero"` // what was too old then may go
+	Marked  time.Time     `json:"marked"`           // what was too old then is marked
+	Counted time.Duration `json:"counted"`          // running time since
+	Looked  time.Time     `json:"looked"`
+}
+
+// MarksFile is where a data folder keeps what its processes have marked.
+func MarksFile(dataDir string) string { return filepath.Join(dataDir, "retention.json") }
+
+// Settled is the time by which retention and expiries may go now: whatever was too old at that time, and still is, was marked at least a
+// day of running time ago. It is zero while nothing may.
+func (a *App) Settled() (time.Time, error) {
+	a.expiry.mu.Lock()
+	defer a.expiry.mu.Unlock()
+	now := time.Now()
+	file := MarksFile(a.Config.DataDir)
+	var m marks
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(raw, &m)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m = marks{} // what can't be read marks nothing
+	}
+	ran := min(now.Sub(m.Looked), mostBetween)
+	if !a.expiry.last.IsZero() {
+		ran = now.Sub(a.expiry.last) // by the monotonic clock
+	}
+	m.look(now, max(ran, 0))
+	a.expiry.last = now
+	if raw, err = json.Marshal(m); err != nil {
+		return time.Time{}, err
+	}
+	return m.Settled, files.Replace(file, raw, 0o600)
+}
+
+// look counts the time that ran since the last look, and marks what is too old now once what was marked before has settled.
+func (m *marks) look(now time.Time, ran time.Duration) {
+	if now.Before(m.Settled) {
+		m.Settled = time.Time{}
+	}
+	if m.Marked.IsZero() || now.Before(m.Marked) {
+		m.Marked, m.Counted = now, 0
+	} else if m.Counted += ran; m.Counted >= markedFor {
+		m.Settled = m.Marked
+		m.Marked, m.Counted = now, 0
+	}
+	m.Looked = now
+}

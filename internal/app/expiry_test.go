@@ -1,0 +1,103 @@
+package app
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// settledAgo is whether what was too old so long ago may go.
+func settledAgo(t *testing.T, a *App, ago time.Duration) bool {
+	t.Helper()
+	at, err := a.Settled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !at.Before(time.Now().Add(-ago))
+}
+
+// another is a process on the data folder of a.
+func (a *App) another() *App {
+	b := &App{}
+	b.Config.DataDir = a.Config.DataDir
+	return b
+}
+
+func TestWhatIsTooOldGoesADayOfRunningTimeAfterItWasMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &App{}
+		a.Config.DataDir = t.TempDir()
+		for range 24 {
+			if settledAgo(t, a, 2*day) {
+				t.Error("it may go before a day has passed")
+			}
+			<-time.After(time.Hour)
+		}
+		if !settledAgo(t, a, day) || settledAgo(t, a, day-time.Minute) {
+			t.Error("after a day, not all of what was marked may go, or more than that")
+		}
+		if !settledAgo(t, a.another(), day) {
+			t.Error("another process does not know of it")
+		}
+	})
+}
+
+func TestTimeBetweenProcessesCountsForAFewHoursAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &App{}
+		a.Config.DataDir = t.TempDir()
+		for n := range 4 {
+			if settledAgo(t, a.another(), 400*day) {
+				t.Errorf("what was marked may go after %d processes", n)
+			}
+			<-time.After(30 * day) // as far as the clock tells
+		}
+		if !settledAgo(t, a.another(), 120*day) {
+			t.Error("what was marked may not go after four processes that came long after each other")
+		}
+	})
+}
+
+func TestClockThatLeapsForAWhileMakesNothingOld(t *testing.T) {
+	now := time.Now()
+	var m marks
+	m.look(now, 0)
+	for range 23 {
+		m.look(now.Add(365*day), time.Hour)
+	}
+	m.look(now.Add(365*day), time.Hour) // what was marked before the leap
+	if !m.Settled.Equal(now) {
+		t.Errorf("%s may go, want %s", m.Settled, now)
+	}
+	for range 23 {
+		m.look(now.Add(366*day), time.Hour)
+	}
+	if !m.Settled.Equal(now) {
+		t.Errorf("with a clock that leapt for less than a day, %s may go", m.Settled)
+	}
+	m.look(now.Add(2*day), time.Hour)
+	for range 23 {
+		m.look(now.Add(3*day), time.Hour)
+	}
+	if !m.Settled.Equal(now) {
+		t.Errorf("with the clock right again, %s may go", m.Settled)
+	}
+	m.look(now.Add(-day), 0)
+	if !m.Settled.IsZero() {
+		t.Errorf("with a clock that went back, %s may go", m.Settled)
+	}
+}
+
+func TestMarksThatCanNotBeReadMarkNothing(t *testing.T) {
+	a := &App{}
+	a.Config.DataDir = t.TempDir()
+	if err := os.WriteFile(MarksFile(a.Config.DataDir), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := a.Settled(); err != nil || !at.IsZero() {
+		t.Errorf("%v, %v", at, err)
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// addCommands gives the root its commands, in the groups in which help lists them.
+func (c *command) addCommands(root *cobra.Command) {
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Ask", []*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.classifyCommand(), c.promptsCommand()}},
+		{"Tasks", []*cobra.Command{c.chatCommand(), c.taskCommand()}},
+		{"Council", []*cobra.Command{c.councilCommand()}},
+		{"Inquiry", []*cobra.Command{c.investigateCommand(), c.inquiryCommand()}},
+		{"History", []*cobra.Command{c.explainCommand(), c.sessionCommand(), c.runCommand(), c.replayCommand(), c.shadowCommand(), c.treeCommand()}},
+		{"Setup", []*cobra.Command{c.initCommand(), c.doctorCommand(), c.configCommand(), c.modelsCommand(), c.versionCommand()}},
+		{"Server", []*cobra.Command{c.openCommand(), c.serveCommand(), c.mcpCommand(), c.userCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+		}
+		root.AddCommand(group.commands...)
+	}
+	root.SetHelpCommandGroupID("Setup")
+	root.SetCompletionCommandGroupID("Setup")
+	helpful(root)
+}
+
+// first are the commands that somebody who begins needs, in the order in which help shows them.
+func first() []string {
+	return []string{"ask", "chat", "council", "investigate", "explain", "open", "init", "doctor"}
+}
+
+// helpful has help show the first commands, and “help all” every one in its group.
+func helpful(root *cobra.Command) {
+	whole := root.HelpFunc()
+	all := &cobra.Command{Use: "all", Hidden: true, Short: "Every command, in groups"}
+	all.SetHelpFunc(func(*cobra.Command, []string) { whole(root, nil) })
+	root.AddCommand(all)
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd != root {
+			whole(cmd, args)
+			return
+		}
+		out := root.OutOrStdout()
+		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n", root.Long, root.Example)
+		for _, name := range first() {
+			at := slices.IndexFunc(root.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+			fmt.Fprintf(out, "  %-12s %s\n", name, root.Commands()[at].Short)
+		}
+		fmt.Fprintf(out, "\nFlags:\n%s\n", root.LocalFlags().FlagUsages())
+		fmt.Fprintln(out, "‘sibyl help all’ lists every command, and ‘sibyl COMMAND --help’ explains one.")
+	})
+}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sibyl/internal/files"
+)
+
+// write writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be written.
+func (h *held) write(folder, name, text string) error {
+	if err := makeSub(h.root, h.ID, folder); err != nil {
+		return err
+	}
+	if err := h.store.at("write " + folder); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0) // that of the file in its place
+	if _, err := h.root.Lstat(h.in(folder, name)); errors.Is(err, fs.ErrNotExist) {
+		h.made, mode = append(h.made, h.in(folder, name)), 0o600
+	}
+	if err := files.Write(h.root, h.in(folder, name), []byte(text), mode); err != nil {
+		return err
+	}
+	return h.store.at("wrote " + folder)
+}
+
+// rename gives a file in audio/ its name, which no other file has.
+func (h *held) rename(from, name string) error {
+	to := h.in(audioFolder, name)
+	if err := h.store.at("name upload"); err != nil {
+		return err
+	}
+	if _, err := h.root.Lstat(to); err == nil {
+		return fmt.Errorf("%s was created by another program at the same time", to)
+	} else if ifThere(err) != nil {
+		return err
+	}
+	if err := h.root.Rename(from, to); err != nil {
+		return err
+	}
+	h.made = append(h.made, to)
+	if err := syncFolder(h.root, h.in(audioFolder)); err != nil {
+		return err
+	}
+	return h.store.at("named upload")
+}
+
+// list gives the files of a folder of the session, by name. Those that are being written have names with a dot, and are left out.
+func (h *held) list(folder string) ([]fs.FileInfo, error) {
+	infos, err := files.List(h.root, h.in(folder))
+	infos = slices.DeleteFunc(infos, func(info fs.FileInfo) bool { return strings.HasPrefix(info.Name(), ".") })
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	return infos, ifThere(err)
+}
+
+// known says whether metadata.json tells of a file.
+func (h *held) known(folder, name string) bool {
+	if folder == responseFolder {
+		return slices.ContainsFunc(h.Answers, func(e LlmEntry) bool { return e.File == name })
+	}
+	return slices.ContainsFunc(h.Audio, func(e AudioEntry) bool {
+		return folder == audioFolder && e.File == name || folder == transcriptFolder && e.Transcript == name
+	})
+}
+
+// left finds a file with this very content that metadata.json does not tell of: a crash came between. fits says whether it can be what is looked for.
+// Without one the sequence is 0.
+func (h *held) left(folder, checksum string, bytes int64, fits func(sequence int, rest string) bool) (name string, sequence int, err error) {
+	infos, err := h.list(folder)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, info := range infos {
+		sequence, rest, ok := numberOf(info.Name())
+		if !ok || !info.Mode().IsRegular() || info.Size() != bytes || h.known(folder, info.Name()) || !fits(sequence, rest) {
+			continue
+		}
+		sum, err := hashFile(h.root, h.in(folder, info.Name()))
+		if err != nil || sum == checksum {
+			return info.Name(), sequence, err
+		}
+	}
+	return "", 0, nil
+}
+
+// next is the first sequence after those of entries, or of answers, and of their files.
+func (h *held) next(answers bool) (int, error) {
+	used, folders := 0, []string{audioFolder, transcriptFolder}
+	if answers {
+		folders = []string{responseFolder}
+		for _, e := range h.Answers {
+			used = max(used, e.Sequence)
+		}
+	} else {
+		for _, e := range h.Audio {
+			used = max(used, e.Sequence)
+		}
+	}
+	for _, folder := range folders {
+		infos, err := h.list(folder)
+		if err != nil {
+			return 0, err
+		}
+		for _, info := range infos {
+			sequence, _, _ := numberOf(info.Name())
+			used = max(used, sequence)
+		}
+	}
+	return used + 1, nil
+}
+
+// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand, too.
+func checkFile(name string) error {
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 || !filepath.IsLocal(name) {
+		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”", Problem: "is not that of a file in the session's folder"}
+	}
+	return nil
+}
+
+// hashFile is the checksum of a file, as files.Hash gives it of a content.
+func hashFile(root *os.Root, name string) (string, error) {
+	if err := files.NoLinks(root, name); err != nil {
+		return "", err
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package session
-
-func becomeNobody() bool { return false }

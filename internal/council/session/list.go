@@ -1,0 +1,121 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"sibyl/internal/files"
+	"sibyl/internal/text/search"
+)
+
+// Skipped is a folder that is left out of a list, and why.
+type Skipped struct {
+	ID     string `json:"session_id"`
+	Reason string `json:"reason"`
+	// Err is what reading the session gave, such as a *Damaged; nil: the folder is no session.
+	Err error `json:"-"`
+}
+
+// Repairable tells whether Repair can rebuild the session.
+func (s Skipped) Repairable() bool {
+	_, damaged := errors.AsType[*Damaged](s.Err)
+	return damaged
+}
+
+// Newer tells whether the session of an id was begun after that of another.
+func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
+
+// newestFirst orders ids.
+func newestFirst(a, b string) int {
+	at, n, _ := parseID(a)
+	bt, m, _ := parseID(b)
+	return cmp.Or(bt.Compare(at), cmp.Compare(m, n), strings.Compare(a, b))
+}
+
+// List reads all sessions, the newest first. What can't be read is skipped and named.
+func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err error) {
+	root, err := s.open(false)
+	if err != nil || root == nil {
+		return nil, nil, err
+	}
+	infos, err := files.List(root, ".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return newestFirst(a.Name(), b.Name()) })
+	for _, info := range infos {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		name := info.Name()
+		_, _, isID := parseID(name)
+		switch {
+		case strings.HasPrefix(name, "."):
+		case info.Mode()&fs.ModeSymlink != 0:
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
+		case info.IsDir() && !isID:
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
+		case info.IsDir():
+			m, _, err := s.load(root, name)
+			if err == nil {
+				all = append(all, m)
+			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // else it was deleted in this moment
+				skipped = append(skipped, Skipped{name, err.Error(), err})
+			}
+		}
+	}
+	return all, skipped, nil
+}
+
+// Find finds sessions, the best first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and
+// with or without accents. Nothing found is no error.
+func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
+	query = strings.TrimSpace(query)
+	if query == "" {
+		return nil, &Invalid{Kind: Empty, What: "what to look for", Problem: "is empty"}
+	}
+	m, err := s.Get(ctx, query)
+	if err == nil {
+		return []Session{m}, nil
+	}
+	if !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	all, _, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(slices.Clone(all), func(m Session) bool { return !strings.HasPrefix(m.ID, query) })
+	if len(found) > 0 {
+		return found, nil
+	}
+	found = slices.DeleteFunc(all, func(m Session) bool { return nameRank(m.Name, query) == 0 })
+	slices.SortStableFunc(found, func(a, b Session) int { return nameRank(b.Name, query) - nameRank(a.Name, query) })
+	return found, nil
+}
+
+// nameRank says how well a name has a part, whatever the case, the accents and what is between words: 4 is it, 3 begins so, 2 has a word that does, 1 has it
+// somewhere, 0 not at all. A part without words, such as an emoji, is looked for as it is.
+func nameRank(name, part string) int {
+	if words := search.Words(part); len(words) > 0 {
+		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")
+	}
+	switch {
+	case name == "" || part == "":
+		return 0
+	case name == part:
+		return 4
+	case strings.HasPrefix(name, part):
+		return 3
+	case strings.Contains(name, " "+part):
+		return 2
+	case strings.Contains(name, part):
+		return 1
+	}
+	return 0
+}

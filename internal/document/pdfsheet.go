@@ -1,0 +1,182 @@
+package document
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+)
+
+// box is the space of a letter on its page, in points from the lower left corner, as high as its font.
+type box struct{ left, right, bottom, top float64 }
+
+func (b box) height() float64 { return max(b.top-b.bottom, 0.1) }
+
+// pdfWord is a text without blanks.
+type pdfWord struct {
+	text        string
+	from, to    int  // the first and the last letter
+	first, last box  // of these
+	begins      bool // a line, as PDFium sees it
+}
+
+// sheet is the text of a page.
+type sheet struct {
+	in    pdfium.Pdfium
+	page  references.FPDF_TEXTPAGE
+	words []pdfWord
+}
+
+// hyphen stands for a hyphen at the end of a line, and for the end.
+const hyphen = 0x02
+
+// readWords reads the letters one by one, and looks where each word begins and ends.
+func (s *sheet) readWords() error {
+	count, err := s.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: s.page})
+	if err != nil {
+		return err
+	}
+	var letters strings.Builder
+	from, begins, mute := 0, true, false
+	for i := range count.Count {
+		found, err := s.in.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: s.page, Index: i})
+		if err != nil {
+			return err
+		}
+		letter := rune(found.Unicode)
+		if letters.Len() == 0 {
+			from = i
+			if mute, err = s.isMute(i); err != nil {
+				return err
+			}
+		}
+		isHyphen := letter == hyphen && !mute
+		switch {
+		case isHyphen:
+			letters.WriteByte('-')
+		case unicode.IsSpace(letter):
+		case mute:
+			letters.WriteRune(unicode.ReplacementChar)
+			continue
+		default:
+			letters.WriteRune(letter)
+			continue
+		}
+		if err := s.addWord(letters.String(), from, i-1, begins); err != nil {
+			return err
+		}
+		begins = letter == '\n' || isHyphen || begins && letters.Len() == 0
+		letters.Reset()
+	}
+	return s.addWord(letters.String(), from, count.Count-1, begins)
+}
+
+// isMute says whether the font of a letter does not say which letter it is.
+func (s *sheet) isMute(i int) (bool, error) {
+	found, err := s.in.FPDFText_HasUnicodeMapError(&requests.FPDFText_HasUnicodeMapError{TextPage: s.page, Index: i})
+	if err != nil {
+		return false, err
+	}
+	return found.HasUnicodeMapError, nil
+}
+
+func (s *sheet) addWord(text string, from, to int, begins bool) (err error) {
+	if text == "" {
+		return nil
+	}
+	w := pdfWord{text: text, from: from, to: to, begins: begins}
+	if w.first, err = s.box(from); err == nil {
+		w.last, err = s.box(to)
+	}
+	s.words = append(s.words, w)
+	return err
+}
+
+func (s *sheet) box(i int) (box, error) {
+	found, err := s.in.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: s.page, Index: i})
+	if err != nil {
+		return box{}, err
+	}
+	r := found.Rect
+	return box{left: float64(r.Left), right: float64(r.Right), bottom: float64(r.Bottom), top: float64(r.Top)}, nil
+}
+
+// Distances, in heights of a letter.
+const (
+	sameLine  = 0.45 // down: raised and lowered figures stay in their line
+	cell      = 1.5  // along: a gap between the cells of a row
+	farBack   = 1.7  // back: a line that goes on in another column
+	paragraph = 1.35 // down, in usual distances of lines
+	tightest  = 0.85 // down: the least that a usual distance is taken for
+	resized   = 1.2  // as large as the other line: a heading
+)
+
+// text is the words, in their order, with what stands between them.
+func (s *sheet) text() string {
+	usual := s.usualDistance()
+	var b strings.Builder
+	for i, w := range s.words {
+		if i > 0 {
+			b.WriteString(s.between(s.words[i-1], w, usual))
+		}
+		b.WriteString(w.text)
+	}
+	return unwrap(clean(b.String()))
+}
+
+// between is what stands between two words.
+func (s *sheet) between(before, next pdfWord, usual float64) string {
+	a, b := before.last, next.first
+	height := max(a.height(), b.height())
+	along, down := b.left-a.right, a.bottom-b.bottom
+	switch {
+	case !next.begins || math.Abs(down) < sameLine*height && along > -farBack*height:
+		if along > cell*height {
+			return cells
+		}
+		return " "
+	case down < 0, down > paragraph*max(usual, tightest*height), height > resized*min(a.height(), b.height()) && s.isResized(before.to, next.from):
+		return "\n\n"
+	}
+	return "\n"
+}
+
+// isResized says whether two letters are of different sizes: of the same size, fonts are not equally high.
+func (s *sheet) isResized(a, b int) bool {
+	one, other := s.size(a), s.size(b)
+	return max(one, other) > resized*min(one, other)
+}
+
+// size is that of the font of a letter on the page; 0 if it can't be told.
+func (s *sheet) size(i int) float64 {
+	size, err := s.in.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: s.page, Index: i})
+	if err != nil {
+		return 0
+	}
+	m, err := s.in.FPDFText_GetMatrix(&requests.FPDFText_GetMatrix{TextPage: s.page, Index: i})
+	if err != nil {
+		return 0
+	}
+	return size.FontSize * math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D))
+}
+
+// usualDistance is the distance of lines within paragraphs: that which a quarter of the distances do not reach.
+func (s *sheet) usualDistance() float64 {
+	var list []float64
+	for i := 1; i < len(s.words); i++ {
+		w := s.words[i]
+		down := s.words[i-1].last.bottom - w.first.bottom
+		if height := w.first.height(); w.begins && down > sameLine*height && down < 4*height {
+			list = append(list, down)
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/4]
+}

@@ -1,0 +1,116 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/ollama/ollama/api"
+	"google.golang.org/genai"
+
+	"sibyl/internal/model"
+)
+
+// The server is worth something only if the providers' own clients read it as it is meant.
+
+func meant() Answer {
+	return Answer{Chunks: []string{"Grüße, ", "<you>"}, Usage: model.Usage{InputTokens: 30, OutputTokens: 20, CachedTokens: 10},
+		Calls: []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"q":"ü\n"}`}, {ID: "b", Name: "g", Arguments: `{}`}}}
+}
+
+// readAs compares what a client read with what was meant.
+func readAs(t *testing.T, got model.Response) {
+	t.Helper()
+	a := meant()
+	want := model.Response{Text: strings.Join(a.Chunks, ""), ToolCalls: a.Calls, Usage: a.Usage}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("answer (-meant +read):\n%s", diff)
+	}
+}
+
+// client has connections of its own, which end with the test.
+func client(t *testing.T) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
+	s := NewServer(t, meant())
+	messages := anthropic.NewMessageService(option.WithBaseURL(s.BaseURL), option.WithHTTPClient(client(t)))
+	stream := messages.NewStreaming(t.Context(), anthropic.MessageNewParams{
+		Model: "m", MaxTokens: 9, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("hello"))},
+	})
+	defer func() { _ = stream.Close() }()
+	var all anthropic.Message
+	for stream.Next() {
+		if err := all.Accumulate(stream.Current()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stream.Err(); err != nil || all.StopReason != anthropic.StopReasonToolUse {
+		t.Fatalf("read %s, %v", all.RawJSON(), err)
+	}
+	got := model.Response{Usage: model.Usage{InputTokens: int(all.Usage.InputTokens + all.Usage.CacheReadInputTokens),
+		OutputTokens: int(all.Usage.OutputTokens), CachedTokens: int(all.Usage.CacheReadInputTokens)}}
+	for _, b := range all.Content {
+		if got.Text += b.Text; b.Type == "tool_use" {
+			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
+		}
+	}
+	readAs(t, got)
+}
+
+func TestGooglesClientUnderstandsTheServer(t *testing.T) {
+	s := NewServer(t, meant())
+	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPClient: client(t),
+		HTTPOptions: genai.HTTPOptions{BaseURL: s.BaseURL, APIVersion: "v1beta"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got model.Response
+	for part, err := range c.Models.GenerateContentStream(t.Context(), "m", genai.Text("hello"), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range part.Candidates[0].Content.Parts {
+			if got.Text += p.Text; p.FunctionCall != nil {
+				arguments, _ := json.Marshal(p.FunctionCall.Args) // which were JSON
+				got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: string(arguments)})
+			}
+		}
+		if u := part.UsageMetadata; u != nil {
+			got.Usage = model.Usage{InputTokens: int(u.PromptTokenCount), OutputTokens: int(u.CandidatesTokenCount + u.ThoughtsTokenCount),
+				CachedTokens: int(u.CachedContentTokenCount)}
+		}
+	}
+	readAs(t, got)
+}
+
+func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
+	s := NewServer(t, meant())
+	resp, err := client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := json.NewDecoder(resp.Body)
+	lines.DisallowUnknownFields()
+	got := model.Response{Usage: model.Usage{CachedTokens: meant().Usage.CachedTokens}} // which the protocol does not tell
+	for lines.More() {
+		var line api.ChatResponse
+		if err := lines.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		got.Text += line.Message.Content
+		for _, c := range line.Message.ToolCalls {
+			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments.String()})
+		}
+		got.Usage.InputTokens, got.Usage.OutputTokens = line.PromptEvalCount, line.EvalCount
+	}
+	readAs(t, got)
+}

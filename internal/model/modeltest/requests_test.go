@@ -1,0 +1,179 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sibyl/internal/model"
+)
+
+// asked asks m, which agrees, and returns the body that was sent; "" for a model without a provider.
+func asked(t *testing.T, m model.Model, s *Setup, req model.Request) string {
+	t.Helper()
+	if _, err := m.Chat(t.Context(), req, nil); err != nil {
+		t.Fatalf("%v\nof %+v", err, req.Messages)
+	}
+	if s.script != nil {
+		return ""
+	}
+	return s.server.Last().Body
+}
+
+func wholeRequestIsSent(t *testing.T, build Factory) {
+	m, s := begin(t, build, Setup{}, Stream("ok"))
+	body := asked(t, m, s, model.Request{
+		System: "canary-system",
+		Messages: []model.Message{
+			{Role: model.User, Text: "canary-question"},
+			{
+				Role: model.Assistant, Text: "canary-thought",
+				ToolCalls: []model.ToolCall{{ID: "canary_id", Name: "canary_tool", Arguments: `{"a":"canary-argument"}`}},
+				Native:    &model.Native{Provider: "another", Turn: json.RawMessage(`{"secret":"hidden-native"}`)},
+			},
+			{Role: model.ToolRole, Text: "canary-result", ToolCallID: "canary_id", ToolName: "canary_tool"},
+		},
+		Tools: []model.Tool{{
+			Name: "canary_tool", Description: "canary-description",
+			Schema: json.RawMessage(`{"type":"object","properties":{"canary_property":{"type":"string"}}}`),
+		}},
+		MaxOutputTokens: 54321,
+		Purpose:         "hidden-purpose",
+		Facts:           map[string]string{"hidden-fact": "hidden-value"},
+	})
+	for _, want := range []string{
+		"canary-system", "canary-question", "canary-thought", "canary_id", "canary_tool", "canary-argument",
+		"canary-result", "canary-description", "canary_property", "54321",
+	} {
+		if s.script == nil && !strings.Contains(body, want) {
+			t.Errorf("%s was not sent", want)
+		}
+	}
+	if strings.Contains(body, "hidden-") {
+		t.Errorf("the purpose, the facts or another provider's turn was sent: %s", body)
+	}
+}
+
+// answerGoesBack leaves to the adapter's own rules whether the conversation is accepted.
+func answerGoesBack(t *testing.T, build Factory) {
+	m, s := begin(t, build, Setup{}, Answer{
+		Chunks: []string{"Let me look."},
+		Calls: []model.ToolCall{
+			{ID: "call_a", Name: "code_search", Arguments: `{"q":"canary-argument"}`}, {Name: "list"}, {ID: "call_b", Name: "web_fetch"},
+		},
+	}, Stream("found"))
+	req := question()
+	first, err := m.Chat(t.Context(), req, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text, ToolCalls: first.ToolCalls, Native: first.Native})
+	for i, c := range first.ToolCalls {
+		req.Messages = append(req.Messages, model.Message{
+			Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "canary-result-" + string(rune('0'+i)),
+		})
+	}
+	body := asked(t, m, s, req)
+	if s.script != nil {
+		return
+	}
+	if n := strings.Count(body, "canary-argument"); n != 1 {
+		t.Errorf("the call went back %d times: %s", n, body)
+	}
+	for _, want := range []string{"canary-argument", "canary-result-0", "canary-result-1", "canary-result-2"} {
+		_, after, found := strings.Cut(body, want)
+		if !found {
+			t.Errorf("%s is missing or out of order: %s", want, body)
+		}
+		body = after
+	}
+}
+
+// afterACall is a conversation in which a tool was called with arguments and gave result.
+func afterACall(arguments string, result model.Message) model.Request {
+	req := question()
+	result.Role, result.ToolCallID, result.ToolName = model.ToolRole, "call_a", "list"
+	req.Messages = append(req.Messages, model.Message{
+		Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "call_a", Name: "list", Arguments: arguments}},
+	}, result)
+	return req
+}
+
+func failedResultIsToldApart(t *testing.T, build Factory) {
+	m, s := begin(t, build, Setup{}, Stream("a"), Stream("b"))
+	well := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result"}))
+	badly := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result", IsError: true}))
+	if s.script == nil && (well == badly || !strings.Contains(badly, "canary-result")) {
+		t.Errorf("a failed result is sent as any other: %s", badly)
+	}
+}
+
+func oddTurnsAreSent(t *testing.T, build Factory) {
+	for name, req := range map[string]model.Request{
+		"arguments that are no object": afterACall(`["canary-argument`, model.Message{Text: "x"}),
+		"arguments that are a list":    afterACall(`["canary-argument"]`, model.Message{Text: "x"}),
+		"arguments in no UTF-8":        afterACall("{\"q\":\"canary-argument \xff\"}", model.Message{Text: "x"}),
+		"blank arguments":              afterACall(" \n", model.Message{Text: "canary-argument"}),
+		"an empty result":              afterACall(`{"q":"canary-argument"}`, model.Message{}),
+		"empty texts": {Messages: []model.Message{
+			{Role: model.User}, {Role: model.Assistant}, {Role: model.User, Text: "canary-argument"},
+		}},
+	} {
+		m, s := begin(t, build, Setup{}, Stream("ok"))
+		body := asked(t, m, s, req)
+		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) || !strings.Contains(body, "canary-argument")) {
+			t.Errorf("%s: sent %q", name, body)
+		}
+	}
+}
+
+func wrongRequestIsNotSent(t *testing.T, build Factory) {
+	for name, req := range map[string]model.Request{
+		"role":   {Messages: []model.Message{{Role: model.User, Text: "x"}, {Role: "system", Text: "x"}}},
+		"schema": {Messages: question().Messages, Tools: []model.Tool{{Name: "list", Schema: json.RawMessage(`{`)}}},
+		"form":   {Messages: question().Messages, Schema: &model.Schema{Name: "x", JSON: json.RawMessage(`{`)}},
+	} {
+		m, s := begin(t, build, Setup{})
+		if s.script != nil {
+			return
+		}
+		resp, err := m.Chat(t.Context(), req, nil)
+		failed(t, err, m, model.Invalid, "")
+		if sent := s.server.Requests(); resp.Attempts != 0 || len(sent) != 0 {
+			t.Errorf("%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
+		}
+	}
+}
+
+// canarySchema is the form of an answer, of a kind that every provider can enforce.
+func canarySchema() model.Schema {
+	return model.Schema{Name: "canary_form", JSON: json.RawMessage(
+		`{"type":"object","properties":{"canary":{"type":"integer"}},"required":["canary"],"additionalProperties":false}`)}
+}
+
+func schemaIsEnforced(t *testing.T, build Factory) {
+	m, s := begin(t, build, Setup{}, Stream(`{"canary":1}`), Stream("ok"))
+	req, form := question(), canarySchema()
+	for _, schema := range []*model.Schema{&form, nil} {
+		req.Tools, req.Schema = nil, schema
+		if asked(t, m, s, req); s.script != nil {
+			continue
+		}
+		sent := s.server.Last()
+		way, _ := routeOf(sent.Path)
+		if enforced, _ := sent.At(way.schema...).(map[string]any); (enforced["required"] != nil) != (schema != nil) {
+			t.Errorf("the provider enforces %v", enforced)
+		}
+	}
+}
+
+func structuredAnswer(t *testing.T, build Factory) {
+	m, _ := begin(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
+	req := question()
+	req.Tools = nil
+	got, resp, err := model.Structured(t.Context(), m, req, canarySchema(), new(any))
+	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
+		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
+	}
+}

@@ -1,0 +1,69 @@
+//go:build unix
+
+package speech_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/speech"
+)
+
+// asked asks whisper.cpp's server at an address, over connections of its own.
+func asked(t *testing.T, address string) (model.Transcript, error) {
+	s := speech.NewServer(speech.ServerConfig{BaseURL: address, Local: true})
+	defer s.Close()
+	return s.Transcribe(t.Context(), note())
+}
+
+func TestServerFindsOutTheLanguageThatNobodySaid(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: `{"text":" One.\n Two.\n","language":"english"}`}})
+	got, err := asked(t, server.BaseURL+"/inference/")
+	if err != nil || got.Language != "english" || got.Text != "One. Two." {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	if r := server.Last(); r.Path != "/inference" || r.Form.Get("language") != "auto" || r.Form.Has("prompt") || r.File != "RIFF" {
+		t.Errorf("asked %s with %v", r.Path, r.Form)
+	}
+}
+
+func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
+	for said, want := range map[string]struct {
+		kind   model.Kind
+		advice string
+	}{
+		"failed to read WAV file":                   {model.Invalid, "--convert"},
+		"FFmpeg conversion failed.":                 {model.Invalid, "--convert"},
+		"no 'file' field in the request":            {model.Invalid, ""},
+		"failed to process audio":                   {model.Server, ""},
+		"something that nobody knows of \u001b[31m": {model.Server, ""},
+	} {
+		body, err := json.Marshal(map[string]string{"error": said})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = asked(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
+		plain := strings.TrimSuffix(said, " \u001b[31m")
+		if model.KindOf(err) != want.kind || !strings.Contains(err.Error(), plain) || !strings.Contains(err.Error(), want.advice) || strings.ContainsRune(err.Error(), 0x1b) {
+			t.Errorf("%q is %v", said, err)
+		}
+	}
+}
+
+func TestAddressThatIsNoServerIsToldSo(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	_, err := asked(t, other.URL)
+	if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "answers under /inference") {
+		t.Errorf("got %v", err)
+	}
+	other.Close()
+	_, err = asked(t, other.URL)
+	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), "is the server running there?") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,221 @@
+package code
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sibyl/internal/tool"
+)
+
+// folder is a line of the map.
+type folder struct {
+	path      string
+	files     []string       // paths of the files directly in it
+	languages map[string]int // of the files in it and in all folders below it
+}
+
+func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result, error) {
+	paths, skipped, err := r.files(ctx, at)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	folders := map[string]*folder{at: {path: at, languages: map[string]int{}}}
+	for _, p := range paths {
+		for dir := path.Dir(p); ; dir = path.Dir(dir) {
+			if folders[dir] == nil {
+				folders[dir] = &folder{path: dir, languages: map[string]int{}}
+			}
+			folders[dir].languages[languageOf(p, nil).name]++
+			if dir == at {
+				break
+			}
+		}
+		in := folders[path.Dir(p)]
+		in.files = append(in.files, p)
+	}
+	own := folders[at]
+	delete(folders, at)
+	tree, cut := treeOf(folders, own.level()+depth, own.level()+1)
+	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
+	var text page
+	readme := r.describe(&text, own)
+	for _, f := range tree {
+		if err := ctx.Err(); err != nil {
+			return tool.Result{}, err
+		}
+		text.add("%s", f.line(r))
+	}
+	if cut {
+		text.add("There are more folders: map one of them by its path.")
+	}
+	res.Text = text.String()
+	skipped.tell(&res)
+	return res.WithData(MapData{ReadmePath: readme})
+}
+
+// level is how many folders deep a folder lies, itself among them.
+func (f *folder) level() int {
+	if f.path == "." {
+		return 0
+	}
+	return 1 + strings.Count(f.path, "/")
+}
+
+// treeOf gives the folders down to a level, by path. If they are too many, the tree is made less deep, down to another
+// level, and cut off only where that is not enough.
+func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
+	for ; ; level-- {
+		tree = nil
+		for _, f := range folders {
+			if f.level() <= level {
+				tree = append(tree, f)
+			}
+		}
+		if len(tree) <= maxFolders || level <= least {
+			break
+		}
+		cut = true
+	}
+	slices.SortFunc(tree, func(a, b *folder) int { return slices.Compare(strings.Split(a.path, "/"), strings.Split(b.path, "/")) })
+	return tree[:min(len(tree), maxFolders)], cut || len(tree) > maxFolders
+}
+
+var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
+
+// describe writes what is said of the mapped folder itself, and gives the path of its README.
+func (r *Root) describe(text *page, own *folder) (readme string) {
+	where, files := r.name, 0
+	if own.path != "." {
+		where += "/" + own.path
+	}
+	var names, languages []string
+	for _, name := range own.byCount() {
+		files += own.languages[name]
+		languages = append(languages, fmt.Sprintf("%s %d", name, own.languages[name]))
+	}
+	for _, p := range own.files {
+		if names = append(names, path.Base(p)); readme == "" && readmeName().MatchString(path.Base(p)) {
+			readme = p
+		}
+	}
+	counted := strings.Join(languages[:min(len(languages), mostLanguages)], ", ")
+	text.add("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
+	if said := r.packageDoc(own); said != "" {
+		text.add("%s", said)
+	}
+	if said := firstParagraph(r.text(readme)); said != "" {
+		text.add("README: %s", said)
+	}
+	if len(names) > 0 {
+		text.add("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
+	}
+	return readme
+}
+
+// byCount gives the languages of a folder, the most frequent first.
+func (f *folder) byCount() []string {
+	return slices.SortedFunc(maps.Keys(f.languages), func(a, b string) int {
+		return cmp.Or(cmp.Compare(f.languages[b], f.languages[a]), strings.Compare(a, b))
+	})
+}
+
+// line is what the map says of a folder.
+func (f *folder) line(r *Root) string {
+	count, most := 0, ""
+	for _, name := range f.byCount() {
+		count += f.languages[name]
+		if most == "" && name != languages().unknown.name {
+			most = ", mostly " + name
+		}
+	}
+	line := f.path + "/ " + tool.Count(count, "file") + most
+	if said := r.packageDoc(f); said != "" {
+		line += ": " + said
+	}
+	return line
+}
+
+// text gives a file's content, "" if it can't be had: the map just says less.
+func (r *Root) text(clean string) string {
+	s, _, err := r.source(clean)
+	if err != nil {
+		return ""
+	}
+	return string(s.text)
+}
+
+// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its
+// package says it is for. The files that usually hold it are asked first.
+func (r *Root) packageDoc(f *folder) string {
+	module, said := "", ""
+	var packages []string
+	for _, p := range f.files {
+		if line := moduleLines[path.Base(p)]; line != nil {
+			text := r.text(p)
+			if m := line().FindStringSubmatch(text); m != nil {
+				module = m[1]
+			}
+			if m := purposeLine().FindStringSubmatch(text); m != nil {
+				said = strings.Join(m[1:], "")
+			}
+		}
+		if path.Base(p) == "__init__.py" || path.Ext(p) == ".go" && !isTest(p) {
+			packages = append(packages, p)
+		}
+	}
+	first := func(p string) int { return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p)) }
+	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
+	for _, p := range packages[:min(len(packages), docAttempts)] {
+		if said != "" {
+			break
+		}
+		text := r.text(p)
+		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
+			said = m[1]
+		}
+		s := newSource(p, []byte(text))
+		if start, end := s.purpose(); start > 0 && said == "" {
+			said = s.sentence(definition{doc: start, line: end})
+		}
+	}
+	if module != "" && said != "" {
+		module += ": "
+	}
+	return printable(strings.TrimSpace(module+said), maxShort)
+}
+
+var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
+
+// moduleLines are the expressions for the line in which a manifest names its module.
+var moduleLines = map[string]func() *regexp.Regexp{
+	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
+	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
+	"package.json":   pattern(`(?m)^\s*\{?\s*"name"\s*:\s*"([^"]+)"`),
+	"pyproject.toml": pattern(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
+	"pom.xml":        pattern(`<artifactId>([^<]+)</artifactId>`),
+}
+
+// purposeLine is the line in which such a file says what the module is for.
+var purposeLine = pattern(`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
+
+// firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
+func firstParagraph(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		prose := line != "" && !strings.ContainsAny(line[:1], "#<[!=-`|>*_~") && strings.Contains(line, " ")
+		if !prose && b.Len() > 0 || b.Len() > maxReadme {
+			break
+		}
+		if prose {
+			b.WriteString(line + " ")
+		}
+	}
+	return printable(strings.TrimSpace(b.String()), maxReadme)
+}

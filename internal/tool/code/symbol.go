@@ -1,0 +1,285 @@
+package code
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/files"
+	"sibyl/internal/tool"
+)
+
+const (
+	maxDefinitions = 20 // places that are listed
+	shownTexts     = 3  // of them with their text
+	shownLines     = 80 // lines of one text
+	shownBytes     = 8 << 10
+	maxUses        = 40 // lines that are listed
+)
+
+// SymbolArgs are the arguments of code_symbol.
+type SymbolArgs struct {
+	Symbol string `json:"symbol" doc:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
+	Path   string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob"`
+}
+
+func (r *Root) symbolTool() tool.Tool {
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
+		Name: "code_symbol",
+		Description: "Finds where a function, method, type, field, constant or heading is defined, with the text of the " +
+			"likeliest definitions, and each line that uses its name, with the function around it. Use it when you know " +
+			"the name, also for who calls something; use code_search when you don't.",
+		Search: true,
+	}, r.symbol)
+}
+
+// wanted is the symbol that is looked for.
+type wanted struct {
+	name   string
+	owners []string // types or packages, the outermost first
+	loose  *scanner // finds the name without regard to case and underscores; nil: these matter
+}
+
+func parseSymbol(symbol string) (wanted, error) {
+	clean := strings.NewReplacer("(", "", ")", "", "*", "", "&", "", "`", "").Replace(strings.TrimSpace(symbol))
+	parts := splitSymbol(clean)
+	w := wanted{name: parts[len(parts)-1], owners: parts[:len(parts)-1]}
+	if w.name == "" || len(clean) > maxPhrase {
+		const hint = "give a name such as Server or http.Server"
+		return w, tool.Errorf(tool.InvalidArgs, hint, "there is no symbol in %q", printable(symbol, maxPhrase))
+	}
+	return w, nil
+}
+
+// plain is the form in which loosely equal names are the same.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+func (w *wanted) is(name string) bool {
+	return name == w.name || w.loose != nil && plain(name) == plain(w.name)
+}
+
+// fit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
+func (w *wanted) fit(d *definition, at string) float64 {
+	fit := 0.0
+	for _, o := range w.owners {
+		if strings.EqualFold(d.container, o) {
+			fit++
+		} else {
+			fit += hintFit(strings.ToLower(o), at)
+		}
+	}
+	return fit
+}
+
+// eachMention gives the places at which a text has the name as a whole word.
+func (w *wanted) eachMention(text []byte, emit func(start, end int)) {
+	whole := func(start, end int) {
+		if w.is(string(text[start:end])) && !isNameByte(text, start-1) && !isNameByte(text, end) {
+			emit(start, end)
+		}
+	}
+	if w.loose != nil {
+		w.loose.find(text, func(m match) { whole(m.start, m.end) })
+		return
+	}
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(w.name))
+		if i < 0 {
+			return
+		}
+		whole(at+i, at+i+len(w.name))
+		at += i + len(w.name)
+	}
+}
+
+func isNameByte(text []byte, i int) bool {
+	return i >= 0 && i < len(text) && (text[i] >= 0x80 || isNameRune(rune(text[i])))
+}
+
+// mention is a line that defines a symbol or uses its name.
+type mention struct {
+	path   string
+	line   int
+	text   string
+	name   string      // as it is spelt here
+	def    *definition // what the line defines; of a use, what stands around it, nil for nothing
+	lines  []string    // of a definition, from its comment on, as many as are shown
+	hash   string      // of the file of a definition
+	fit    float64     // of the owners
+	likely float64
+}
+
+func compareMentions(a, b mention) int {
+	return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(b.likely, a.likely),
+		strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
+}
+
+// places are the mentions of a symbol, the likeliest first.
+type places struct {
+	definitions, uses []mention
+	skipped           skipped
+}
+
+// find looks for a symbol in one walk.
+func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err error) {
+	var mu sync.Mutex
+	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
+		mentioned := false
+		want.eachMention(content, func(int, int) { mentioned = true })
+		if !mentioned {
+			return
+		}
+		definitions, uses := newSource(at, withoutSecrets(content)).places(want)
+		for i := range definitions {
+			definitions[i].hash = files.Hash(content)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all.definitions, all.uses = append(all.definitions, definitions...), append(all.uses, uses...)
+	})
+	slices.SortFunc(all.definitions, compareMentions)
+	slices.SortFunc(all.uses, compareMentions)
+	return all, err
+}
+
+// places finds the lines of a file that define a symbol or use its name.
+func (s *source) places(want wanted) (definitions, uses []mention) {
+	defs, rank := outline(s), rankOfPath(s.path, false)*rankOfContent(s.text)
+	around, own := make([]*definition, len(s.lines)+1), make([]bool, len(s.lines)+1) // by line
+	for i := range defs {
+		d := &defs[i]
+		for line := d.doc; line <= d.end && !d.member && d.kind != "package"; line++ {
+			around[line] = d
+		}
+		if !want.is(d.name) || own[d.line] {
+			continue
+		}
+		for line := d.doc; line <= d.line; line++ { // with its own comment
+			own[line] = true
+		}
+		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, likely: rank}
+		p.lines, p.fit = s.beginning(d), want.fit(d, s.path)
+		switch d.kind {
+		case "field", "section", "label", "package":
+			p.likely /= 2
+		}
+		definitions = append(definitions, p)
+	}
+	want.eachMention(s.text, func(start, end int) {
+		n := s.lineAt(start)
+		if own[n] {
+			return
+		}
+		own[n] = true // once is enough
+		p := mention{path: s.path, line: n, name: string(s.text[start:end]), def: around[n], likely: rank}
+		p.text = excerpt(s.line(n), start-s.lines[n-1])
+		if isComment(s.lang, s.line(n)) || s.lang.name == "Markdown" {
+			p.likely /= 4
+		}
+		if end == len(s.text) || s.text[end] != '(' {
+			p.likely *= 0.9 // calls first
+		}
+		uses = append(uses, p)
+	})
+	return definitions, uses
+}
+
+// symbol finds a name as it is written, or else, if nothing that is defined fits name and owner, without regard to case
+// and underscores. Where an owner fits some definitions, others are merely things of the same name.
+func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.Result, error) {
+	want, err := parseSymbol(args.Symbol)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	sc, err := newScope(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	all, err := r.find(ctx, sc, want)
+	exact := len(all.definitions) > 0 && (all.definitions[0].fit > 0 || len(want.owners) == 0)
+	if low := plain(want.name); err == nil && !exact && len(low) > 1 {
+		var loose places
+		want.loose = newScanner([]term{{word: low, stem: low, compound: true, head: 2}})
+		if loose, err = r.find(ctx, sc, want); len(loose.definitions) > 0 {
+			all = loose
+			all.uses = slices.DeleteFunc(all.uses, func(p mention) bool { return p.name != all.definitions[0].name })
+		}
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	all.definitions = slices.DeleteFunc(all.definitions, func(p mention) bool { return p.fit < all.definitions[0].fit })
+	return symbolResult(printable(args.Symbol, maxPhrase), all, exact), nil
+}
+
+func symbolResult(symbol string, all places, exact bool) tool.Result {
+	res := tool.Result{Items: len(all.definitions) + len(all.uses)}
+	var text page
+	switch {
+	case len(all.definitions) == 0:
+		text.add("No definition of %s was found. Try code_search.", symbol)
+	case !exact:
+		text.add("There is no definition of exactly %s; these come near.", symbol)
+	}
+	for i, p := range all.definitions[:min(len(all.definitions), maxDefinitions)] {
+		ref := tool.Ref{Source: tool.Code, Path: p.path, Title: p.def.symbol(), Start: p.line, End: p.line, Opened: true}
+		text.add("%s:%d  %s %s, lines %d-%d", p.path, p.line, p.def.kind, ref.Title, p.def.doc, p.def.end)
+		if i < shownTexts {
+			writeNumbered(&text.Builder, p.def.doc, p.lines)
+			ref.Start, ref.End, ref.Hash = p.def.doc, p.def.doc+len(p.lines)-1, p.hash
+		} else {
+			text.add("    %s", p.text)
+		}
+		if left := p.def.end - ref.End; left > 0 && i < shownTexts {
+			text.add("(%s more; go on with code_read from %d)", tool.Count(left, "line"), ref.End+1)
+			res.Truncated = true
+		}
+		res.Refs = append(res.Refs, ref)
+	}
+	if left := len(all.definitions) - maxDefinitions; left > 0 {
+		text.add("%d more; restrict it with path or with the type's name.", left)
+		res.Truncated = true
+	}
+	if len(all.uses) > 0 {
+		text.add("Used in:")
+	}
+	for _, p := range all.uses[:min(len(all.uses), maxUses)] {
+		ref := tool.Ref{Source: tool.Code, Path: p.path, Start: p.line, End: p.line, Opened: true}
+		within := ""
+		if p.def != nil {
+			ref.Title = p.def.symbol()
+			within = "  in " + p.def.kind + " " + ref.Title
+		}
+		if text.add("%s:%d%s\n    %s", p.path, p.line, within, p.text) {
+			res.Refs = append(res.Refs, ref)
+		}
+	}
+	if left := len(all.uses) - maxUses; left > 0 {
+		text.add("%d more; restrict it with path.", left)
+		res.Truncated = true
+	}
+	res.Text, res.Truncated = text.String(), res.Truncated || text.full
+	all.skipped.tell(&res)
+	return res
+}
+
+// beginning gives the lines of a definition, as many as are shown.
+func (s *source) beginning(d *definition) (lines []string) {
+	size := 0
+	for n := d.doc; n <= min(d.end, d.doc+shownLines-1) && size < shownBytes; n++ {
+		lines = append(lines, printable(string(s.line(n)), maxLine))
+		size += len(lines[len(lines)-1])
+	}
+	return lines
+}
+
+// signature is the line of a definition without the bracket that opens its body.
+func (s *source) signature(line int) string {
+	text := bytes.TrimSpace(s.line(line))
+	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte("{")))
+	return printable(string(text), maxShort)
+}

@@ -1,0 +1,226 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sibyl/internal/files"
+	"sibyl/internal/text"
+	"sibyl/internal/text/search"
+)
+
+// settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
+// coarse as two seconds, and a second change within that looks like none.
+const settledAfter = 2 * time.Second
+
+// note is what is kept of a document. It never changes.
+type note struct {
+	path, title string
+	date        string
+	at          time.Time
+	tags        []string
+	aliases     []string
+	lines       int
+	sections    []section
+	links       []link
+	words       search.Entry
+}
+
+// snapshot is the vault as one call sees it. It never changes.
+type snapshot struct {
+	notes   []*note  // by path
+	folders []string // by path, without "."
+	words   search.View
+	skipped []string      // what could not be read, and why
+	graph   func() *graph // made when first asked for
+}
+
+// at returns the note at exactly this path; nil if there is none.
+func (s *snapshot) at(p string) *note {
+	if i := s.position(p); i < len(s.notes) && s.notes[i].path == p {
+		return s.notes[i]
+	}
+	return nil
+}
+
+// position is how many notes sort before the path p.
+func (s *snapshot) position(p string) int {
+	i, _ := slices.BinarySearchFunc(s.notes, p, func(n *note, p string) int { return strings.Compare(n.path, p) })
+	return i
+}
+
+// seen keeps the notes of the last call, so that those that did not change since are not read again.
+type seen struct {
+	mu      sync.Mutex
+	files   map[string]seenFile
+	lexicon search.Lexicon
+}
+
+type seenFile struct {
+	note *note
+	info fs.FileInfo // nil if another change would not show in it
+}
+
+// snapshot returns the vault as it is on disk.
+func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
+	v.seen.mu.Lock()
+	defer v.seen.mu.Unlock()
+	w := walk{ctx: ctx, vault: v}
+	if err := w.folder(".", 0); err != nil {
+		return nil, gone(err)
+	}
+	read, err := v.load(ctx, w.found)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{folders: w.folders, skipped: w.skipped}
+	if w.over > 0 {
+		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", w.over, v.maxNotes))
+	}
+	v.seen.files = make(map[string]seenFile, len(read))
+	for i, l := range read {
+		if l.err != nil {
+			s.skipped = append(s.skipped, whySkipped(w.found[i].path, l.err))
+			continue
+		}
+		if l.words != nil {
+			l.note.words = v.seen.lexicon.Add(*l.words)
+		}
+		v.seen.files[w.found[i].path] = l.seenFile
+		s.notes = append(s.notes, l.note)
+	}
+	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
+	s.words = v.seen.lexicon.View()
+	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
+	return s, nil
+}
+
+// walk finds the notes and folders of a vault.
+type walk struct {
+	ctx     context.Context
+	vault   *Vault
+	found   []found
+	folders []string
+	skipped []string
+	over    int // notes beyond the bound
+}
+
+type found struct {
+	path string
+	info fs.FileInfo
+}
+
+func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
+
+func (w *walk) folder(folder string, depth int) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	infos, err := files.List(w.vault.root, folder)
+	if err != nil && folder == "." {
+		return err
+	}
+	if err != nil {
+		w.skipped = append(w.skipped, whySkipped(folder, err))
+		return nil
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, info := range infos {
+		p := path.Join(folder, info.Name())
+		switch {
+		case strings.HasPrefix(info.Name(), "."):
+		case info.IsDir() && depth == maxDepth:
+			w.skipped = append(w.skipped, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth))
+		case info.IsDir():
+			w.folders = append(w.folders, p)
+			if err := w.folder(p, depth+1); err != nil {
+				return err
+			}
+		case !info.Mode().IsRegular() || !isNote(info.Name()):
+		case len(w.found) == w.vault.maxNotes:
+			w.over++
+		default:
+			w.found = append(w.found, found{p, info})
+		}
+	}
+	return nil
+}
+
+// loaded is a file that was looked at. Its words are set where it was read now: they are not numbered yet.
+type loaded struct {
+	seenFile
+	words *search.Counted
+	err   error
+}
+
+// load reads those of the files that changed, several at a time.
+func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
+	result := make([]loaded, len(files))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		if old := v.seen.files[f.path]; old.info != nil && isSameFile(old.info, f.info) {
+			result[i].seenFile = old
+			continue
+		}
+		all.Go(func() error {
+			result[i] = v.loadFile(f.path)
+			return nil
+		})
+	}
+	_ = all.Wait() // a file that fails says so itself
+	return result, ctx.Err()
+}
+
+func isSameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+func (v *Vault) loadFile(p string) loaded {
+	began := time.Now()
+	content, err := files.Read(v.root, p, maxNote)
+	if err != nil {
+		return loaded{err: err}
+	}
+	d := parse(p, content.Content, content.Cut)
+	words := search.Count(searchable(d))
+	l := loaded{words: &words}
+	l.note = &note{
+		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
+		lines: len(d.lines), sections: d.sections, links: d.links,
+	}
+	if content.Info.ModTime().Before(began.Add(-settledAfter)) {
+		l.info = content.Info
+	}
+	return l
+}
+
+// searchable is what a search finds of a document.
+func searchable(d *document) search.Document {
+	found := search.Document{Fields: []search.Field{
+		{Weight: 3, Texts: append([]string{d.title, bare(d.path)}, d.front.aliases...)},
+		{Weight: 2.5, Texts: d.tags},
+		{Weight: 0.8, Texts: d.front.others()},
+	}}
+	for _, s := range d.sections {
+		lines := d.lines[s.start-1 : s.end]
+		if s.level > 0 {
+			lines = lines[1:]
+		}
+		found.Sections = append(found.Sections, search.Section{Heading: s.heading, Lines: lines})
+	}
+	return found
+}
