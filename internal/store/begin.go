@@ -27,10 +27,10 @@ func (t *tx) begin(b journal.Beginning) error {
 	// Of a run that nobody else can have begun, it is enough that it is there.
 	t.prove(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
 	t.beginIn(b)
-	if err := t.send(); err != nil {
-		return err // what follows takes locks that are taken only by whoever has the session's
+	hashes, err := t.keepBlobs(b.Run, b.Blobs) // which tells whether there is a session, without which nothing else is locked
+	if err != nil {
+		return err
 	}
-	hashes := t.keepBlobs(b.Run.Owner, b.Blobs)
 	r, numbers := b.Run, `'[]'`
 	if len(hashes) > 0 {
 		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` + places(10, len(hashes)) + `))`
@@ -62,27 +62,37 @@ func (t *tx) beginIn(b journal.Beginning) {
 	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// keepBlobs counts one run more that names these contents, and returns their hashes, each once and in order: so that two runs that name
-// the same wait for each other in turn.
-func (t *tx) keepBlobs(owner journal.Owner, contents [][]byte) []any {
+// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each once and in order: so that
+// two runs that name the same wait for each other in turn.
+func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	byHash := map[string][]byte{}
 	for _, content := range contents {
 		byHash[journal.BlobHash(content)] = content
 	}
-	if len(byHash) == 0 {
-		return nil
+	hashes := anys(slices.Sorted(maps.Keys(byHash)))
+	if len(hashes) == 0 {
+		return nil, t.send()
 	}
-	hashes := slices.Sorted(maps.Keys(byHash))
-	named, given := []any{string(owner)}, []any{string(owner)}
-	for _, hash := range hashes {
-		named = append(named, hash)
-		given = append(given, hash, notNull(byHash[hash]))
+	type blob struct {
+		no   int64
+		hash string
+		runs int64
 	}
-	t.run(`INSERT INTO blob (owner, hash, runs) SELECT $1, column1, 1 FROM (VALUES `+tuples(2, len(hashes), "text")+`) AS given WHERE true
-		ON CONFLICT (owner, hash) DO UPDATE SET runs = blob.runs + 1`, named...)
-	t.run(`INSERT INTO blob_content (blob, content) SELECT no, column2 FROM (VALUES `+tuples(2, len(hashes), "text", "bytea")+`) AS given
-		JOIN blob ON owner = $1 AND hash = column1 WHERE runs = 1`, given...)
-	return anys(hashes)
+	scan := func(r row, b *blob) error { return r.Scan(&b.no, &b.hash, &b.runs) }
+	named, err := rows(t, scan, `
+		INSERT INTO blob (owner, hash, runs)
+		SELECT owner, column1, 1 FROM session, (VALUES `+tuples(3, len(hashes), "text")+`) AS given WHERE id = $1 AND owner = $2
+		ON CONFLICT (owner, hash) DO UPDATE SET runs = blob.runs + 1 RETURNING no, hash, runs`,
+		append([]any{r.Session, string(r.Owner)}, hashes...)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range named {
+		if b.runs == 1 {
+			t.run(`INSERT INTO blob_content (blob, content) VALUES ($1, $2)`, b.no, notNull(byHash[b.hash]))
+		}
+	}
+	return hashes, nil
 }
 
 // consume uses up the pending rows that a beginning names, and removes the others of its session.
