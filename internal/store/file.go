@@ -48,10 +48,9 @@ type file struct {
 	pools    []*sql.DB
 	readers  chan *link // those that nobody has
 	writer   *link
+	turn     chan struct{} // holds a token while somebody writes
 	writes   chan *fileWrite
-	closing  chan struct{}
-	stopped  chan struct{} // closed when the writer is done
-	readOnly error         // why nothing can be written, and writer is nil
+	readOnly error // why nothing can be written
 }
 
 // FileOption changes how OpenFile opens a file.
@@ -94,7 +93,6 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
 		return nil, err
 	}
-	go f.serve()
 	return f.db(), nil
 }
 
@@ -117,7 +115,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: fileWords(),
-		writes: make(chan *fileWrite), closing: make(chan struct{}), stopped: make(chan struct{})}
+		turn: make(chan struct{}, 1), writes: make(chan *fileWrite)}
 	for _, opt := range opts {
 		opt(f)
 	}
@@ -206,10 +204,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if version, err = f.version(ctx, t); err == nil {
 		err = t.migrate(all, version, fileVersions)
 	}
-	if err == nil {
-		err = f.end()
-	}
-	return err
+	return f.end(err)
 }
 
 // version returns the last migration that is noted in the file.
@@ -289,13 +284,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 }
 
 // close implements dialect.
-func (f *file) close() error {
-	if f.readOnly == nil {
-		close(f.closing)
-		<-f.stopped
-	}
-	return f.explain(f.closeAll())
-}
+func (f *file) close() error { return f.explain(f.closeAll()) }
 
 // closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may not write.
 func (f *file) closeAll() error {

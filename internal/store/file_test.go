@@ -321,7 +321,7 @@ func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
 	f := inFile(t, db)
 	var all []*fileWrite
 	for _, do := range writes {
-		all = append(all, &fileWrite{do: do})
+		all = append(all, &fileWrite{do: do, done: make(chan struct{})})
 	}
 	if err := f.begin(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)

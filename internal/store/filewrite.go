@@ -9,46 +9,46 @@ import (
 
 // fileWrite is a write that waits for its transaction.
 type fileWrite struct {
-	ctx   context.Context
-	do    func(*tx) error
-	since time.Time
-	err   error         // known when done is closed
-	done  chan struct{} // closed when the write is on the disk, or nothing of it is
+	do   func(*tx) error
+	err  error         // known when done is closed
+	done chan struct{} // closed when the write is on the disk, or nothing of it is
 }
 
-// writing implements dialect.
+var errBrokenOff = errors.New("a write that shared the transaction broke off")
+
+// writing implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
 func (f *file) writing(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
 	}
-	w := &fileWrite{ctx: ctx, do: do, since: time.Now(), done: make(chan struct{})}
+	w, since := &fileWrite{do: do, done: make(chan struct{})}, time.Now()
 	select {
+	case f.turn <- struct{}{}:
+		w.err = f.lead(ctx, since, w)
 	case f.writes <- w:
+		<-w.done // a transaction that has begun runs to its end
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-w.done // a transaction that has begun runs to its end
 	return f.explain(w.err)
 }
 
-// serve carries out writes until the file is closed. Those that wait when a transaction has begun share it: each fails or succeeds by
-// itself, and only the commit is one for all.
-func (f *file) serve() {
-	defer close(f.stopped)
+// lead begins a transaction, carries out w and all that waits in it, and gives the turn back.
+func (f *file) lead(ctx context.Context, since time.Time, w *fileWrite) error {
+	defer func() { <-f.turn }()
+	if err := f.begin(ctx, since); err != nil {
+		return err
+	}
+	group := []*fileWrite{w}
 	for {
 		select {
-		case first := <-f.writes:
-			group := []*fileWrite{first}
-			if first.err = f.begin(first.ctx, first.since); first.err == nil {
-				group = append(group, f.waiting()...)
-				f.commit(group)
-			}
-			for _, w := range group {
-				close(w.done)
-			}
-		case <-f.closing:
-			return
+		case other := <-f.writes:
+			group = append(group, other)
+			continue
+		default:
 		}
+		f.commit(group)
+		return w.err
 	}
 }
 
@@ -60,13 +60,15 @@ func (f *file) begin(ctx context.Context, since time.Time) error {
 	return f.patiently(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
 }
 
-// end commits the transaction. Its error says that nothing of it is left.
-func (f *file) end() error {
-	err := f.execute("COMMIT")
-	if err != nil {
-		_ = f.execute("ROLLBACK") // which says only that SQLite has rolled back by itself
+// end commits the transaction, unless it failed. Its error says that nothing of it is left.
+func (f *file) end(failed error) error {
+	if failed == nil {
+		failed = f.execute("COMMIT")
 	}
-	return err
+	if failed != nil {
+		_ = f.execute("ROLLBACK") // which may say that SQLite has rolled back by itself
+	}
+	return failed
 }
 
 // execute executes a statement on the connection that writes, which no context interrupts.
@@ -74,34 +76,35 @@ func (f *file) execute(text string) error {
 	return f.deliver(context.Background(), f.writer, statement{text: text})
 }
 
-// waiting are the writes that wait.
-func (f *file) waiting() (all []*fileWrite) {
-	for {
-		select {
-		case w := <-f.writes:
-			all = append(all, w)
-		default:
-			return all
+// commit carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which is one for all.
+func (f *file) commit(group []*fileWrite) {
+	lost := errBrokenOff // unless all are carried out
+	defer func() {
+		lost = f.end(lost)
+		for _, w := range group {
+			if w.err == nil {
+				w.err = lost
+			}
+			close(w.done)
+		}
+	}()
+	if len(group) == 1 {
+		lost = f.carryOut(group[0].do)
+		return
+	}
+	for _, w := range group {
+		if w.err, lost = f.part(w.do); lost != nil {
+			return // as SQLite gives up the whole transaction when the disk is full
 		}
 	}
 }
 
-// commit carries out the writes of a group and ends the transaction.
-func (f *file) commit(group []*fileWrite) {
-	var lost error // the whole transaction, as SQLite gives it up when the disk is full
-	for _, w := range group {
-		if lost == nil {
-			w.err, lost = f.part(w.do)
-		}
+func (f *file) carryOut(do func(*tx) error) error {
+	t := f.tx(context.Background(), f.writer)
+	if err := do(t); err != nil {
+		return err
 	}
-	if endErr := f.end(); lost == nil {
-		lost = endErr
-	}
-	for _, w := range group {
-		if w.err == nil {
-			w.err = lost
-		}
-	}
+	return t.send()
 }
 
 // part carries out a write that may fail by itself. lost says that nothing of the transaction is left.
@@ -109,11 +112,7 @@ func (f *file) part(do func(*tx) error) (failed, lost error) {
 	if err := f.execute("SAVEPOINT part"); err != nil {
 		return err, err
 	}
-	t := f.tx(context.Background(), f.writer)
-	if failed = do(t); failed == nil {
-		failed = t.send()
-	}
-	if failed != nil && f.execute("ROLLBACK TO part") != nil {
+	if failed = f.carryOut(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
 		return failed, failed
 	}
 	return failed, f.execute("RELEASE part")
