@@ -34,9 +34,9 @@ const (
 	quietest = 10 * time.Second
 )
 
-// crier tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that notify wait for each
-// other, so it is no part of a write: runs are gathered while others are told, and told together. What can't be told is dropped, since whoever
-// watches looks by itself as well.
+// crier tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
+// notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
+// What can't be told is dropped, since whoever watches looks by itself as well.
 type crier struct {
 	server *server
 	start  sync.Once
@@ -48,7 +48,8 @@ type crier struct {
 }
 
 func newCrier(s *server) *crier {
-	return &crier{server: s, untold: make(map[string]struct{}), wake: make(chan struct{}, 1), leave: make(chan struct{}), left: make(chan struct{})}
+	return &crier{server: s, untold: make(map[string]struct{}), wake: make(chan struct{}, 1),
+		leave: make(chan struct{}), left: make(chan struct{})}
 }
 
 // tell has a run told soon. It does not wait.

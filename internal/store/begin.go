@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Begin implements journal.Store. A decision that rests on a row is taken with the row locked, in the order session, blobs, run, pending rows,
-// claims, so that writes wait for each other and never for themselves.
+// Begin implements journal.Store. A decision that rests on a row is taken with the row locked, in the order session,
+// blobs, run, pending rows, claims, so that writes wait for each other and never for themselves.
 func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	b, err := journal.NewBeginning(b)
 	if err != nil {
@@ -27,7 +27,8 @@ func (t *tx) begin(b journal.Beginning) error {
 	// Of a run that nobody else can have begun, it is enough that it is there.
 	t.prove(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
 	t.beginIn(b)
-	hashes, err := t.keepBlobs(b.Run, b.Blobs) // which tells whether there is a session, without which nothing else is locked
+	// Which tells whether there is a session, without which nothing else is locked.
+	hashes, err := t.keepBlobs(b.Run, b.Blobs)
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,13 @@ func (t *tx) beginIn(b journal.Beginning) {
 		INSERT INTO session (id, owner, assistant, title, place, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO NOTHING RETURNING id`,
 		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started))
-	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement sees.
+	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
+	// sees.
 	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each once and in order: so that
-// two runs that name the same wait for each other in turn.
+// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each
+// once and in order: so that two runs that name the same wait for each other in turn.
 func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	byHash := map[string][]byte{}
 	for _, content := range contents {

@@ -54,31 +54,37 @@ type Row = []any
 
 // Database is one whose tables can be read and written as a whole.
 type Database interface {
-	// ReadAll gives do the rows of tables, in the order of their keys, as they are at one moment. A row is do's until the next.
+	// ReadAll gives do the rows of tables, in the order of their keys, as they are at one moment. A row is do's until
+	// the next.
 	ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error
-	// FillAll has do write rows, table by table in the order of Tables, in one transaction. ErrNotEmpty if one of Tables has a row. do
-	// may be called again, with nothing left of what it wrote.
+	// FillAll has do write rows, table by table in the order of Tables, in one transaction. ErrNotEmpty if one of
+	// Tables has a row. do may be called again, with nothing left of what it wrote.
 	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
 }
 
-// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of processes.
+// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of
+// processes.
 func Tables() []Table {
 	text, number, bytes := columns(Text), columns(Number), columns(Bytes)
 	return []Table{
 		table("session", 1, text("id", "owner", "assistant", "title", "place"), number("created_at", "updated_at")),
-		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"), number("started_at", "ended_at"),
+		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"),
+			number("started_at", "ended_at"),
 			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
 		table("record", 1, number("key", "at"), text("kind"), bytes("data")),
 		table("blob", 1, number("no"), text("owner", "hash"), number("runs")),
 		table("blob_content", 1, number("blob"), bytes("content")),
 		table("pending", 2, text("session", "id", "owner", "run", "kind"), bytes("data"), number("created_at", "expires_at")),
 		table("claim", 2, text("owner", "key", "run")),
-		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"), text("reason")),
+		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"),
+			text("reason")),
 		table("person", 1, text("name", "scope"), number("created_at", "revoked_at")),
 		table("token", 1, bytes("hash"), text("id", "person", "kind", "scope"), number("created_at", "expires_at", "revoked_at")),
 		table("secret", 1, text("name"), bytes("value")),
-		table("task", 1, number("id"), text("owner", "title", "description", "status"), number("created_at", "completed_at", "version", "gone")),
-		table("task_change", 1, number("id"), text("owner"), number("task"), text("key", "action", "actor", "before", "after"), number("undoes", "at")),
+		table("task", 1, number("id"), text("owner", "title", "description", "status"),
+			number("created_at", "completed_at", "version", "gone")),
+		table("task_change", 1, number("id"), text("owner"), number("task"),
+			text("key", "action", "actor", "before", "after"), number("undoes", "at")),
 	}
 }
 
@@ -175,7 +181,8 @@ const rowsAtOnce = 200
 // FillAll implements Database. Nobody else writes meanwhile.
 func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error {
 	return db.write(ctx, func(t *tx) error {
-		t.prove(`SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
+		t.prove(`
+			SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
 		t.patience = 0
 		t.runAll(db.copying().alone)
 		for _, table := range Tables() {
@@ -191,7 +198,8 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 			}
 			for i, value := range values {
 				if text, ok := value.(string); ok && !journal.Plain(text) {
-					return fmt.Errorf("column %s is %.50q: text must be valid UTF-8 without the character NUL: %w", table.Columns[i].Name, text, journal.ErrInvalid)
+					return fmt.Errorf("column %s is %.50q: text must be valid UTF-8 without the character NUL: %w",
+						table.Columns[i].Name, text, journal.ErrInvalid)
 				}
 			}
 			t.run("INSERT INTO "+table.Name+" ("+names(table.Columns)+") VALUES ("+places(1, len(values))+")", slices.Clone(values)...)
@@ -255,7 +263,8 @@ func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 		}
 		until, leased := row[at["lease_until"]].(int64)
 		if row[at["status"]] == "running" && row[at["lease_holder"]] != "" && leased && until > now.UnixMilli() {
-			return fmt.Errorf("run %s is driven by %s: %w: stop all that serves or asks there, and try again", row[at["id"]], row[at["lease_holder"]], ErrInUse)
+			return fmt.Errorf("run %s is driven by %s: %w: stop all that serves or asks there, and try again",
+				row[at["id"]], row[at["lease_holder"]], ErrInUse)
 		}
 	}
 	return nil

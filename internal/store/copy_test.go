@@ -86,8 +86,9 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 	})
 }
 
-// fill has a bit of everything in it: an ended run and one that is driven until a minute after noon, blobs that are shared, a claim, a pending row and a
-// session that was removed; a user with a token, and one that is revoked; two secrets; a task that is completed, and one that was deleted, under keys and without.
+// fill has a bit of everything in it: an ended run and one that is driven until a minute after noon, blobs that are
+// shared, a claim, a pending row and a session that was removed; a user with a token, and one that is revoked; two
+// secrets; a task that is completed, and one that was deleted, under keys and without.
 func fill(t *testing.T, s *DB) {
 	t.Helper()
 	ctx := t.Context()

@@ -33,11 +33,13 @@ const (
 
 // file is an SQLite file.
 //
-//   - One connection writes, one transaction at a time for all writes that wait; a few others read and never wait for it.
-//   - Once the file was removed or replaced, every write fails with journal.ErrUnreachable, so that nothing is kept where nobody finds it.
+//   - One connection writes, one transaction at a time for all writes that wait; a few others read and never wait for
+//     it.
+//   - Once the file was removed or replaced, every write fails with journal.ErrUnreachable, so that nothing is kept
+//     where nobody finds it.
 //   - A file that may only be read is opened for reading.
-//   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL. Its space is used
-//     again by later writes; the file does not shrink.
+//   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL.
+//     Its space is used again by later writes; the file does not shrink.
 type file struct {
 	path        string
 	busyTimeout time.Duration
@@ -63,9 +65,9 @@ func WithBusyTimeout(d time.Duration) FileOption { return func(f *file) { f.busy
 // Unsynced keeps writes from waiting for the disk. Only a test may do so.
 func Unsynced() FileOption { return func(f *file) { f.synchronous = "OFF" } }
 
-// OpenFile opens the SQLite file at path. It creates what is missing: folders for the owner only (0700), the file (0600) and its
-// tables. A file that is there but cannot be written is opened for reading. The error matches journal.ErrCorrupt, ErrLocked,
-// ErrFull or ErrReadOnly where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
+// OpenFile opens the SQLite file at path. It creates what is missing: folders for the owner only (0700), the file
+// (0600) and its tables. A file that is there but cannot be written is opened for reading. The error matches
+// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
 func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error) {
 	f, err := newFile(path, opts)
 	if err != nil {
@@ -96,8 +98,8 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	return f.db(), nil
 }
 
-// OpenFileToRead opens a file that is there, and of this build, for reading: nothing is made, brought up to date or waited for. Writes fail
-// with journal.ErrReadOnly.
+// OpenFileToRead opens a file that is there, and of this build, for reading: nothing is made, brought up to date or
+// waited for. Writes fail with journal.ErrReadOnly.
 func OpenFileToRead(ctx context.Context, path string) (*DB, error) {
 	f, err := newFile(path, []FileOption{WithBusyTimeout(0)})
 	if err != nil {
@@ -170,7 +172,8 @@ func (f *file) uri(settings url.Values) string {
 	settings.Set("_dqs", "0")
 	settings.Set("_error_rc", "1")
 	// First, because the others may have to wait.
-	settings["_pragma"] = append([]string{"busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")"}, settings["_pragma"]...)
+	patience := "busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")"
+	settings["_pragma"] = append([]string{patience}, settings["_pragma"]...)
 	name := filepath.ToSlash(f.path)
 	if name[0] != '/' { // C:/
 		name = "/" + name
@@ -233,9 +236,9 @@ func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 	return version, err
 }
 
-// openReadOnly opens a file that cannot be written, as cause says. With a WAL beside it that others may use, SQLite reads
-// both. Without one nobody is writing, and the file alone is all there is. A WAL that a crash has left may hold what the
-// file lacks: where it can't be read, nothing is.
+// openReadOnly opens a file that cannot be written, as cause says. With a WAL beside it that others may use, SQLite
+// reads both. Without one nobody is writing, and the file alone is all there is. A WAL that a crash has left may hold
+// what the file lacks: where it can't be read, nothing is.
 func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)
@@ -286,7 +289,8 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 // close implements dialect.
 func (f *file) close() error { return f.explain(f.closeAll()) }
 
-// closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may not write.
+// closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may
+// not write.
 func (f *file) closeAll() error {
 	var errs []error
 	for len(f.readers) > 0 {
@@ -307,7 +311,8 @@ func fileWords() *strings.Replacer {
 	return strings.NewReplacer(
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "", " FOR SHARE", "",
 		"FOR KEY SHARE OF run ", "", ` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea", "AS blob",
-		"CAST(json_agg(no) AS text)", "json_group_array(no)", thisTransaction, "''", eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
+		"CAST(json_agg(no) AS text)", "json_group_array(no)", thisTransaction, "''",
+		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
 }
 
 func (f *file) named() string { return f.path }
@@ -319,8 +324,8 @@ func (f *file) tell(journal.Key) {}
 // now implements dialect. All processes that have the file open are on this machine.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.stands() }
 
-// stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what is written to it is
-// gone once it is closed.
+// stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what
+// is written to it is gone once it is closed.
 func (f *file) stands() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {
@@ -330,6 +335,6 @@ func (f *file) stands() error {
 }
 
 func (f *file) lost() error {
-	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open (end this process, see to the file, and start again)",
-		f.path, journal.ErrUnreachable)
+	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open "+
+		"(end this process, see to the file, and start again)", f.path, journal.ErrUnreachable)
 }

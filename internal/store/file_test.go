@@ -431,7 +431,8 @@ func TestOpenStopsWhenItsContextDoes(t *testing.T) {
 
 func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 	for name, statements := range map[string][]string{
-		// As the goose library of earlier builds leaves it, which was killed between its own table and the first of ours.
+		// As the goose library of earlier builds leaves it, which was killed between its own table and the first of
+		// ours.
 		"without tables": {},
 		"of the first version": {oldest(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (3, 1)`,
 			`INSERT INTO session VALUES ('before', 'ada', 'oracle', 'kept', 0, 0)`},

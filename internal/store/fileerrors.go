@@ -29,8 +29,8 @@ func isBusy(err error) bool {
 	return code&primary == sqlite3.SQLITE_BUSY
 }
 
-// explain adds to an error of the driver the file, one of journal's errors and what would fix it. Other errors, and nil,
-// come back as they are.
+// explain adds to an error of the driver the file, one of journal's errors and what would fix it. Other errors, and
+// nil, come back as they are.
 func (f *file) explain(err error) error {
 	code, ok := fileCode(err)
 	if !ok {

@@ -76,7 +76,8 @@ func (f *file) execute(text string) error {
 	return f.deliver(context.Background(), f.writer, statement{text: text})
 }
 
-// commit carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which is one for all.
+// commit carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which
+// is one for all.
 func (f *file) commit(group []*fileWrite) {
 	lost := errBrokenOff // unless all are carried out
 	defer func() {
@@ -138,7 +139,8 @@ func (f *file) lend(ctx context.Context, do func(*tx) error) error {
 	return err
 }
 
-// link is a connection, which one goroutine has at a time. It keeps its statements, since to prepare one takes longer than to execute it.
+// link is a connection, which one goroutine has at a time. It keeps its statements, since to prepare one takes longer
+// than to execute it.
 type link struct {
 	pool     *sql.DB
 	conn     *sql.Conn // nil until it is first used

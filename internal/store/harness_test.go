@@ -207,7 +207,8 @@ func beginning(s journal.Session) journal.Beginning {
 	return journal.Beginning{Run: journal.Run{ID: "run of " + s.ID, Session: s.ID, Owner: s.Owner, StartedAt: s.UpdatedAt}, Session: &s}
 }
 
-// sound wants what is kept twice to agree: how many runs name a blob, and the records, claims and contents that belong to something.
+// sound wants what is kept twice to agree: how many runs name a blob, and the records, claims and contents that belong
+// to something.
 func sound(t testing.TB, db *DB) {
 	t.Helper()
 	for what, query := range map[string]string{

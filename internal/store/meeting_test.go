@@ -17,7 +17,8 @@ type meeting struct {
 	blobs         [][]byte
 }
 
-// whole begins a run in a session of two that it makes if it has to, goes on with it, ends it, and removes sessions now and then.
+// whole begins a run in a session of two that it makes if it has to, goes on with it, ends it, and removes sessions now
+// and then.
 func (m meeting) whole() error {
 	ctx := m.t.Context()
 	name := fmt.Sprintf("session %d of %d", m.writer%2, m.round/5)

@@ -38,7 +38,8 @@ func steps(kind string) (all []migration, err error) {
 	return all, nil
 }
 
-// unversioned is the version of a database in which nothing is noted yet: the first migration, 0, makes the table for that.
+// unversioned is the version of a database in which nothing is noted yet: the first migration, 0, makes the table for
+// that.
 const unversioned = -1
 
 // behind says whether tables of a version lack a migration. The error says that this build can't use them.
@@ -46,7 +47,8 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	first, latest := all[1].version, all[len(all)-1].version
 	switch {
 	case version > latest:
-		return false, fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)", database, ErrNewer, version, latest)
+		return false, fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)",
+			database, ErrNewer, version, latest)
 	case version > 0 && version < first:
 		return false, fmt.Errorf("database %s: %w (its tables are of version %d, this build begins with version %d: "+
 			"move it away, or name another folder with --data)", database, ErrOlder, version, first)
@@ -54,7 +56,8 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	return version < latest, nil
 }
 
-// migrate brings tables up to date that are of a version, in the transaction that found them so. table is where versions are noted.
+// migrate brings tables up to date that are of a version, in the transaction that found them so. table is where
+// versions are noted.
 func (t *tx) migrate(all []migration, version int64, table string) error {
 	for _, m := range all {
 		if m.version <= version {

@@ -50,7 +50,8 @@ func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 // TakeDuty implements node.Registry.
 func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (taken bool, err error) {
 	latest := node.LatestDue(now, every).UnixMilli()
-	waits, err := read(ctx, db, value[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2 AND due_at <= $3`, name, now.UnixMilli(), latest)
+	waits, err := read(ctx, db, value[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2 AND due_at <= $3`,
+		name, now.UnixMilli(), latest)
 	if err != nil || len(waits) > 0 {
 		return false, err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// proxy stands between a store and its server. It knows where messages to the server begin, and cuts connections where it is told to.
+// proxy stands between a store and its server. It knows where messages to the server begin, and cuts connections where
+// it is told to.
 type proxy struct {
 	listener net.Listener
 	server   string // the path of its socket
@@ -36,7 +37,8 @@ const (
 	afterItForGood     // as afterIt, and from then on there is no server
 )
 
-// before starts a proxy before the server of dsn and returns the address through it. at says what is done at each message.
+// before starts a proxy before the server of dsn and returns the address through it. at says what is done at each
+// message.
 func before(t *testing.T, dsn string, at func(message []byte) cut) (*proxy, string) {
 	t.Helper()
 	config, err := pgx.ParseConfig(dsn)

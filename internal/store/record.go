@@ -10,7 +10,8 @@ import (
 )
 
 // nextRecord is the number with which a run goes on.
-const nextRecord = `(SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
+const nextRecord = `(
+	SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
 
 // mostAtOnce is how many records one statement adds.
 const mostAtOnce = 200
@@ -23,7 +24,9 @@ func (db *DB) Append(ctx context.Context, owner journal.Owner, run string, recs 
 	err := db.write(ctx, func(t *tx) error {
 		if end != nil {
 			// First, since whoever removes the session begins with it too.
-			t.run(`UPDATE session SET updated_at = greatest(updated_at, $3) WHERE id = (SELECT session FROM run WHERE id = $1 AND owner = $2)`,
+			t.run(`
+				UPDATE session SET updated_at = greatest(updated_at, $3)
+				WHERE id = (SELECT session FROM run WHERE id = $1 AND owner = $2)`,
 				run, string(owner), end.At.UnixMilli())
 		}
 		t.append(owner, run, recs)
@@ -52,8 +55,8 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// append adds records to a run that is running and has come that far: it has the record before, and takes the next. The run is locked
-// against its removal; the key of a record keeps other writers from adding it too.
+// append adds records to a run that is running and has come that far: it has the record before, and takes the next. The
+// run is locked against its removal; the key of a record keeps other writers from adding it too.
 func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
@@ -64,15 +67,19 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 			if len(all) < len(some) {
 				return errNotAppended
 			}
-			// After a crash the first to write may be given the same number for the same key, so that what is written tells them apart.
-			t.proof = proof{all[0].xid, `SELECT 1 FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
+			// After a crash the first to write may be given the same number for the same key, so that what is written
+			// tells them apart.
+			t.proof = proof{all[0].xid, `
+				SELECT 1 FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
 				[]any{all[0].key, all[0].xid, some[0].At.UnixMilli(), some[0].Kind, notNull(some[0].Data)}}
 			return nil
 		}
 		ask(t, scanAdded, check, `
 			INSERT INTO record (key, at, kind, data)
-			SELECT no << 24 | column1, column2, column3, column4 FROM run, (VALUES `+tuples(4, len(some), "bigint", "bigint", "text", "bytea")+`) AS given
-			WHERE id = $1 AND owner = $2 AND status = 'running' AND ($3 = 0 OR $3 > 0 AND EXISTS (SELECT 1 FROM record WHERE key = (no << 24) + $3 - 1))
+			SELECT no << 24 | column1, column2, column3, column4
+			FROM run, (VALUES `+tuples(4, len(some), "bigint", "bigint", "text", "bytea")+`) AS given
+			WHERE id = $1 AND owner = $2 AND status = 'running'
+			AND ($3 = 0 OR $3 > 0 AND EXISTS (SELECT 1 FROM record WHERE key = (no << 24) + $3 - 1))
 			FOR KEY SHARE OF run ON CONFLICT (key) DO NOTHING RETURNING key, `+thisTransaction, args...)
 	}
 }
@@ -101,7 +108,9 @@ func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
 			ON CONFLICT (session, id) DO NOTHING RETURNING id`,
 			p.ID, p.Run, p.Kind, notNull(p.Data), p.CreatedAt.UnixMilli(), maybe(p.ExpiresAt))
 	}
-	t.run(`DELETE FROM claim WHERE owner = $2 AND key IN (SELECT key FROM claim WHERE run = $1 AND owner = $2 ORDER BY key FOR UPDATE)`,
+	t.run(`
+		DELETE FROM claim WHERE owner = $2
+		AND key IN (SELECT key FROM claim WHERE run = $1 AND owner = $2 ORDER BY key FOR UPDATE)`,
 		run, string(owner))
 }
 

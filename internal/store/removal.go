@@ -87,14 +87,16 @@ func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle
 	}
 	err = db.write(ctx, func(t *tx) (err error) {
 		left = nil
-		found, err := rows(t, value[string], `SELECT id FROM session WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5 FOR UPDATE SKIP LOCKED`,
+		found, err := rows(t, value[string],
+			`SELECT id FROM session WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5 FOR UPDATE SKIP LOCKED`,
 			unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		ids := anys(found)
 		t.lockRuns(ids)
-		unused, err := rows(t, scanSession, selectSession+`WHERE `+isUnused+`AND id IN (`+places(5, len(ids))+`) ORDER BY updated_at, id`,
+		unused, err := rows(t, scanSession,
+			selectSession+`WHERE `+isUnused+`AND id IN (`+places(5, len(ids))+`) ORDER BY updated_at, id`,
 			unusedArgs(owner, idle, ids...)...)
 		if err != nil {
 			return err
@@ -130,7 +132,9 @@ func (t *tx) remove(sessions []journal.Session, why journal.Reason, now time.Tim
 	for _, no := range runs {
 		t.run(`DELETE FROM record WHERE key >= $1 AND key < $2`, no<<24, (no+1)<<24)
 	}
-	named := `(SELECT CAST(given.value AS bigint) AS no, count(*) AS runs FROM run, ` + eachBlob + ` WHERE ` + theirs + ` GROUP BY CAST(given.value AS bigint))`
+	named := `(
+		SELECT CAST(given.value AS bigint) AS no, count(*) AS runs FROM run, ` + eachBlob + ` WHERE ` + theirs + `
+		GROUP BY CAST(given.value AS bigint))`
 	for _, remove := range []string{
 		`SELECT no FROM blob WHERE no IN (SELECT no FROM ` + named + ` AS named) ORDER BY owner, hash FOR UPDATE`,
 		`UPDATE blob SET runs = blob.runs - named.runs FROM ` + named + ` AS named WHERE blob.no = named.no`,

@@ -11,7 +11,8 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// Of what was acknowledged nothing is lost, and nothing is there twice, however often the server stops, crashes and comes back under writers.
+// Of what was acknowledged nothing is lost, and nothing is there twice, however often the server stops, crashes and
+// comes back under writers.
 func TestServerThatIsRestartedUnderWritersLosesNothingAndDoublesNothing(t *testing.T) {
 	const writers = 6
 	server := pgtest.Start(t, pgtest.Options{Durable: true})
@@ -94,7 +95,8 @@ func ownRuns(writers int) (runs []string) {
 	return runs
 }
 
-// appendSomewhere appends a record, whose kind says who wrote it and when, to a run of the writer's own or to one that all share.
+// appendSomewhere appends a record, whose kind says who wrote it and when, to a run of the writer's own or to one that
+// all share.
 func appendSomewhere(t *testing.T, db *Server, writer, n int) (int64, error) {
 	run := "run"
 	if n%3 > 0 {

@@ -118,7 +118,9 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 			return err
 		}
 		ask(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
-		t.run(`UPDATE run SET tries = tries + CASE lease_holder WHEN $2 THEN 0 ELSE 1 END, lease_holder = $2, lease_until = $3 WHERE id = $1`,
+		t.run(`
+			UPDATE run SET tries = tries + CASE lease_holder WHEN $2 THEN 0 ELSE 1 END, lease_holder = $2, lease_until = $3
+			WHERE id = $1`,
 			run, holder, maybe(until))
 		return nil
 	})

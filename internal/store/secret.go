@@ -7,8 +7,8 @@ import (
 
 // Secrets are what the processes over one database sign with.
 type Secrets interface {
-	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the same in all of them from
-	// then on.
+	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the
+	// same in all of them from then on.
 	Secret(ctx context.Context, name string) ([]byte, error)
 }
 

@@ -51,13 +51,15 @@ type Server struct {
 
 // server is a database on a PostgreSQL server.
 //
-//   - A decision that rests on a row is taken with the row locked. Waiting for another's lock is bounded by WithLockTimeout, and a statement
-//     by 15 s.
-//   - If the connection is lost while a write is committed, the server is asked whether it was; where it can't be asked, the error says that
-//     it is not known. A connection that is lost while nothing is written is replaced once, without a word.
+//   - A decision that rests on a row is taken with the row locked. Waiting for another's lock is bounded by
+//     WithLockTimeout, and a statement by 15 s.
+//   - If the connection is lost while a write is committed, the server is asked whether it was; where it can't be
+//     asked, the error says that it is not known. A connection that is lost while nothing is written is replaced once,
+//     without a word.
 //   - It needs connections of its own: a pooler between it and the server must keep a session for each.
 //   - The tables are in a schema of their own, sibyl, unless the address names another by search_path.
-//   - What is removed is overwritten by a later vacuum of PostgreSQL's, and stays in its WAL and backups as long as those are kept.
+//   - What is removed is overwritten by a later vacuum of PostgreSQL's, and stays in its WAL and backups as long as
+//     those are kept.
 type server struct {
 	name        string // of the database and its server
 	ownSchema   bool   // the address names no schema
@@ -71,13 +73,14 @@ type server struct {
 // ServerOption changes how OpenServer opens a database.
 type ServerOption func(*server)
 
-// WithLockTimeout sets how long a write waits for another's lock before it fails with journal.ErrLocked. The default is 5 s.
+// WithLockTimeout sets how long a write waits for another's lock before it fails with journal.ErrLocked. The default is
+// 5 s.
 func WithLockTimeout(d time.Duration) ServerOption { return func(s *server) { s.lockTimeout = d } }
 
-// OpenServer opens the database that dsn names, as "postgres://USER:PASSWORD@HOST:PORT/DATABASE" or "host=HOST user=USER ...", and makes the
-// tables that are missing. The database must be there, and be in UTF-8. pool_max_conns in dsn is how many connections are used at most: 10
-// unless it is given, and up to two more. The error matches journal.ErrLocked, ErrFull, ErrReadOnly or ErrCorrupt where it is one of these,
-// ErrNewer, ErrOlder, or ErrForeign.
+// OpenServer opens the database that dsn names, as "postgres://USER:PASSWORD@HOST:PORT/DATABASE" or "host=HOST
+// user=USER ...", and makes the tables that are missing. The database must be there, and be in UTF-8. pool_max_conns in
+// dsn is how many connections are used at most: 10 unless it is given, and up to two more. The error matches
+// journal.ErrLocked, ErrFull, ErrReadOnly or ErrCorrupt where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
 func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server, error) {
 	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience}
 	for _, opt := range opts {
@@ -104,7 +107,8 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 func parse(dsn string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, errors.New("the address of the PostgreSQL database cannot be read: it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
+			"it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
 			"where a special character in the password is written as % and two hex digits; the files that it names must be there")
 	}
 	explicit, err := pgx.ParseConfig(dsn)
@@ -188,7 +192,8 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 		return t.migrate(all, version, serverVersions)
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
-		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it finish, or end it)", s.name, migrationTimeout)
+		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it finish, or end it)",
+			s.name, migrationTimeout)
 	}
 	return err
 }
@@ -212,7 +217,8 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), current_schema(),
 		       EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1),
 		       coalesce((SELECT string_agg(tablename::text, ', ' ORDER BY tablename) FROM pg_tables
-		           WHERE schemaname = current_schema() AND CAST($2 AS text) LIKE '%CREATE TABLE ' || tablename || ' (%'), '')`, serverVersions, made)
+		           WHERE schemaname = current_schema() AND CAST($2 AS text) LIKE '%CREATE TABLE ' || tablename || ' (%'), '')`,
+		serverVersions, made)
 	if err != nil {
 		return 0, err
 	}
@@ -221,10 +227,11 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	case at.server < oldestServer:
 		return 0, fmt.Errorf("database %s: PostgreSQL %d is too old (it must be 13 or later)", s.name, at.server/10000)
 	case at.encoding != "UTF8":
-		return 0, fmt.Errorf("database %s: its encoding is %s, which cannot keep every text (make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0)",
-			s.name, at.encoding)
+		return 0, fmt.Errorf("database %s: its encoding is %s, which cannot keep every text "+
+			"(make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0)", s.name, at.encoding)
 	case at.schema == nil && !s.ownSchema:
-		return 0, fmt.Errorf("database %s: no schema of its search_path is there (make one, or name another with search_path in the address)", s.name)
+		return 0, fmt.Errorf("database %s: no schema of its search_path is there "+
+			"(make one, or name another with search_path in the address)", s.name)
 	}
 	if version = unversioned; at.noted {
 		versions, err := rows(t, value[int64], `SELECT coalesce(max(version_id), -1) FROM `+serverVersions)
@@ -233,7 +240,8 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		}
 	}
 	if version <= 0 && at.tables != "" {
-		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in its address)", s.name, ErrForeign, at.tables)
+		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in its address)",
+			s.name, ErrForeign, at.tables)
 	}
 	return version, nil
 }
@@ -267,7 +275,8 @@ func (s *server) tell(run journal.Key) { s.crier.tell(run) }
 // now implements dialect.
 func (s *server) now(ctx context.Context) (now time.Time, err error) {
 	err = s.reading(ctx, func(t *tx) error {
-		found, err := rows(t, func(r row, at *time.Time) error { return r.Scan(millis{at}) }, `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
+		scan := func(r row, at *time.Time) error { return r.Scan(millis{at}) }
+		found, err := rows(t, scan, `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
 		now, err = only(found, err, nil)
 		return err
 	})

@@ -312,7 +312,8 @@ func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
 	}
 }
 
-// After a crash the first to write to a run that several write to gets the number and the place of the write that was lost.
+// After a crash the first to write to a run that several write to gets the number and the place of the write that was
+// lost.
 func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 	db := serverAt(t, pgtest.New(t))
 	begin(t, db.DB, 1)

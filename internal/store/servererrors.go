@@ -47,7 +47,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &failed) && failed.SeverityUnlocalized == "ERROR"
 }
 
-// Codes of errors that mean something here. https://www.postgresql.org/docs/current/errcodes-appendix.html has them all.
+// Codes of errors that mean something here. https://www.postgresql.org/docs/current/errcodes-appendix.html has them
+// all.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -80,7 +81,8 @@ func isDeadlock(err error) bool {
 // isFuture says that the server has not given the number of a transaction yet. It lost one that it had given.
 func isFuture(err error) bool { return serverCode(err) == invalidParameter }
 
-// explain adds to a failure the database, one of journal's errors and what would fix it. Other errors, and nil, come back as they are.
+// explain adds to a failure the database, one of journal's errors and what would fix it. Other errors, and nil, come
+// back as they are.
 func (s *server) explain(ctx context.Context, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -104,7 +106,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
-		return fmt.Errorf("database %s: %w (PostgreSQL must run there and take connections from here): %s", s.name, journal.ErrUnreachable, oneLine(connect))
+		return fmt.Errorf("database %s: %w (PostgreSQL must run there and take connections from here): %s",
+			s.name, journal.ErrUnreachable, oneLine(connect))
 	}
 	if f.lost || pgconn.Timeout(err) {
 		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w", s.name, journal.ErrUnreachable, f.err)

@@ -40,7 +40,8 @@ func TestDamagedTableIsCorruptAndNamed(t *testing.T) {
 	}
 }
 
-// fail has a table refuse rows with an error of a code, at once or when they are committed, until the function it returns is called.
+// fail has a table refuse rows with an error of a code, at once or when they are committed, until the function it
+// returns is called.
 func fail(t *testing.T, db *Server, table, code string, atCommit bool) (mend func()) {
 	t.Helper()
 	execute(t, db.DB, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '`+code+`'; END $$`)
@@ -252,7 +253,8 @@ func TestPanicInATransactionLeavesNothing(t *testing.T) {
 	}
 }
 
-// Writes of every kind on few sessions, each in its order of locks: none may wait for itself, and what is kept twice must agree.
+// Writes of every kind on few sessions, each in its order of locks: none may wait for itself, and what is kept twice
+// must agree.
 func TestWritesThatMeetWaitForEachOtherAndNotForThemselves(t *testing.T) {
 	const writers, rounds = 12, 25
 	dsn := pgtest.New(t)

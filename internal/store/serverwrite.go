@@ -155,8 +155,8 @@ const (
 	aborted    = "aborted"
 )
 
-// stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number of one that it lost to
-// another. So a number counts as committed only where there is what the transaction wrote.
+// stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number
+// of one that it lost to another. So a number counts as committed only where there is what the transaction wrote.
 func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
 	err = s.lend(ctx, func(t *tx) error {
 		found, err := rows(t, value[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)

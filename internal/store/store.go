@@ -1,11 +1,13 @@
-// Package store keeps everything that Sibyl keeps in a database: an SQLite file, or a PostgreSQL server. It implements journal.Store,
-// user.Store, task.Store, node.Registry and Secrets on both.
+// Package store keeps everything that Sibyl keeps in a database: an SQLite file, or a PostgreSQL server. It implements
+// journal.Store, user.Store, task.Store, node.Registry and Secrets on both.
 //
 // What holds for both:
 //   - A write is atomic, and on the disk when it returns. Any number of processes may use the database.
-//   - Waiting for a lock is bounded, and ends with the context, with nothing written. A commit that was begun runs to its end.
+//   - Waiting for a lock is bounded, and ends with the context, with nothing written. A commit that was begun runs to
+//     its end.
 //   - Errors name the database and what would fix it, match journal's errors, and have no password.
-//   - Opening brings the tables up to date in one transaction. It refuses what another program or a later build of this one has written.
+//   - Opening brings the tables up to date in one transaction. It refuses what another program or a later build of this
+//     one has written.
 //   - Where a database can only be read, every write fails with journal.ErrReadOnly.
 //
 // file.go and server.go say what holds for one of them. Statements are written in PostgreSQL's words.
@@ -45,8 +47,9 @@ type DB struct {
 type dialect interface {
 	// reading calls do with a connection, and again if the connection was lost.
 	reading(ctx context.Context, do func(*tx) error) error
-	// writing calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it otherwise, unless the
-	// error is journal.ErrUnsure. do may be called again in another transaction, with nothing left of what it did in the first.
+	// writing calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
+	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
+	// left of what it did in the first.
 	writing(ctx context.Context, do func(*tx) error) error
 	// named is the database for people, without a password.
 	named() string
@@ -100,9 +103,9 @@ func (db *DB) using(ctx context.Context, call func(context.Context, func(*tx) er
 	return call(ctx, do)
 }
 
-// tx is a connection in a transaction, or one that only reads. Statements are gathered, and sent together with the next of which the rows are
-// needed at once, or at the end: so a write takes one round trip and one more for its commit. They are executed in their order, and after one
-// that fails or is refused the transaction leaves nothing.
+// tx is a connection in a transaction, or one that only reads. Statements are gathered, and sent together with the next
+// of which the rows are needed at once, or at the end: so a write takes one round trip and one more for its commit.
+// They are executed in their order, and after one that fails or is refused the transaction leaves nothing.
 type tx struct {
 	ctx      context.Context
 	patience time.Duration // with what is sent at once; 0: no bound
@@ -136,7 +139,8 @@ type proof struct {
 	args  []any
 }
 
-// prove says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is not known.
+// prove says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
+// not known.
 func (t *tx) prove(query string, args ...any) {
 	ask(t, value[string], func(xid []string) error {
 		t.proof = proof{xid[0], query, args}
@@ -219,12 +223,13 @@ func read[T any](ctx context.Context, db *DB, scan func(row, *T) error, query st
 	return found, err
 }
 
-// What SQLite has other words for: the number of the transaction; and the pairs of the first argument and the numbers of the blobs of a run,
-// both JSON, as rows of given.
+// What SQLite has other words for: the number of the transaction; and the pairs of the first argument and the numbers
+// of the blobs of a run, both JSON, as rows of given.
 const (
 	eachGiven       = `json_array_elements(CAST($1 AS json)) WITH ORDINALITY AS given (value, key)`
 	thisTransaction = `pg_current_xact_id()::text`
-	eachBlob        = `json_array_elements_text(CAST(CASE run.blobs WHEN 'null' THEN '[]' ELSE run.blobs END AS json)) AS given (value)`
+	eachBlob        = `json_array_elements_text(CAST(CASE run.blobs WHEN 'null' THEN '[]' ELSE run.blobs END AS json))
+		AS given (value)`
 )
 
 // value scans a row of one value.
@@ -264,7 +269,8 @@ func places(from, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// tuples are the places of so many rows of arguments from that number on, as "(CAST($4 AS text), CAST($5 AS bytea)), ...".
+// tuples are the places of so many rows of arguments from that number on, as "(CAST($4 AS text), CAST($5 AS bytea)),
+// ...".
 func tuples(from, rows int, types ...string) string {
 	var all []string
 	for range rows {

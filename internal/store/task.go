@@ -109,7 +109,8 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 	return c, again, nil
 }
 
-// apply decides with the task locked. The key is looked for after that, so that who waited for the lock sees what was made meanwhile.
+// apply decides with the task locked. The key is looked for after that, so that who waited for the lock sees what was
+// made meanwhile.
 func (t *tx) apply(owner string, a task.Act) (c task.Change, again bool, err error) {
 	var last []keptTask
 	if a.Action != task.Add {
@@ -156,7 +157,9 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	case c.After == nil:
 		t.run(`UPDATE task SET gone = 1 WHERE id = $1`, c.Task)
 	default:
-		t.run(`UPDATE task SET title = $2, description = $3, status = $4, created_at = $5, completed_at = $6, version = $7, gone = 0 WHERE id = $1`,
+		t.run(`
+			UPDATE task SET title = $2, description = $3, status = $4, created_at = $5, completed_at = $6, version = $7, gone = 0
+			WHERE id = $1`,
 			append([]any{c.Task}, taskRow(*c.After)...)...)
 	}
 	if err != nil {
@@ -179,7 +182,9 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 		return err
 	}
 	// A number that was lost in a crash may have been given to another change.
-	t.prove(`SELECT 1 FROM task_change WHERE id = $1 AND owner = $2 AND task = $3 AND action = $4 AND at = $5 AND after IS NOT DISTINCT FROM $6`,
+	t.prove(`
+		SELECT 1 FROM task_change WHERE id = $1 AND owner = $2 AND task = $3 AND action = $4 AND at = $5
+		AND after IS NOT DISTINCT FROM $6`,
 		c.ID, owner, c.Task, string(c.Action), c.At.UnixMilli(), after)
 	return nil
 }
@@ -225,7 +230,8 @@ func (db *DB) Tasks(ctx context.Context, owner string, f task.Filter) ([]task.Ta
 	}
 	if f.After != 0 {
 		args = append(args, f.After)
-		query += ` AND (created_at, id) ` + beyond + ` (SELECT created_at, id FROM task WHERE id = ` + places(len(args), 1) + ` AND owner = $1)`
+		query += ` AND (created_at, id) ` + beyond +
+			` (SELECT created_at, id FROM task WHERE id = ` + places(len(args), 1) + ` AND owner = $1)`
 	}
 	args = append(args, atMost(f.Limit))
 	found, err := read(ctx, db, scanTask, selectTask+query+order+` LIMIT `+places(len(args), 1), args...)

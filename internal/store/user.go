@@ -64,7 +64,8 @@ func (db *DB) RevokeUser(ctx context.Context, name string, at time.Time) error {
 	}
 	return db.write(ctx, func(t *tx) error {
 		t.prove(`SELECT 1 FROM person WHERE name = $1 AND revoked_at = $2`, name, at.UnixMilli())
-		t.want(user.NotFound(name), `UPDATE person SET revoked_at = $2 WHERE name = $1 AND revoked_at IS NULL RETURNING name`, name, at.UnixMilli())
+		t.want(user.NotFound(name), `UPDATE person SET revoked_at = $2 WHERE name = $1 AND revoked_at IS NULL RETURNING name`,
+			name, at.UnixMilli())
 		t.run(`UPDATE token SET revoked_at = $2 WHERE person = $1 AND revoked_at IS NULL`, name, at.UnixMilli())
 		return nil
 	})

@@ -1,9 +1,10 @@
 // Package pgtest starts real PostgreSQL servers for tests.
 //
-//   - A server listens on a Unix socket alone, in a folder of its own, so that servers never meet. Everybody who may open the folder
-//     is let in as postgres.
+//   - A server listens on a Unix socket alone, in a folder of its own, so that servers never meet. Everybody who may
+//     open the folder is let in as postgres.
 //   - It runs the machine's own programs.
-//   - It dies with the process that started it, however that ends. What it leaves behind then is removed by the next start.
+//   - It dies with the process that started it, however that ends. What it leaves behind then is removed by the next
+//     start.
 //   - PostgreSQL refuses to run as root, so there it runs as postgres or nobody.
 package pgtest
 
@@ -43,8 +44,8 @@ func Shared(ctx context.Context) (*Server, error) {
 	return p.server, p.failed
 }
 
-// New makes an empty database in UTF-8 for a test, on the server that all tests of the process share, and returns its address. settings are
-// further options of CREATE DATABASE. The database is dropped after the test.
+// New makes an empty database in UTF-8 for a test, on the server that all tests of the process share, and returns its
+// address. settings are further options of CREATE DATABASE. The database is dropped after the test.
 func New(tb testing.TB, settings ...string) (dsn string) {
 	tb.Helper()
 	server, err := Shared(tb.Context())
@@ -92,8 +93,8 @@ func Start(tb testing.TB, o Options) *Server {
 	return s
 }
 
-// New makes an empty database in UTF-8 for a test and returns its address. settings are further options of CREATE DATABASE. The database
-// is dropped after the test, unless the server has stopped.
+// New makes an empty database in UTF-8 for a test and returns its address. settings are further options of CREATE
+// DATABASE. The database is dropped after the test, unless the server has stopped.
 func (s *Server) New(tb testing.TB, settings ...string) (dsn string) {
 	tb.Helper()
 	name, err := s.Create(tb.Context(), settings...)

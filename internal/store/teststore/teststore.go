@@ -1,5 +1,5 @@
-// Package teststore is the database that tests of other rooms run on: an SQLite file that does not wait for the disk, and with
-// SIBYL_TEST_STORE=postgres a database on a PostgreSQL server. All that they show must hold on each.
+// Package teststore is the database that tests of other rooms run on: an SQLite file that does not wait for the disk,
+// and with SIBYL_TEST_STORE=postgres a database on a PostgreSQL server. All that they show must hold on each.
 //
 // It works in a bubble of synctest: a clock that is not real stands still while a database is asked something.
 package teststore
@@ -36,7 +36,8 @@ type Store interface {
 // Suite is all tests of a process.
 type Suite struct{ tests interface{ Run() int } }
 
-// Main returns the tests of m, for a TestMain. They begin when the database server runs, if they need one: in a bubble none can be started.
+// Main returns the tests of m, for a TestMain. They begin when the database server runs, if they need one: in a bubble
+// none can be started.
 func Main(m interface{ Run() int }) Suite {
 	if os.Getenv(Env) == "postgres" {
 		return Suite{pgtest.Main(m)}
