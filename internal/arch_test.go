@@ -100,11 +100,11 @@ func isStandard(name string) bool {
 	return !ofModule(name) && !strings.Contains(first, ".")
 }
 
-// isAdapter says that a package touches a driver, a provider or the world: it is a folder of its own below a contract or the stores, but no
+// isAdapter says that a package touches a driver, a provider or the world: it is the store, or a folder of its own below a contract, but no
 // suite and no transport.
 func isAdapter(name string) bool {
 	dir, last := path.Split(name)
-	return name == "internal/bert" || slices.Contains([]string{"internal/model/", "internal/tool/", "internal/store/"}, dir) &&
+	return name == "internal/bert" || name == "internal/store" || slices.Contains([]string{"internal/model/", "internal/tool/"}, dir) &&
 		name != transport && !strings.HasSuffix(last, "test")
 }
 
@@ -238,7 +238,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
 			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config", "internal/keys"):
 				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)
-			case isWay && under(name, "internal/store", "internal/journal/memory"):
+			case isWay && under(name, "internal/store"):
 				broken("%s imports %s: a way in parses and renders; service reads the journal", pkg, name)
 			}
 		})

@@ -16,12 +16,9 @@ bench . ./internal/oracle/classify
 echo "search of several words in the Go source tree, warm, without an index (aim: 300 ms)"
 bench SearchGoTree ./internal/tool/code
 echo "one append to the journal, synchronous=FULL"
-bench Append ./internal/store/sqlite
-echo "appends to the journal in PostgreSQL, on a server whose commits wait for the disk"
-bench Append ./internal/store/postgres
-echo "whole runs in the journal alone, so many at once: SQLite, PostgreSQL"
-bench Runs ./internal/store/sqlite
-bench Runs ./internal/store/postgres
+bench AppendToFile ./internal/store
+echo "whole runs in the journal alone, so many at once: SQLite, and PostgreSQL on a server whose commits wait for the disk"
+bench Runs ./internal/store
 echo "redaction of a text without secrets (aim: 1.5 GB/s)"
 bench TextWithoutSecrets ./internal/redact
 echo "first byte of an offline answer after the program's start (aim: 150 ms)"
@@ -34,5 +31,5 @@ echo "signal of one response (aim, SC-008: 1 ms)"
 bench '^BenchmarkResponse$' ./internal/signal
 echo "memory of a parked run (aim: 80 KiB)"
 bench ParkedRuns ./internal/app 1x
-echo "ten thousand inquiries listed, in memory and in SQLite (aim: 200 ms)"
+echo "ten thousand inquiries listed (aim: 200 ms)"
 bench ListOf10000 ./internal/inquiry

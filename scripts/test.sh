@@ -34,9 +34,9 @@ together() {
 	[ -z "$failed" ]
 }
 together 'sh scripts/client.sh' 'sh scripts/web.sh' 'sh scripts/mcp.sh'
-# What eval/find asks about: a search in other modules would give other figures.
+# What eval/find and eval/oracle ask about: a search in other modules would give other figures.
 # shellcheck disable=SC2046 # each is a word of its own
-go mod download $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
+go mod download github.com/pressly/goose/v3@v3.28.0 $(sed -n 's/.*"corpus": *"\([^"]*@[^"]*\)".*/\1/p' eval/find/*.jsonl eval/find/open/*.jsonl | sort -u)
 
 # Tests wait as well as compute, so one package more than there are cores is tested at once.
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
@@ -51,12 +51,11 @@ longest=$(go list ./cmd/sibyl ./web/stories)
 others=$(go list ./... | grep -vxF -e "$longest" -e "$(echo "$raced" | tr ' ' '\n')" -e "$(go list ./internal/mcp/conformance)")
 # shellcheck disable=SC2086 # each is a word of its own
 go test -p "$atonce" $longest $others
-# What is left waits more than it computes, so all of it is done together: the tests for data races; what must hold on every store, which is the suites
-# of the run room and of the task assistant, and every effect killed at every write; and on PostgreSQL what people do on the page.
+# What is left waits more than it computes, so all of it is done together: the tests for data races; and on PostgreSQL what must hold on every store,
+# which is the suites of the run room and of the task assistant, every effect killed at every write, and what people do on the page.
 holds='go test ./internal/run ./internal/taskchat; go test -run Crash ./internal/oracle'
 together \
 	"export SIBYL_TEST_STORE=postgres; $holds" \
 	'SIBYL_TEST_STORE=postgres go test ./web/stories' \
-	"export SIBYL_TEST_STORE=sqlite; $holds" \
 	${raced:+"CGO_ENABLED=1 go test -race $raced"} \
 	${raced:+'CGO_ENABLED=1 go test -race -short ./internal/oracle'}

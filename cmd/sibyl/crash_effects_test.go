@@ -22,7 +22,7 @@ import (
 	"sibyl/internal/oracle"
 	records "sibyl/internal/run"
 	"sibyl/internal/run/audit"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is left out.

@@ -21,7 +21,7 @@ import (
 	"sibyl/internal/bert/network"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // fileLimit names how many bytes a file may have that the process writes, as on a disk that is full. onlyReads has it give

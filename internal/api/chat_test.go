@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
@@ -23,7 +23,7 @@ import (
 func withTasks(t *testing.T) *house {
 	t.Helper()
 	h := newHouse(t)
-	server, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
+	server, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/inquiry"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/taskchat"
 )
 
@@ -36,7 +36,7 @@ func theOracle(h *house) *assistant.Assistant {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return oracle.Describe(o, oracle.Surroundings{Store: memory.New(), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
+	return oracle.Describe(o, oracle.Surroundings{Store: teststore.Empty(h), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
 		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
 }
 

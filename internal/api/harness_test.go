@@ -24,13 +24,12 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/node"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/user"
 	"sibyl/trees"
@@ -82,7 +81,7 @@ type house struct {
 // newHouse readies a house that a test may still change.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{TB: t, users: newPeople(t), store: memory.New(), log: &lines{}, do: map[string]func(context.Context, run.Job) (any, error){}}
+	h := &house{TB: t, users: newPeople(t), store: teststore.Empty(t), log: &lines{}, do: map[string]func(context.Context, run.Job) (any, error){}}
 	h.folder = t.TempDir()
 	h.panel = h.describe("panel")
 	h.shadow = h.describe("shadow")
@@ -94,7 +93,7 @@ func newHouse(t testing.TB) *house {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
 	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
-	h.config.Tasks = task.New(tasktest.NewMemory(), time.Now)
+	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
 	deps := h.council()
 	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}

@@ -13,8 +13,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/mcp"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 )
 
 // The revisions of the Model Context Protocol.
@@ -26,7 +26,7 @@ const (
 // offering is a house that offers the tools of tasks.
 func offering(t *testing.T) *house {
 	h := newHouse(t)
-	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
+	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
 	if err != nil {
 		t.Fatal(err)
 	}

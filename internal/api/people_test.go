@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/user"
-	"sibyl/internal/user/usertest"
 )
 
 // people are the users of the house, in memory. They can't be looked up while something is broken.
 type people struct {
-	*usertest.Memory
+	teststore.Store
 	broken error
 }
 
 func newPeople(t testing.TB) *people {
-	p := &people{Memory: usertest.NewMemory()}
+	p := &people{Store: teststore.Empty(t)}
 	p.add(t, "ada", user.Bearer, user.Write, adasToken)
 	p.add(t, "eve", user.Bearer, user.Write, evesToken)
 	p.add(t, "ada", user.Bearer, user.Read, adasReader)
@@ -46,5 +46,5 @@ func (p *people) Token(ctx context.Context, hash user.Hash) (user.Token, error) 
 	if p.broken != nil {
 		return user.Token{}, p.broken
 	}
-	return p.Memory.Token(ctx, hash)
+	return p.Store.Token(ctx, hash)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/store/postgres"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store"
+	"sibyl/internal/store/pgtest"
 )
 
 // BenchmarkLagToAnotherNode is the time from a record to its event on a node that does not drive the run, where PostgreSQL announces it and
@@ -19,7 +19,7 @@ func BenchmarkLagToAnotherNode(b *testing.B) {
 		b.Run(at, func(b *testing.B) {
 			dsn := server.New(b)
 			connect := func() journal.Store {
-				db, err := postgres.Open(b.Context(), dsn)
+				db, err := store.OpenServer(b.Context(), dsn)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -19,7 +19,6 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
@@ -53,23 +52,17 @@ type bench struct {
 	question oracle.Question
 }
 
-func newBench(tb testing.TB) *bench { return newBenchOn(tb, "", nil) }
-
-// inMemory puts a store in memory in place of the database.
-func inMemory(db journal.Store) journal.Store {
-	_ = db.Close()
-	return memory.New()
-}
+func newBench(tb testing.TB) *bench { return newBenchOn(tb, "") }
 
 // newBenchOn is the program on a PostgreSQL database or, if it is "", an SQLite file.
-func newBenchOn(tb testing.TB, database string, store func(journal.Store) journal.Store) *bench {
+func newBenchOn(tb testing.TB, database string) *bench {
 	tb.Helper()
 	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data"), "SIBYL_DATABASE=" + database}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := Open(tb.Context(), cfg, Options{Build: "bench", Store: store})
+	a, err := Open(tb.Context(), cfg, Options{Build: "bench"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -229,14 +222,14 @@ type contender struct {
 	once func(context.Context) error
 }
 
-// contenders are the program on its database, the same on a journal in memory, and a bare client. Each has run once.
+// contenders are the program on its database, and a bare client. Each has run once.
 func contenders(tb testing.TB) []contender {
 	tb.Helper()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 256
 	p := newBench(tb)
 	bare := &bareClient{url: benchServer(tb), client: &http.Client{Transport: transport}, system: p.systemPrompt(tb)}
-	all := []contender{{"sibyl", p.once}, {"memory", newBenchOn(tb, "", inMemory).once}, {"bare", bare.once}}
+	all := []contender{{"sibyl", p.once}, {"bare", bare.once}}
 	for _, c := range all {
 		if err := c.once(tb.Context()); err != nil {
 			tb.Fatal(err)

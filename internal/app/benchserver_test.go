@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // The run bench plays one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB streamed in 100 events,

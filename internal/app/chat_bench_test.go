@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 )

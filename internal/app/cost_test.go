@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sibyl/internal/store"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // perRun is what a run of the bench adds to each database, in a session of its own, once its tree and prompts are known.
@@ -16,7 +16,7 @@ func TestRunAddsTheSameRowsToEveryDatabase(t *testing.T) {
 	const runs = 50
 	for name, dsn := range map[string]string{"sqlite": "", "postgres": pgtest.New(t)} {
 		t.Run(name, func(t *testing.T) {
-			b := newBenchOn(t, dsn, nil)
+			b := newBenchOn(t, dsn)
 			plays := func() {
 				for range runs {
 					if err := b.once(t.Context()); err != nil {

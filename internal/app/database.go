@@ -12,8 +12,6 @@ import (
 	"sibyl/internal/node"
 	"sibyl/internal/service"
 	"sibyl/internal/store"
-	"sibyl/internal/store/postgres"
-	"sibyl/internal/store/sqlite"
 	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
@@ -41,13 +39,10 @@ func DatabaseName(cfg config.Config) string {
 
 // OpenDatabase opens the database of these settings, and makes what is missing.
 func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err error) {
-	switch {
-	case cfg.Database.Postgres.Reveal() != "":
-		db, err = postgres.Open(ctx, cfg.Database.Postgres.Reveal())
-	case cfg.Database.File != "":
-		db, err = sqlite.Open(ctx, cfg.Database.File)
-	default:
-		db, err = sqlite.Open(ctx, DatabaseFile(cfg.DataDir))
+	if dsn := cfg.Database.Postgres.Reveal(); dsn != "" {
+		db, err = store.OpenServer(ctx, dsn)
+	} else {
+		db, err = store.OpenFile(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
@@ -77,7 +72,7 @@ func OpenToRead(ctx context.Context, cfg config.Config) (Database, error) {
 	if cfg.Database.Postgres.Reveal() != "" {
 		return nil, fmt.Errorf("%w: it is on a server", ErrJournal)
 	}
-	db, err := sqlite.OpenToRead(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
+	db, err := store.OpenFileToRead(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sibyl/internal/app"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 )
 
 // sweep calls retire on a journal with so many sessions that were used 40 days ago, one that was used the day before yesterday, and one that
@@ -23,7 +24,13 @@ import (
 func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.Store) journal.Store) (said string, left int, err error) {
 	t.Helper()
 	ago := append([]time.Duration{0, 2 * day}, slices.Repeat([]time.Duration{40 * day}, old)...)
-	var store journal.Store = memory.New()
+	synctest.Test(t, func(t *testing.T) { said, left, err = sweepNow(t, retention, broken, ago...) }) // a time that stands still while the database works
+	return said, left, err
+}
+
+func sweepNow(t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration) (said string, left int, err error) {
+	t.Helper()
+	var store journal.Store = teststore.Empty(t)
 	for i, d := range ago {
 		used := time.Now().Add(-d)
 		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, Assistant: "some", CreatedAt: used, UpdatedAt: used}

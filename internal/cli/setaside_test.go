@@ -9,7 +9,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
-	"sibyl/internal/store/sqlite"
+	"sibyl/internal/store"
 )
 
 // What is kept of the run could not even be read; nothing of that is tried.
@@ -17,7 +17,7 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	home := t.TempDir()
 	data := filepath.Join(home, "data")
 	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SIBYL_MODEL=offline", "SIBYL_DATA=" + data}
-	db, err := sqlite.Open(t.Context(), app.DatabaseFile(data))
+	db, err := store.OpenFile(t.Context(), app.DatabaseFile(data))
 	if err != nil {
 		t.Fatal(err)
 	}

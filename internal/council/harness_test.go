@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
@@ -27,6 +26,7 @@ import (
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
 	"sibyl/trees"
 )

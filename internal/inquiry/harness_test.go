@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
@@ -31,6 +30,7 @@ import (
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
 	"sibyl/trees"
 )

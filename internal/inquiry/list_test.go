@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/store/teststore"
 )
 
 // stored puts inquiries that have ended into a store.

@@ -16,12 +16,12 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/store/teststore"
 )
 
 // study is a house whose Oracle is played by a panel of one, with what its runs were begun with.
@@ -38,7 +38,7 @@ func newStudy(t *testing.T) *study { return studyOf(t, 0) }
 // studyOf is a study that drives so many runs at once; 0: all.
 func studyOf(t *testing.T, most int) *study {
 	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil }}
-	store := memory.New()
+	store := teststore.Empty(t)
 	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) { return s.answer(ctx) }})
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/mcp"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,7 +41,7 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	h := &house{TB: t, now: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}
-	h.tasks = task.New(tasktest.NewMemory(), h.Now)
+	h.tasks = task.New(teststore.Empty(t), h.Now)
 	h.server = h.process(mcp.Config{Tasks: h.tasks})
 	return h
 }

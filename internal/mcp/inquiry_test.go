@@ -19,12 +19,12 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
 	"sibyl/trees"
 )
@@ -106,7 +106,7 @@ func newOfficeHearing(t *testing.T, heard string) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New()
+	store := teststore.Empty(t)
 	deps := o.deps(store)
 	deps.Heard = heard
 	made, err := inquiry.New(deps)

@@ -16,12 +16,11 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/node"
-	"sibyl/internal/node/nodetest"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/store/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type cluster struct {
 	*testing.T
 	store    journal.Store
-	registry *nodetest.Memory
+	registry teststore.Store
 	tree     string
 
 	mu    sync.Mutex
@@ -46,7 +45,7 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		test(&cluster{T: t, store: memory.New(), registry: nodetest.NewMemory(), tree: string(text)})
+		test(&cluster{T: t, store: teststore.Empty(t), registry: teststore.Empty(t), tree: string(text)})
 	})
 }
 
@@ -255,7 +254,7 @@ func TestRunThatANodeIsNotFitForStaysForOthersAndIsTriedAgainAfterAPause(t *test
 			t.Error("a node that is fit did not take it up")
 		}
 		unfit.stop()
-		_ = full.Cancel(context.WithoutCancel(t.Context()), "bob", blocking, "enough")
+		_ = full.Cancel(context.WithoutCancel(c.Context()), "bob", blocking, "enough")
 		passes(time.Second)
 	})
 }
@@ -269,7 +268,7 @@ func TestNodeThatStopsSaysThatItDrainsAndTakesUpNothing(t *testing.T) {
 		one.stop()
 		full.submit(c, "ada", "a1")
 		passes(20 * time.Second)
-		nodes, err := c.registry.Nodes(t.Context(), time.Now())
+		nodes, err := c.registry.Nodes(c.Context(), time.Now())
 		if err != nil || len(nodes) != 1 || !nodes[0].Draining {
 			t.Errorf("nodes are %v, %v", nodes, err)
 		}
@@ -308,7 +307,7 @@ func TestNodeLivesWhileItIsSeen(t *testing.T) {
 		one := c.process("one", 7)
 		passes(time.Minute)
 		seen := func() node.Node {
-			nodes, err := c.registry.Nodes(t.Context(), time.Now())
+			nodes, err := c.registry.Nodes(c.Context(), time.Now())
 			if err != nil || len(nodes) != 1 {
 				t.Fatalf("nodes are %v, %v", nodes, err)
 			}

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"sibyl/internal/assistant"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/tool"
 	"sibyl/prompts"
 )
@@ -22,7 +22,7 @@ func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTool
 	if err != nil {
 		t.Fatal(err)
 	}
-	return oracle.Describe(nil, oracle.Surroundings{Store: memory.New(), Prompts: func() (*prompt.Set, error) { return registry, nil }, LearnKeys: func(context.Context, oracle.Env) {},
+	return oracle.Describe(nil, oracle.Surroundings{Store: teststore.Empty(t), Prompts: func() (*prompt.Set, error) { return registry, nil }, LearnKeys: func(context.Context, oracle.Env) {},
 		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
 		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
 		ReportTool: func(id string) bool { return id == "house:m" },

@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 )
 
 func TestMain(m *testing.M) {

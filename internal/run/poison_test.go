@@ -16,7 +16,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
-	"sibyl/internal/store/sqlite"
+	"sibyl/internal/store"
 )
 
 // perishing is the store of a process that dies while it reads a run.
@@ -203,7 +203,7 @@ const lethalRun = "lethal"
 
 // lethal is a process with a leaf that ends it. It gives the status that it exits with.
 func lethal(role, folder string) int {
-	store, err := sqlite.Open(context.Background(), filepath.Join(folder, "sibyl.db"))
+	store, err := store.OpenFile(context.Background(), filepath.Join(folder, "sibyl.db"))
 	if err != nil {
 		return fail(err)
 	}
@@ -273,7 +273,7 @@ func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) 
 			t.Fatalf("process %d, %s: %v with status %d, want %d: %s", i, c.role, err, code, c.want, said)
 		}
 	}
-	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "sibyl.db"))
+	store, err := store.OpenFile(t.Context(), filepath.Join(folder, "sibyl.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/node"
-	"sibyl/internal/node/nodetest"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 )
 
 // soon is how long anything here may take that nobody holds up.
@@ -148,7 +148,7 @@ func works(t *testing.T, store journal.Store, e *run.Engine) {
 	ctx, cut := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e, Store: store, Registry: nodetest.NewMemory(), Clock: &node.Clock{},
+		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e, Store: store, Registry: teststore.Empty(t), Clock: &node.Clock{},
 			Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {

@@ -14,10 +14,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/node"
-	"sibyl/internal/node/nodetest"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,7 +27,7 @@ const patience = 30 * time.Second
 // serving is a server under test.
 type serving struct {
 	*testing.T
-	registry *nodetest.Memory
+	registry teststore.Store
 	address  string
 	stop     func()
 	ended    chan error
@@ -37,7 +36,7 @@ type serving struct {
 // config is that of a server on this machine, whose answers tell what ready says.
 func config(t *testing.T, registry node.Registry) Config {
 	t.Helper()
-	engine, err := run.NewEngine(run.Config{Store: memory.New(), Build: "test", Holder: "h"})
+	engine, err := run.NewEngine(run.Config{Store: teststore.Empty(t), Build: "test", Holder: "h"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func config(t *testing.T, registry node.Registry) Config {
 
 func serve(t *testing.T, change func(*Config)) *serving {
 	t.Helper()
-	s := &serving{T: t, registry: nodetest.NewMemory(), ended: make(chan error, 1)}
+	s := &serving{T: t, registry: teststore.Empty(t), ended: make(chan error, 1)}
 	c := config(t, s.registry)
 	listening := make(chan string, 1)
 	c.Listening = func(address string) { listening <- address }
@@ -187,7 +186,7 @@ func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T)
 func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
 	log := &strings.Builder{}
 	s := serve(t, func(c *Config) {
-		c.Node.Registry = deaf{nodetest.NewMemory()}
+		c.Node.Registry = deaf{teststore.Empty(t)}
 		c.Log = slog.New(slog.NewTextHandler(log, nil))
 	})
 	s.stop()
@@ -200,7 +199,7 @@ func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
 }
 
 // deaf is a registry whose database is lost before a node leaves.
-type deaf struct{ *nodetest.Memory }
+type deaf struct{ teststore.Store }
 
 func (deaf) Leave(context.Context, string) error { return errUnreachable }
 
@@ -233,7 +232,7 @@ func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
 		"no such address":        {func(c *Config) { c.Behind, c.Listen = true, "192.0.2.1:0" }, "choose another address with --listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conf := config(t, nodetest.NewMemory())
+			conf := config(t, teststore.Empty(t))
 			conf.Listen, conf.Loopback = "0.0.0.0:0", false
 			conf.Listening = func(address string) { t.Errorf("it listens at %s", address) }
 			c.change(&conf)
@@ -245,7 +244,7 @@ func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
 }
 
 func TestServerThatCannotBeKnownEnds(t *testing.T) {
-	c := config(t, unreachable{nodetest.NewMemory()})
+	c := config(t, unreachable{teststore.Empty(t)})
 	if err := Run(t.Context(), c); !errors.Is(err, errUnreachable) {
 		t.Errorf("the error is %v", err)
 	}
@@ -254,6 +253,6 @@ func TestServerThatCannotBeKnownEnds(t *testing.T) {
 var errUnreachable = errors.New("no database")
 
 // unreachable is a registry whose database is not there.
-type unreachable struct{ *nodetest.Memory }
+type unreachable struct{ teststore.Store }
 
 func (unreachable) Now(context.Context) (time.Time, error) { return time.Time{}, errUnreachable }

@@ -17,10 +17,10 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/store/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,7 +50,7 @@ func inHouse(t *testing.T, test func(h *house)) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		test(&house{T: t, store: memory.New(), tree: string(text), do: map[string]func(context.Context, run.Job) (any, error){}})
+		test(&house{T: t, store: teststore.Empty(t), tree: string(text), do: map[string]func(context.Context, run.Job) (any, error){}})
 	})
 }
 

@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 )
 
 // late is a store that shows runs some time after they were begun, as one does whose transactions take long.
@@ -161,7 +161,7 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 		during := rapid.SliceOfN(anyAct(), 1, 60).Draw(rt, "during")
 		cuts := rapid.SliceOfN(rapid.Bool(), 1, 40).Draw(rt, "cuts")
 		synctest.Test(t, func(t *testing.T) {
-			w := &scene{T: t, store: &late{Store: memory.New(), shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+			w := &scene{T: t, store: &late{Store: teststore.Empty(t), shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
 			w.play(before)
 			pass(20) // until all are seen
 			for id, next := range w.next {

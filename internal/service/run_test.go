@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,15 +81,12 @@ func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 		h.takes("bob", 0, errSilent)
 		r := h.start(s, "", "Tea?")
 		var here, there []string
-		ended := make(chan struct{})
-		go func() {
-			there = h.watched(other, r.ID, 0)
-			close(ended)
-		}()
+		var watching sync.WaitGroup
+		watching.Go(func() { there = h.watched(other, r.ID, 0) })
+		watching.Go(func() { here = h.watched(s, r.ID, 0) })
 		synctest.Wait()
 		release()
-		here = h.watched(s, r.ID, 0)
-		<-ended
+		watching.Wait()
 		const event = `2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`
 		want := []string{"0 record start", "0 step RUNNING", "1 record completion", "1 step RUNNING", "2 record completion", "2 step SUCCESS", event,
 			"3 record trace", "4 record end"}

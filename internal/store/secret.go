@@ -7,17 +7,32 @@ import (
 
 // Secrets are what the processes over one database sign with.
 type Secrets interface {
-	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the same in all of them from
-	// then on.
+	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the
+	// same in all of them from then on.
 	Secret(ctx context.Context, name string) ([]byte, error)
 }
 
 // SecretSize is the length of a secret, in bytes.
 const SecretSize = 32
 
-// NewSecret makes a secret.
-func NewSecret() []byte {
-	b := make([]byte, SecretSize)
-	_, _ = rand.Read(b) // never fails: it ends the process instead
-	return b
+var _ Secrets = (*DB)(nil)
+
+// Secret implements Secrets.
+func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
+	find := func() ([][]byte, error) {
+		return read(ctx, db, value[[]byte], `SELECT value FROM secret WHERE name = $1`, name)
+	}
+	found, err := find()
+	if err == nil && len(found) == 0 {
+		fresh := make([]byte, SecretSize)
+		_, _ = rand.Read(fresh) // never fails: it ends the process instead
+		err = db.write(ctx, func(t *tx) error {
+			t.run(`INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, fresh)
+			return nil
+		})
+		if err == nil {
+			found, err = find()
+		}
+	}
+	return only(found, err, nil)
 }

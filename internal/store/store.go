@@ -1,196 +1,347 @@
-// Package store says what the databases have in common, so that all that one of them holds can be moved to another.
+// Package store keeps everything that Sibyl keeps in a database: an SQLite file, or a PostgreSQL server. It implements
+// journal.Store, user.Store, task.Store, node.Registry and Secrets on both.
 //
-// Guarantees of Copy:
-//   - What is read is the state of one moment; what is written is all of it or nothing.
-//   - Every value arrives as it was, byte for byte: what was written is read again, and compared.
-//   - Only a database without a row is written to, and none is read while a process drives a run of it.
+// What holds for both:
+//   - A write is atomic, and on the disk when it returns. Any number of processes may use the database.
+//   - Waiting for a lock is bounded, and ends with the context, with nothing written. A commit that was begun runs to
+//     its end.
+//   - Errors name the database and what would fix it, match journal's errors, and have no password.
+//   - Opening brings the tables up to date in one transaction. It refuses what another program or a later build of this
+//     one has written.
+//   - Where a database can only be read, every write fails with journal.ErrReadOnly.
+//
+// file.go and server.go say what holds for one of them. Statements are written in PostgreSQL's words.
 package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
+
+	"sibyl/internal/journal"
 )
 
-// Errors of Copy.
+// Errors of opening.
 var (
-	ErrNotEmpty = errors.New("the database holds something already")
-	ErrInUse    = errors.New("the database is in use")
-	ErrDiffers  = errors.New("what was written is not what was read")
+	ErrNewer   = errors.New("the database was written by a later version of sibyl")
+	ErrOlder   = errors.New("the database was written by an earlier build of sibyl")
+	ErrForeign = errors.New("the database belongs to another program")
 )
 
-// Kind is what a column holds.
-type Kind int
+var errClosed = errors.New("the database is closed")
 
-// The kinds of columns. A row holds a string, an int64 or nil for what is not set, or bytes.
-const (
-	Text Kind = iota
-	Number
-	Bytes
-)
-
-// Column is a column of a table.
-type Column struct {
-	Name string
-	Kind Kind
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	dialect
+	use    sync.RWMutex // held by whoever uses the database, and wholly by Close
+	closed chan struct{}
 }
 
-// Table is a table that every database has under this name. Its first Keys columns tell its rows apart, and order them.
-type Table struct {
-	Name    string
-	Keys    int
-	Columns []Column
+// dialect is what the two kinds of databases do differently.
+type dialect interface {
+	// reading calls do with a connection, and again if the connection was lost.
+	reading(ctx context.Context, do func(*tx) error) error
+	// writing calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
+	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
+	// left of what it did in the first.
+	writing(ctx context.Context, do func(*tx) error) error
+	// named is the database for people, without a password.
+	named() string
+	copying() copying
+	// corrupt is an error of what the database holds.
+	corrupt(err error) error
+	// now is the time that all processes over the database agree on.
+	now(ctx context.Context) (time.Time, error)
+	// tell has whoever listens hear of a run soon.
+	tell(run journal.Key)
+	close() error
 }
 
-// Row is the values of the columns of a Table, in order: string, int64, []byte or nil.
-type Row = []any
-
-// Database is one whose tables can be read and written as a whole.
-type Database interface {
-	// ReadAll gives do the rows of tables, in the order of their keys, as they are at one moment. A row is do's until the next.
-	ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error
-	// FillAll has do write rows, table by table in the order of Tables, in one transaction. ErrNotEmpty if one of Tables has a row. do
-	// may be called again, with nothing left of what it wrote.
-	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
+// Close waits for what is under way and closes the database. Every later call but Close fails.
+func (db *DB) Close() error {
+	db.use.Lock()
+	defer db.use.Unlock()
+	if db.over() {
+		return nil
+	}
+	close(db.closed)
+	return db.close()
 }
 
-// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of processes.
-func Tables() []Table {
-	text, number, bytes := columns(Text), columns(Number), columns(Bytes)
-	return []Table{
-		table("session", 1, text("id", "owner", "assistant", "title", "place"), number("created_at", "updated_at")),
-		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"), number("started_at", "ended_at"),
-			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
-		table("record", 1, number("key", "at"), text("kind"), bytes("data")),
-		table("blob", 1, number("no"), text("owner", "hash"), number("runs")),
-		table("blob_content", 1, number("blob"), bytes("content")),
-		table("pending", 2, text("session", "id", "owner", "run", "kind"), bytes("data"), number("created_at", "expires_at")),
-		table("claim", 2, text("owner", "key", "run")),
-		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"), text("reason")),
-		table("person", 1, text("name", "scope"), number("created_at", "revoked_at")),
-		table("token", 1, bytes("hash"), text("id", "person", "kind", "scope"), number("created_at", "expires_at", "revoked_at")),
-		table("secret", 1, text("name"), bytes("value")),
-		table("task", 1, number("id"), text("owner", "title", "description", "status"), number("created_at", "completed_at", "version", "gone")),
-		table("task_change", 1, number("id"), text("owner"), number("task"), text("key", "action", "actor", "before", "after"), number("undoes", "at")),
+func (db *DB) over() bool {
+	select {
+	case <-db.closed:
+		return true
+	default:
+		return false
 	}
 }
 
-func table(name string, keys int, columns ...[]Column) Table {
-	t := Table{Name: name, Keys: keys}
-	for _, some := range columns {
-		t.Columns = append(t.Columns, some...)
-	}
-	return t
+func (db *DB) write(ctx context.Context, do func(*tx) error) error {
+	return db.using(ctx, db.writing, do)
 }
 
-func columns(kind Kind) func(names ...string) []Column {
-	return func(names ...string) (all []Column) {
-		for _, name := range names {
-			all = append(all, Column{name, kind})
+func (db *DB) read(ctx context.Context, do func(*tx) error) error {
+	return db.using(ctx, db.reading, do)
+}
+
+func (db *DB) using(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
+	db.use.RLock()
+	defer db.use.RUnlock()
+	switch {
+	case db.over():
+		return errClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return call(ctx, do)
+}
+
+// tx is a connection in a transaction, or one that only reads. Statements are gathered, and sent together with the next
+// of which the rows are needed at once, or at the end: so a write takes one round trip and one more for its commit.
+// They are executed in their order, and after one that fails or is refused the transaction leaves nothing.
+type tx struct {
+	ctx      context.Context
+	patience time.Duration // with what is sent at once; 0: no bound
+	deliver  func(*tx, []statement) error
+	waiting  []statement
+	refused  error
+	proof    proof
+}
+
+// statement is one that waits to be sent.
+type statement struct {
+	text string
+	args []any
+	take func(result) error // gets its rows; nil: nobody needs them
+}
+
+// row is a row of a result.
+type row interface{ Scan(into ...any) error }
+
+// result are the rows of a statement.
+type result interface {
+	row
+	Next() bool
+	Err() error
+}
+
+// proof is the number of a transaction, and a query that finds a row if it was committed.
+type proof struct {
+	xid   string
+	query string
+	args  []any
+}
+
+// prove says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
+// not known.
+func (t *tx) prove(query string, args ...any) {
+	ask(t, value[string], func(xid []string) error {
+		t.proof = proof{xid[0], query, args}
+		return nil
+	}, "SELECT "+thisTransaction)
+}
+
+func (t *tx) bounded() (context.Context, context.CancelFunc) {
+	if t.patience == 0 {
+		return t.ctx, func() {}
+	}
+	return context.WithTimeout(t.ctx, t.patience)
+}
+
+// send executes the statements that wait.
+func (t *tx) send() error {
+	all := t.waiting
+	t.waiting = nil
+	if len(all) == 0 {
+		return nil
+	}
+	err := t.deliver(t, all)
+	if t.refused != nil {
+		return t.refused
+	}
+	return err
+}
+
+// run has a statement executed of whose rows nothing is needed.
+func (t *tx) run(text string, args ...any) {
+	t.waiting = append(t.waiting, statement{text: text, args: bound(args)})
+}
+
+// want has a statement executed that must give a row.
+func (t *tx) want(otherwise error, text string, args ...any) {
+	ask(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
+		if len(found) == 0 {
+			return otherwise
 		}
-		return all
-	}
+		return nil
+	}, text, args...)
 }
 
-// Copied is how many rows of a table were copied.
-type Copied struct {
-	Table string `json:"table"`
-	Rows  int64  `json:"rows"`
-}
-
-// Copy copies all that is in from into to, which must be empty, and checks it.
-func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, err error) {
-	var sent, kept []sum
-	err = from.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
-		if err := idle(rows, now); err != nil {
+// ask has a query executed, whose rows check gets, and may refuse.
+func ask[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
+	take := func(r result) error {
+		var found []T
+		for r.Next() {
+			var one T
+			if err := scan(r, &one); err != nil {
+				return err
+			}
+			found = append(found, one)
+		}
+		if err := r.Err(); err != nil {
 			return err
 		}
-		return to.FillAll(ctx, func(write func(Table, Row) error) (err error) {
-			sent, err = each(rows, write)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
+		t.refused = check(found)
+		return t.refused
 	}
-	err = to.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) (err error) {
-		kept, err = each(rows, func(Table, Row) error { return nil })
+	t.waiting = append(t.waiting, statement{query, bound(args), take})
+}
+
+// rows executes a query, after all that waits, and returns what it finds.
+func rows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
+	keep := func(all []T) error {
+		found = all
+		return nil
+	}
+	ask(t, scan, keep, query, args...)
+	return found, t.send()
+}
+
+// read returns the rows of one query. It sees every write that has returned.
+func read[T any](ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
+	err = db.read(ctx, func(t *tx) (err error) {
+		found, err = rows(t, scan, query, args...)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading again what was written: %w", err)
-	}
-	for i, t := range Tables() {
-		if sent[i] != kept[i] {
-			return nil, fmt.Errorf("table %s, %d rows: %w", t.Name, sent[i].rows, ErrDiffers)
-		}
-		all = append(all, Copied{t.Name, sent[i].rows})
-	}
-	return all, nil
+	return found, err
 }
 
-// idle says whether no process drives a run.
-func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
-	runs := Tables()[1]
-	at := map[string]int{}
-	for i, c := range runs.Columns {
-		at[c.Name] = i
+// What SQLite has other words for: the number of the transaction; and the pairs of the first argument and the numbers
+// of the blobs of a run, both JSON, as rows of given.
+const (
+	eachGiven       = `json_array_elements(CAST($1 AS json)) WITH ORDINALITY AS given (value, key)`
+	thisTransaction = `pg_current_xact_id()::text`
+	eachBlob        = `json_array_elements_text(CAST(CASE run.blobs WHEN 'null' THEN '[]' ELSE run.blobs END AS json))
+		AS given (value)`
+)
+
+// value scans a row of one value.
+func value[T any](r row, v *T) error { return r.Scan(v) }
+
+// only returns the one row that a query has found.
+func only[T any](found []T, err, otherwise error) (T, error) {
+	if err == nil && len(found) == 0 {
+		err = otherwise
 	}
-	for row, err := range rows(runs) {
-		if err != nil {
-			return err
+	if err != nil {
+		return *new(T), err
+	}
+	return found[0], nil
+}
+
+func notFound(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound) }
+
+func taken(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
+
+// bound returns args as both databases take them. No row has a text that PostgreSQL refuses, and none has NULL.
+func bound(args []any) []any {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok && !journal.Plain(text) {
+			args[i] = nil
 		}
-		until, leased := row[at["lease_until"]].(int64)
-		if row[at["status"]] == "running" && row[at["lease_holder"]] != "" && leased && until > now.UnixMilli() {
-			return fmt.Errorf("run %s is driven by %s: %w: stop all that serves or asks there, and try again", row[at["id"]], row[at["lease_holder"]], ErrInUse)
+	}
+	return args
+}
+
+// places are the places of n arguments from that number on, as "$3, $4".
+func places(from, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = "$" + strconv.Itoa(from+i)
+	}
+	return strings.Join(all, ", ")
+}
+
+// tuples are the places of so many rows of arguments from that number on, as "(CAST($4 AS text), CAST($5 AS bytea)),
+// ...".
+func tuples(from, rows int, types ...string) string {
+	var all []string
+	for range rows {
+		one := make([]string, len(types))
+		for i, kind := range types {
+			one[i] = fmt.Sprintf("CAST($%d AS %s)", from+i, kind)
 		}
+		all = append(all, "("+strings.Join(one, ", ")+")")
+		from += len(types)
+	}
+	return strings.Join(all, ", ")
+}
+
+// anys are values as arguments.
+func anys[T any](values []T) []any {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	return all
+}
+
+// atMost is the value of a limit that may be unset.
+func atMost(limit int) int64 {
+	if limit <= 0 {
+		return math.MaxInt64
+	}
+	return int64(limit)
+}
+
+// maybe is the value of a time that may be unset: NULL.
+func maybe(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+// millis scans a time, which is zero where it is NULL.
+type millis struct{ *time.Time }
+
+// Scan implements sql.Scanner.
+func (m millis) Scan(v any) error {
+	*m.Time = time.Time{}
+	if ms, ok := v.(int64); ok {
+		*m.Time = time.UnixMilli(ms).UTC()
 	}
 	return nil
 }
 
-// sum tells the rows of a table.
-type sum struct {
-	rows   int64
-	digest [sha256.Size]byte
+// data scans bytes, which are nil where there is none.
+type data struct{ *json.RawMessage }
+
+// Scan implements sql.Scanner.
+func (d data) Scan(v any) error {
+	content, _ := v.([]byte)
+	*d.RawMessage = append(json.RawMessage(nil), content...)
+	return nil
 }
 
-// each hands over all rows and sums them up, by table.
-func each(rows func(Table) iter.Seq2[Row, error], take func(Table, Row) error) ([]sum, error) {
-	var all []sum
-	for _, t := range Tables() {
-		h, n := sha256.New(), int64(0)
-		for row, err := range rows(t) {
-			if err != nil {
-				return nil, fmt.Errorf("table %s: %w", t.Name, err)
-			}
-			for _, v := range row {
-				h.Write(told(v))
-			}
-			if err := take(t, row); err != nil {
-				return nil, fmt.Errorf("table %s, row %d: %w", t.Name, n+1, err)
-			}
-			n++
-		}
-		all = append(all, sum{n, [sha256.Size]byte(h.Sum(nil))})
+// notNull keeps a nil slice from becoming NULL.
+func notNull(b []byte) []byte {
+	if b == nil {
+		return []byte{}
 	}
-	return all, nil
+	return b
 }
 
-// told is a value with its kind and length.
-func told(v any) []byte {
-	var kind byte
-	var content []byte
-	switch v := v.(type) {
-	case string:
-		kind, content = 't', []byte(v)
-	case []byte:
-		kind, content = 'b', v
-	case int64:
-		kind, content = 'n', binary.BigEndian.AppendUint64(nil, uint64(v))
+func oneIf(yes bool) int64 {
+	if yes {
+		return 1
 	}
-	return append(binary.BigEndian.AppendUint64([]byte{kind}, uint64(len(content))), content...)
+	return 0
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 )
 
 var (
@@ -18,7 +18,7 @@ var (
 	ada  = task.By{Owner: "ada", Actor: "test"}
 )
 
-// desk is a service over a store in memory, on a clock that goes on by a second with each look.
+// desk is a service over an empty store, on a clock that goes on by a second with each look.
 type desk struct {
 	*testing.T
 	*task.Service
@@ -27,7 +27,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, now: noon}
-	d.Service = task.New(tasktest.NewMemory(), func() time.Time {
+	d.Service = task.New(teststore.Empty(t), func() time.Time {
 		d.now = d.now.Add(time.Second)
 		return d.now
 	})
@@ -278,5 +278,3 @@ func TestEqualMatchesAreInOrderOfCreation(t *testing.T) {
 	}
 	d.same("titles", d.found("report", task.Query{Filter: task.Filter{Newest: true}}), want)
 }
-
-func BenchmarkTenThousandTasks(b *testing.B) { tasktest.BenchmarkLists(b, tasktest.NewMemory()) }

@@ -12,15 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
@@ -49,11 +48,8 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{T: t, journal: teststore.Empty(t), now: time.Now}
-	var kept task.Store = tasktest.NewMemory()
-	if db, ok := h.journal.(task.Store); ok {
-		kept = db
-	}
+	kept := teststore.Empty(t)
+	h := &house{T: t, journal: kept, now: time.Now}
 	h.tasks = task.New(kept, func() time.Time { return h.now() })
 	return h
 }

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/tool"
 	"sibyl/prompts"
@@ -80,7 +80,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New()
+	store := teststore.Empty(t)
 	if n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: "test", Log: log,
 		Observer: tel.Observer()}); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/redact"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/user"
-	"sibyl/internal/user/usertest"
 )
 
 const day = 24 * time.Hour
 
-// desk is a service over a store in memory, on a clock that stands still.
+// desk is a service over an empty store, on a clock that stands still.
 type desk struct {
 	*testing.T
 	*user.Service
@@ -28,7 +28,7 @@ type desk struct {
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, store: &watched{Store: usertest.NewMemory()}, now: time.Date(2026, time.March, 1, 12, 0, 0, 999_999, time.UTC)}
+	d := &desk{T: t, store: &watched{Store: teststore.Empty(t)}, now: time.Date(2026, time.March, 1, 12, 0, 0, 999_999, time.UTC)}
 	d.Service = user.New(d.store, func() time.Time { return d.now })
 	return d
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"sibyl/internal/app/teststore"
+	"sibyl/internal/store/teststore"
 )
 
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"sibyl/internal/app"
-	"sibyl/internal/app/teststore"
 	"sibyl/internal/config"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
+	"sibyl/internal/store/teststore"
 )
 
 // onOneStore skips a story of how the page looks, or of how long it takes, where SIBYL_TEST_STORE asks for PostgreSQL: both are the page's alone.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
 )
 

@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	records "sibyl/internal/run"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // beginAt begins a run of a person at one node.

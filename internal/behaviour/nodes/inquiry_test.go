@@ -9,7 +9,7 @@ import (
 
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // TestInquiriesGoOnThoughTheirNodeIsKilled: another node ends them; no pair is lost or changed, and nothing is asked twice.

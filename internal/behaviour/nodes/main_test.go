@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/cli"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // programName is what a process of these tests is called that is the program.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // How much each scenario is: runs in all, people who ask for them, and how many of each at once.

@@ -14,7 +14,7 @@ import (
 
 	"sibyl/internal/journal"
 	records "sibyl/internal/run"
-	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/store/pgtest"
 )
 
 // watcher follows a run as a browser does: from one node to another, after the last event that it has seen.

@@ -15,13 +15,11 @@ import (
 	"time"
 
 	"sibyl/internal/api"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/mcp"
 	"sibyl/internal/service"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
 	"sibyl/internal/user"
-	"sibyl/internal/user/usertest"
 )
 
 // mostTime bounds a run of a suite.
@@ -30,12 +28,12 @@ const mostTime = time.Minute
 // serve serves servers as ‘sibyl serve’ does. The suites have no token, so one is put into their requests on the way.
 func serve(t *testing.T, m *mcp.HTTP) (url string) {
 	t.Helper()
-	users := user.New(usertest.NewMemory(), time.Now)
+	users := user.New(teststore.Empty(t), time.Now)
 	_, secret, err := users.Add(t.Context(), "ada", user.Write, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uses, err := service.New(service.Config{Store: memory.New()})
+	uses, err := service.New(service.Config{Store: teststore.Empty(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +109,7 @@ func TestFixturesPassTheSuites(t *testing.T) {
 
 // What the suites ask of every server, whatever it offers.
 func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
-	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: key()})
+	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +124,7 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 }
 
 func TestInspectorListsAndCalls(t *testing.T) {
-	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: key()})
+	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key()})
 	if err != nil {
 		t.Fatal(err)
 	}

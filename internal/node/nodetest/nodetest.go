@@ -1,10 +1,7 @@
-// Package nodetest is the suite that every node.Registry passes, and a registry in memory for tests of other rooms.
+// Package nodetest is the suite that every node.Registry passes.
 package nodetest
 
 import (
-	"cmp"
-	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -144,54 +141,4 @@ func ok(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// Memory is a registry in memory, by the time of the process. It counts no runs.
-type Memory struct {
-	mu    sync.Mutex
-	nodes map[string]node.Node
-	due   map[string]time.Time
-}
-
-var _ node.Registry = (*Memory)(nil)
-
-// NewMemory returns an empty registry.
-func NewMemory() *Memory { return &Memory{nodes: map[string]node.Node{}, due: map[string]time.Time{}} }
-
-func (m *Memory) Now(context.Context) (time.Time, error) { return time.Now(), nil }
-
-func (m *Memory) Keep(_ context.Context, n node.Node) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.nodes[n.Holder] = n
-	return nil
-}
-
-func (m *Memory) Leave(_ context.Context, holder string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.nodes, holder)
-	return nil
-}
-
-func (m *Memory) Nodes(context.Context, time.Time) (all []node.Node, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, n := range m.nodes {
-		all = append(all, n)
-	}
-	slices.SortFunc(all, func(a, b node.Node) int {
-		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.Holder, b.Holder))
-	})
-	return all, nil
-}
-
-func (m *Memory) TakeDuty(_ context.Context, name string, now time.Time, every time.Duration) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if due := m.due[name]; due.After(now) && !due.After(node.LatestDue(now, every)) {
-		return false, nil
-	}
-	m.due[name] = now.Add(every)
-	return true, nil
 }

@@ -17,8 +17,8 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
+	"sibyl/internal/store/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -267,7 +267,7 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 // newStore holds one session, once a run has begun in it.
 func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	return journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.

@@ -1,4 +1,4 @@
-// Package tasktest holds the suite that every task.Store passes, and a store in memory for the tests of other rooms. Each guarantee that
+// Package tasktest holds the suite that every task.Store passes. Each guarantee that
 // package task states is a subtest named after it.
 package tasktest
 

@@ -1,4 +1,4 @@
-// Package usertest holds the suite that every user.Store passes, and a store in memory for the tests of other rooms. Each guarantee that
+// Package usertest holds the suite that every user.Store passes. Each guarantee that
 // package user states is a subtest named after it.
 package usertest
 

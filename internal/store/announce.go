@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/journal"
+)
+
+var _ journal.Announcer = (*Server)(nil)
+
+const (
+	channel = "sibyl_run"
+
+	// longestPayload is a little less than NOTIFY takes.
+	longestPayload = 7900
+
+	// tellPause is how long runs are gathered before they are told together, after others were.
+	tellPause = 5 * time.Millisecond
+
+	// deafPause is how long nothing is told after the server could not be told.
+	deafPause = time.Second
+
+	// farewell is how long Close waits for what is still to be told.
+	farewell = time.Second
+
+	// quietest is how long nothing may be heard before it is asked whether the connection still stands.
+	quietest = 10 * time.Second
+)
+
+// crier tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
+// notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
+// What can't be told is dropped, since whoever watches looks by itself as well.
+type crier struct {
+	server *server
+	start  sync.Once
+	mu     sync.Mutex
+	untold map[string]struct{} // by what is told of a run
+	wake   chan struct{}
+	leave  chan struct{}
+	left   chan struct{}
+}
+
+func newCrier(s *server) *crier {
+	return &crier{server: s, untold: make(map[string]struct{}), wake: make(chan struct{}, 1),
+		leave: make(chan struct{}), left: make(chan struct{})}
+}
+
+// tell has a run told soon. It does not wait.
+func (c *crier) tell(run journal.Key) {
+	payload, err := json.Marshal([2]string{string(run.Owner), run.Run})
+	if err != nil || len(payload) > longestPayload {
+		return
+	}
+	c.start.Do(func() { go c.run() })
+	c.mu.Lock()
+	c.untold[string(payload)] = struct{}{}
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// stop tells what is still to be told, and returns when nothing is left to do.
+func (c *crier) stop() {
+	close(c.leave)
+	c.start.Do(func() { close(c.left) })
+	<-c.left
+}
+
+func (c *crier) run() {
+	defer close(c.left)
+	for {
+		select {
+		case <-c.wake:
+		case <-c.leave:
+			_ = c.say(farewell)
+			return
+		}
+		pause := tellPause
+		if err := c.say(defaultPatience); err != nil {
+			pause = deafPause
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.leave:
+		}
+	}
+}
+
+// say tells all that is to be told. Nothing that is told is kept, so no commit waits for the disk.
+func (c *crier) say(patience time.Duration) error {
+	c.mu.Lock()
+	payloads := slices.Collect(maps.Keys(c.untold))
+	clear(c.untold)
+	c.mu.Unlock()
+	if len(payloads) == 0 {
+		return nil
+	}
+	all, err := json.Marshal(payloads)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return c.server.lend(ctx, func(t *tx) error {
+		t.run(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('`+channel+`', payload)
+			FROM json_array_elements_text(CAST($1 AS json)) AS payload`, string(all))
+		return nil
+	})
+}
+
+// Announced implements journal.Announcer.
+func (s *Server) Announced(ctx context.Context, heard func(journal.Key)) error {
+	open, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.closed:
+			cancel(errClosed)
+		case <-open.Done():
+		}
+	}()
+	err := s.server.listen(open, heard)
+	if over := context.Cause(open); over != nil {
+		return over
+	}
+	return s.server.explain(ctx, &failure{err: err, lost: true})
+}
+
+func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
+	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was written on it
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	for {
+		payload, err := next(ctx, conn)
+		if err != nil {
+			return err
+		}
+		var run [2]string
+		if json.Unmarshal([]byte(payload), &run) == nil { // else it is not from here
+			heard(journal.Key{Owner: journal.Owner(run[0]), Run: run[1]})
+		}
+	}
+}
+
+// next waits for a notification. While there is none it asks from time to time whether the connection still stands.
+func next(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
+	for {
+		quiet, cancel := context.WithTimeout(ctx, quietest)
+		n, err := conn.WaitForNotification(quiet)
+		cancel()
+		if err == nil {
+			return n.Payload, nil
+		}
+		if ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
+			return "", err
+		}
+		ping, cancel := context.WithTimeout(ctx, connectTimeout)
+		err = conn.Ping(ping)
+		cancel()
+		if err != nil {
+			return "", err
+		}
+	}
+}

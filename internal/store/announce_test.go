@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/store/pgtest"
+)
+
+// listening has db listen, and returns what it hears when it does listen.
+func listening(t *testing.T, db *Server) (heard <-chan journal.Key, over <-chan error, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	keys, errs := make(chan journal.Key, 10_000), make(chan error, 1)
+	go func() { errs <- db.Announced(ctx, func(k journal.Key) { keys <- k }) }()
+	t.Cleanup(cancel)
+	for deadline := time.Now().Add(time.Minute); one[int64](t, db.DB, `
+		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE 'LISTEN%'`) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("waited for a connection that listens")
+		}
+	}
+	return keys, errs, cancel
+}
+
+// hears waits for a run to be told.
+func hears(t *testing.T, heard <-chan journal.Key, want journal.Key) {
+	t.Helper()
+	for late := time.After(time.Minute); ; {
+		select {
+		case got := <-heard:
+			if got == want {
+				return
+			}
+		case <-late:
+			t.Fatalf("waited for %v to be told", want)
+		}
+	}
+}
+
+func TestWhatTakesRecordsOrIsFreedIsTold(t *testing.T) {
+	dsn := pgtest.New(t)
+	here, there := serverAt(t, dsn), serverAt(t, dsn)
+	heard, over, stop := listening(t, there)
+	key := journal.Key{Owner: `"o'wner` + "\n" + `Ünï🦉`, Run: `r\u0000,]["`}
+	b := beginning(journal.Session{ID: "s", Owner: key.Owner})
+	b.Run.ID, b.Run.LeaseHolder, b.Run.LeaseUntil = key.Run, "here", time.UnixMilli(10)
+	for what, write := range []func() error{
+		func() error { return here.Begin(t.Context(), b) },
+		func() error { return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{}}, nil) },
+		func() error { return here.Release(t.Context(), key.Owner, key.Run, "here", time.Time{}) },
+		func() error {
+			return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, &journal.End{Status: journal.Done})
+		},
+	} {
+		if err := write(); err != nil {
+			t.Fatalf("write %d: %v", what, err)
+		}
+		hears(t, heard, key)
+	}
+	if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil); !errors.Is(err, journal.ErrEnded) {
+		t.Fatal(err)
+	}
+	begin(t, here.DB, 0)
+	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
+	stop()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Errorf("listening ends with %v, want context.Canceled", err)
+	}
+	select {
+	case k := <-heard:
+		t.Errorf("%v is told although nothing was written", k)
+	default:
+	}
+}
+
+func TestListeningEndsWithTheConnectionAndWithTheStore(t *testing.T) {
+	server := pgtest.Start(t, pgtest.Options{})
+	db := serverAt(t, server.New(t))
+	_, over, _ := listening(t, db)
+	server.Stop(t)
+	if err := <-over; err == nil || !strings.Contains(err.Error(), db.server.name) {
+		t.Errorf("listening ends with %v, want an error with the database", err)
+	}
+	server.Restart(t)
+	heard, over, _ := listening(t, db)
+	begin(t, db.DB, 0)
+	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
+	closeDB(t, db.DB)
+	if err := <-over; !errors.Is(err, errClosed) {
+		t.Errorf("listening ends with %v, want errClosed", err)
+	}
+}
+
+func TestCloseTellsWhatIsStillToBeTold(t *testing.T) {
+	dsn := pgtest.New(t)
+	here, there := serverAt(t, dsn), serverAt(t, dsn)
+	heard, _, _ := listening(t, there)
+	for i := range 20 {
+		if err := here.Begin(t.Context(), beginning(journal.Session{ID: fmt.Sprint(i), Owner: "ada"})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeDB(t, here.DB)
+	hears(t, heard, journal.Key{Owner: "ada", Run: "run of 19"})
+}
+
+// Prints how long it takes until a record is heard of on another node. How fast this machine is decides nothing.
+func TestTimeFromARecordToHearingOfIt(t *testing.T) {
+	const writers, appends = 4, 100
+	dsn := pgtest.New(t)
+	here, there := serverAt(t, dsn), serverAt(t, dsn)
+	heard, _, stop := listening(t, there)
+	var mu sync.Mutex
+	var took []time.Duration
+	var all sync.WaitGroup
+	hearing := map[journal.Key]chan time.Time{}
+	for w := range writers {
+		b := beginning(journal.Session{ID: fmt.Sprint(w), Owner: "ada"})
+		if err := here.Begin(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		key, hears := journal.Key{Owner: "ada", Run: b.Run.ID}, make(chan time.Time)
+		hearing[key] = hears
+		all.Go(func() {
+			<-hears // of the beginning
+			for seq := range int64(appends) {
+				if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: seq}}, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				written := time.Now()
+				late := max((<-hears).Sub(written), 0)
+				mu.Lock()
+				took = append(took, late)
+				mu.Unlock()
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for late, over := time.After(time.Minute), false; !over; {
+		select {
+		case k := <-heard:
+			hearing[k] <- time.Now()
+		case <-done:
+			over = true
+		case <-late:
+			t.Fatal("waited for the writers to hear of all that they wrote")
+		}
+	}
+	stop()
+	slices.Sort(took)
+	t.Logf("of %d records, until they were heard of: median %v, p95 %v, longest %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// Begin implements journal.Store. A decision that rests on a row is taken with the row locked, in the order session,
+// blobs, run, pending rows, claims, so that writes wait for each other and never for themselves.
+func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
+	b, err := journal.NewBeginning(b)
+	if err != nil {
+		return err
+	}
+	err = db.write(ctx, func(t *tx) error { return t.begin(b) })
+	if err == nil {
+		db.tell(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
+	}
+	return db.ofSession(ctx, b.Run.Owner, b.Run.Session, err)
+}
+
+func (t *tx) begin(b journal.Beginning) error {
+	// Of a run that nobody else can have begun, it is enough that it is there.
+	t.prove(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
+	t.beginIn(b)
+	// Which tells whether there is a session, without which nothing else is locked.
+	hashes, err := t.keepBlobs(b.Run, b.Blobs)
+	if err != nil {
+		return err
+	}
+	r, numbers := b.Run, `'[]'`
+	if len(hashes) > 0 {
+		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` + places(10, len(hashes)) + `))`
+	}
+	t.want(taken("run", r.ID), `
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, blobs)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
+		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(), r.LeaseHolder,
+			maybe(r.LeaseUntil)}, hashes...)...)
+	t.append(r.Owner, r.ID, b.Records)
+	t.consume(b)
+	t.claim(b)
+	return nil
+}
+
+// beginIn makes the session of a beginning, or moves the one that is there.
+func (t *tx) beginIn(b journal.Beginning) {
+	started, s := b.Run.StartedAt.UnixMilli(), b.Session
+	if s == nil {
+		t.want(errNoSession, `UPDATE session SET updated_at = greatest(updated_at, $3) WHERE id = $1 AND owner = $2 RETURNING id`,
+			b.Run.Session, string(b.Run.Owner), started)
+		return
+	}
+	t.want(taken("session", s.ID), `
+		INSERT INTO session (id, owner, assistant, title, place, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (id) DO NOTHING RETURNING id`,
+		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started))
+	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
+	// sees.
+	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
+}
+
+// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each
+// once and in order: so that two runs that name the same wait for each other in turn.
+func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
+	byHash := map[string][]byte{}
+	for _, content := range contents {
+		byHash[journal.BlobHash(content)] = content
+	}
+	hashes := anys(slices.Sorted(maps.Keys(byHash)))
+	if len(hashes) == 0 {
+		return nil, t.send()
+	}
+	type blob struct {
+		no   int64
+		hash string
+		runs int64
+	}
+	scan := func(r row, b *blob) error { return r.Scan(&b.no, &b.hash, &b.runs) }
+	named, err := rows(t, scan, `
+		INSERT INTO blob (owner, hash, runs)
+		SELECT owner, column1, 1 FROM session, (VALUES `+tuples(3, len(hashes), "text")+`) AS given WHERE id = $1 AND owner = $2
+		ON CONFLICT (owner, hash) DO UPDATE SET runs = blob.runs + 1 RETURNING no, hash, runs`,
+		append([]any{r.Session, string(r.Owner)}, hashes...)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range named {
+		if b.runs == 1 {
+			t.run(`INSERT INTO blob_content (blob, content) VALUES ($1, $2)`, b.no, notNull(byHash[b.hash]))
+		}
+	}
+	return hashes, nil
+}
+
+// consume uses up the pending rows that a beginning names, and removes the others of its session.
+func (t *tx) consume(b journal.Beginning) {
+	if b.Session != nil && len(b.Consume) == 0 {
+		return // nobody left a question to a new session
+	}
+	scan := func(r row, p *journal.Pending) error { return r.Scan(&p.ID, millis{&p.ExpiresAt}) }
+	check := func(removed []journal.Pending) error {
+		for _, id := range b.Consume {
+			isIt := func(p journal.Pending) bool { return p.ID == id && p.Open(b.Run.StartedAt) }
+			if !slices.ContainsFunc(removed, isIt) {
+				return journal.Consumed(id)
+			}
+		}
+		return nil
+	}
+	ask(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
+}
+
+// claim takes the keys that a beginning claims. One that another run holds is locked, so that it can be told which.
+func (t *tx) claim(b journal.Beginning) {
+	for _, key := range b.Claims {
+		check := func(holder []string) error {
+			if holder[0] != b.Run.ID {
+				return &journal.ClaimedError{Key: key, Run: holder[0]}
+			}
+			return nil
+		}
+		ask(t, value[string], check, `
+			INSERT INTO claim (owner, key, run) VALUES ($1, $2, $3) ON CONFLICT (owner, key) DO UPDATE SET run = claim.run RETURNING run`,
+			string(b.Run.Owner), key, b.Run.ID)
+	}
+}
+
+// Claimed implements journal.Store.
+func (db *DB) Claimed(ctx context.Context, owner journal.Owner, key string) (run string, err error) {
+	found, err := read(ctx, db, value[string], `SELECT run FROM claim WHERE key = $1 AND owner = $2`, key, string(owner))
+	return only(found, err, notFound("claim", key))
+}
+
+// Pending implements journal.Store.
+func (db *DB) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error) {
+	scan := func(r row, p *journal.Pending) error {
+		return r.Scan(&p.ID, &p.Owner, &p.Session, &p.Run, &p.Kind, data{&p.Data}, millis{&p.CreatedAt}, millis{&p.ExpiresAt})
+	}
+	return read(ctx, db, scan, `
+		SELECT id, owner, session, run, kind, data, created_at, expires_at FROM pending
+		WHERE session = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY created_at, id`,
+		session, string(owner), now.UnixMilli())
+}

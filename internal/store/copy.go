@@ -1,0 +1,314 @@
+package store
+
+// Guarantees of Copy:
+//   - What is read is the state of one moment; what is written is all of it or nothing.
+//   - Every value arrives as it was, byte for byte: what was written is read again, and compared.
+//   - Only a database without a row is written to, and none is read while a process drives a run of it.
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// Errors of Copy.
+var (
+	ErrNotEmpty = errors.New("the database holds something already")
+	ErrInUse    = errors.New("the database is in use")
+	ErrDiffers  = errors.New("what was written is not what was read")
+)
+
+// Kind is what a column holds.
+type Kind int
+
+// The kinds of columns. A row holds a string, an int64 or nil for what is not set, or bytes.
+const (
+	Text Kind = iota
+	Number
+	Bytes
+)
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Table is a table that every database has under this name. Its first Keys columns tell its rows apart, and order them.
+type Table struct {
+	Name    string
+	Keys    int
+	Columns []Column
+}
+
+// Row is the values of the columns of a Table, in order: string, int64, []byte or nil.
+type Row = []any
+
+// Database is one whose tables can be read and written as a whole.
+type Database interface {
+	// ReadAll gives do the rows of tables, in the order of their keys, as they are at one moment. A row is do's until
+	// the next.
+	ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error
+	// FillAll has do write rows, table by table in the order of Tables, in one transaction. ErrNotEmpty if one of
+	// Tables has a row. do may be called again, with nothing left of what it wrote.
+	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
+}
+
+// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of
+// processes.
+func Tables() []Table {
+	text, number, bytes := columns(Text), columns(Number), columns(Bytes)
+	return []Table{
+		table("session", 1, text("id", "owner", "assistant", "title", "place"), number("created_at", "updated_at")),
+		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"),
+			number("started_at", "ended_at"),
+			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
+		table("record", 1, number("key", "at"), text("kind"), bytes("data")),
+		table("blob", 1, number("no"), text("owner", "hash"), number("runs")),
+		table("blob_content", 1, number("blob"), bytes("content")),
+		table("pending", 2, text("session", "id", "owner", "run", "kind"), bytes("data"), number("created_at", "expires_at")),
+		table("claim", 2, text("owner", "key", "run")),
+		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"),
+			text("reason")),
+		table("person", 1, text("name", "scope"), number("created_at", "revoked_at")),
+		table("token", 1, bytes("hash"), text("id", "person", "kind", "scope"), number("created_at", "expires_at", "revoked_at")),
+		table("secret", 1, text("name"), bytes("value")),
+		table("task", 1, number("id"), text("owner", "title", "description", "status"),
+			number("created_at", "completed_at", "version", "gone")),
+		table("task_change", 1, number("id"), text("owner"), number("task"),
+			text("key", "action", "actor", "before", "after"), number("undoes", "at")),
+	}
+}
+
+func table(name string, keys int, columns ...[]Column) Table {
+	t := Table{Name: name, Keys: keys}
+	for _, some := range columns {
+		t.Columns = append(t.Columns, some...)
+	}
+	return t
+}
+
+func columns(kind Kind) func(names ...string) []Column {
+	return func(names ...string) (all []Column) {
+		for _, name := range names {
+			all = append(all, Column{name, kind})
+		}
+		return all
+	}
+}
+
+// copying are the statements of a database that copying takes beside those that read and write rows.
+type copying struct {
+	moment   []string // begin a transaction that sees one moment
+	alone    []string // keep others from the tables, and the transaction from being ended for taking long
+	numbered []string // have further numbers go on after those that were given
+}
+
+func (t *tx) runAll(statements []string) {
+	for _, s := range statements {
+		t.run(s)
+	}
+}
+
+var _ Database = (*DB)(nil)
+
+// ReadAll implements Database.
+func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error {
+	return db.read(ctx, func(t *tx) error {
+		t.patience = 0
+		t.runAll(db.copying().moment)
+		err := do(t.all)
+		t.ctx, t.waiting, t.refused = context.WithoutCancel(ctx), nil, nil
+		t.run("ROLLBACK") // of what only read
+		return errors.Join(err, t.send())
+	})
+}
+
+// errEnough says that no more rows are wanted.
+var errEnough = errors.New("enough")
+
+// all gives the rows of a table one by one.
+func (t *tx) all(table Table) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		values, into := make(Row, len(table.Columns)), make([]any, len(table.Columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		take := func(r result) error {
+			for r.Next() {
+				if err := r.Scan(into...); err != nil {
+					return err
+				}
+				for i, c := range table.Columns {
+					if c.Kind == Bytes {
+						content, _ := values[i].([]byte)
+						values[i] = notNull(content)
+					}
+				}
+				if !yield(values, nil) {
+					return errEnough
+				}
+			}
+			return r.Err()
+		}
+		query := "SELECT " + names(table.Columns) + " FROM " + table.Name + " ORDER BY " + names(table.Columns[:table.Keys])
+		t.waiting = append(t.waiting, statement{text: query, take: take})
+		if err := t.send(); err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+func names(columns []Column) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// rowsAtOnce is how many rows are sent together.
+const rowsAtOnce = 200
+
+// FillAll implements Database. Nobody else writes meanwhile.
+func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error {
+	return db.write(ctx, func(t *tx) error {
+		t.prove(`
+			SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
+		t.patience = 0
+		t.runAll(db.copying().alone)
+		for _, table := range Tables() {
+			full := fmt.Errorf("database %s, table %s: %w: name an empty one", db.named(), table.Name, ErrNotEmpty)
+			t.want(full, "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "+table.Name+")")
+		}
+		if err := t.send(); err != nil {
+			return err
+		}
+		err := do(func(table Table, values Row) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for i, value := range values {
+				if text, ok := value.(string); ok && !journal.Plain(text) {
+					return fmt.Errorf("column %s is %.50q: text must be valid UTF-8 without the character NUL: %w",
+						table.Columns[i].Name, text, journal.ErrInvalid)
+				}
+			}
+			t.run("INSERT INTO "+table.Name+" ("+names(table.Columns)+") VALUES ("+places(1, len(values))+")", slices.Clone(values)...)
+			if len(t.waiting) < rowsAtOnce {
+				return nil
+			}
+			return t.send()
+		})
+		t.runAll(db.copying().numbered)
+		return err
+	})
+}
+
+// Copied is how many rows of a table were copied.
+type Copied struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+}
+
+// Copy copies all that is in from into to, which must be empty, and checks it.
+func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, err error) {
+	var sent, kept []sum
+	err = from.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
+		if err := idle(rows, now); err != nil {
+			return err
+		}
+		return to.FillAll(ctx, func(write func(Table, Row) error) (err error) {
+			sent, err = each(rows, write)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = to.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) (err error) {
+		kept, err = each(rows, func(Table, Row) error { return nil })
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading again what was written: %w", err)
+	}
+	for i, t := range Tables() {
+		if sent[i] != kept[i] {
+			return nil, fmt.Errorf("table %s, %d rows: %w", t.Name, sent[i].rows, ErrDiffers)
+		}
+		all = append(all, Copied{t.Name, sent[i].rows})
+	}
+	return all, nil
+}
+
+// idle says whether no process drives a run.
+func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
+	runs := Tables()[1]
+	at := map[string]int{}
+	for i, c := range runs.Columns {
+		at[c.Name] = i
+	}
+	for row, err := range rows(runs) {
+		if err != nil {
+			return err
+		}
+		until, leased := row[at["lease_until"]].(int64)
+		if row[at["status"]] == "running" && row[at["lease_holder"]] != "" && leased && until > now.UnixMilli() {
+			return fmt.Errorf("run %s is driven by %s: %w: stop all that serves or asks there, and try again",
+				row[at["id"]], row[at["lease_holder"]], ErrInUse)
+		}
+	}
+	return nil
+}
+
+// sum tells the rows of a table.
+type sum struct {
+	rows   int64
+	digest [sha256.Size]byte
+}
+
+// each hands over all rows and sums them up, by table.
+func each(rows func(Table) iter.Seq2[Row, error], take func(Table, Row) error) ([]sum, error) {
+	var all []sum
+	for _, t := range Tables() {
+		h, n := sha256.New(), int64(0)
+		for row, err := range rows(t) {
+			if err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Name, err)
+			}
+			for _, v := range row {
+				h.Write(typed(v))
+			}
+			if err := take(t, row); err != nil {
+				return nil, fmt.Errorf("table %s, row %d: %w", t.Name, n+1, err)
+			}
+			n++
+		}
+		all = append(all, sum{n, [sha256.Size]byte(h.Sum(nil))})
+	}
+	return all, nil
+}
+
+// typed is a value with its kind and length.
+func typed(v any) []byte {
+	var kind byte
+	var content []byte
+	switch v := v.(type) {
+	case string:
+		kind, content = 't', []byte(v)
+	case []byte:
+		kind, content = 'b', v
+	case int64:
+		kind, content = 'n', binary.BigEndian.AppendUint64(nil, uint64(v))
+	}
+	return append(binary.BigEndian.AppendUint64([]byte{kind}, uint64(len(content))), content...)
+}

@@ -1,0 +1,340 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"sibyl/internal/journal"
+)
+
+const (
+	defaultBusyTimeout = 5 * time.Second
+	mostReaders        = 4
+
+	// busySlice is how long SQLite itself waits for a lock. It cannot be cancelled meanwhile, so it waits in slices.
+	busySlice = 50 * time.Millisecond
+	busyPause = time.Millisecond
+
+	// applicationID is the mark that the first migration sets: "SIBL".
+	applicationID = 0x5349424C
+	fileVersions  = "goose_db_version"
+)
+
+// file is an SQLite file.
+//
+//   - One connection writes, one transaction at a time for all writes that wait; a few others read and never wait for
+//     it.
+//   - Once the file was removed or replaced, every write fails with journal.ErrUnreachable, so that nothing is kept
+//     where nobody finds it.
+//   - A file that may only be read is opened for reading.
+//   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL.
+//     Its space is used again by later writes; the file does not shrink.
+type file struct {
+	path        string
+	busyTimeout time.Duration
+	synchronous string // FULL, so that what was written is on the disk; tests need not wait for it
+
+	words    *strings.Replacer
+	info     os.FileInfo // of the file when it was opened
+	pools    []*sql.DB
+	readers  chan *link // those that nobody has
+	writer   *link
+	turn     chan struct{} // holds a token while somebody writes
+	writes   chan *fileWrite
+	readOnly error // why nothing can be written
+}
+
+// FileOption changes how OpenFile opens a file.
+type FileOption func(*file)
+
+// WithBusyTimeout sets how long a call waits for another process that writes before it fails with journal.ErrLocked.
+// The default is 5 s.
+func WithBusyTimeout(d time.Duration) FileOption { return func(f *file) { f.busyTimeout = d } }
+
+// Unsynced keeps writes from waiting for the disk. Only a test may do so.
+func Unsynced() FileOption { return func(f *file) { f.synchronous = "OFF" } }
+
+// OpenFile opens the SQLite file at path. It creates what is missing: folders for the owner only (0700), the file
+// (0600) and its tables. A file that is there but cannot be written is opened for reading. The error matches
+// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
+func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error) {
+	f, err := newFile(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := createFile(f.path); errors.Is(err, syscall.ENOSPC) {
+		return nil, f.full(err)
+	} else if err != nil {
+		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", f.path, err)
+	}
+	err = f.openWriter(ctx)
+	if err != nil {
+		f.closeAll()
+	}
+	if keptFromWriting(err) {
+		return f.openReadOnly(ctx, err)
+	}
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	if f.info, err = os.Stat(f.path); err != nil {
+		f.closeAll()
+		return nil, f.lost()
+	}
+	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
+		return nil, err
+	}
+	return f.db(), nil
+}
+
+// OpenFileToRead opens a file that is there, and of this build, for reading: nothing is made, brought up to date or
+// waited for. Writes fail with journal.ErrReadOnly.
+func OpenFileToRead(ctx context.Context, path string) (*DB, error) {
+	f, err := newFile(path, []FileOption{WithBusyTimeout(0)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(f.path); err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	return f.openReadOnly(ctx, errors.New("it was opened to be read"))
+}
+
+func newFile(path string, opts []FileOption) (*file, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: fileWords(),
+		turn: make(chan struct{}, 1), writes: make(chan *fileWrite)}
+	for _, opt := range opts {
+		opt(f)
+	}
+	return f, nil
+}
+
+func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
+
+// open gives so many connections, each of which is opened when it is first used.
+func (f *file) open(dsn string, n int) (chan *link, error) {
+	pool, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, err
+	}
+	f.pools = append(f.pools, pool)
+	links := make(chan *link, n)
+	for range n {
+		links <- &link{pool: pool, prepared: make(map[string]*sql.Stmt)}
+	}
+	return links, nil
+}
+
+// createFile makes an empty file that only its owner can read, unless there is one: SQLite would give it the mode of
+// the umask. An existing file is not opened, since closing it again would drop the locks that this process has on it.
+func createFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dsn names the file and the settings that every connection has, and the pragmas given.
+func (f *file) dsn(pragmas ...string) string {
+	return f.uri(url.Values{"_pragma": append([]string{
+		"journal_mode(WAL)",
+		"synchronous(" + f.synchronous + ")",
+		"foreign_keys(1)",
+		"secure_delete(1)",
+	}, pragmas...)})
+}
+
+// uri names the file and what holds for every connection, however it is opened.
+func (f *file) uri(settings url.Values) string {
+	slice := min(f.busyTimeout, busySlice)
+	settings.Set("_dqs", "0")
+	settings.Set("_error_rc", "1")
+	// First, because the others may have to wait.
+	patience := "busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")"
+	settings["_pragma"] = append([]string{patience}, settings["_pragma"]...)
+	name := filepath.ToSlash(f.path)
+	if name[0] != '/' { // C:/
+		name = "/" + name
+	}
+	return (&url.URL{Scheme: "file", Path: name, RawQuery: settings.Encode()}).String()
+}
+
+// openWriter opens the connection that writes, on tables that are up to date.
+func (f *file) openWriter(ctx context.Context) (err error) {
+	all, err := steps("sqlite")
+	if err != nil {
+		return err
+	}
+	writers, err := f.open(f.dsn(), 1)
+	if err != nil {
+		return err
+	}
+	f.writer = <-writers
+	version, err := f.version(ctx, f.tx(ctx, f.writer))
+	if err != nil {
+		return err
+	}
+	if old, err := behind(all, version, f.path); err != nil || !old {
+		return err
+	}
+	// Other processes may be about to do the same: one does, and the others find it done.
+	if err := f.begin(ctx, time.Now()); err != nil {
+		return err
+	}
+	t := f.tx(context.WithoutCancel(ctx), f.writer)
+	if version, err = f.version(ctx, t); err == nil {
+		err = t.migrate(all, version, fileVersions)
+	}
+	return f.end(err)
+}
+
+// version returns the last migration that is noted in the file.
+func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
+	type state struct{ mark, noted, others int64 }
+	scan := func(r row, s *state) error { return r.Scan(&s.mark, &s.noted, &s.others) }
+	err = f.patiently(ctx, time.Now(), func() error {
+		found, err := rows(t, scan, `
+			SELECT application_id,
+			       (SELECT count(*) FROM sqlite_schema WHERE name = $1),
+			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN ($1, 'sqlite_sequence'))
+			FROM pragma_application_id`, fileVersions)
+		if err != nil {
+			return err
+		}
+		if found[0].mark != applicationID && found[0].others > 0 {
+			return fmt.Errorf("database %s: %w (choose another file)", f.path, ErrForeign)
+		}
+		if version = unversioned; found[0].noted == 0 {
+			return nil
+		}
+		versions, err := rows(t, value[int64], `SELECT coalesce(max(version_id), -1) FROM `+fileVersions)
+		version, err = only(versions, err, nil)
+		return err
+	})
+	return version, err
+}
+
+// openReadOnly opens a file that cannot be written, as cause says. With a WAL beside it that others may use, SQLite
+// reads both. Without one nobody is writing, and the file alone is all there is. A WAL that a crash has left may hold
+// what the file lacks: where it can't be read, nothing is.
+func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
+	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
+		f.path, journal.ErrReadOnly, cause)
+	err := f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}}))
+	if keptFromWriting(err) {
+		if wal, statErr := os.Stat(f.path + "-wal"); statErr == nil && wal.Size() > 0 {
+			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can be written",
+				f.readOnly, f.path)
+		}
+		err = f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}, "immutable": {"1"}}))
+	}
+	if keptFromWriting(err) {
+		return nil, fmt.Errorf("database %s: cannot be opened (you must have the right to read it, and its folder): %w", f.path, err)
+	}
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	return f.db(), nil
+}
+
+// readFrom makes the readers, if the tables are of the latest version.
+func (f *file) readFrom(ctx context.Context, dsn string) error {
+	all, err := steps("sqlite")
+	if err != nil {
+		return err
+	}
+	if f.readers, err = f.open(dsn, mostReaders); err != nil {
+		return err
+	}
+	err = f.lend(ctx, func(t *tx) error {
+		version, err := f.version(ctx, t)
+		if err != nil {
+			return err
+		}
+		old, err := behind(all, version, f.path)
+		if err == nil && old {
+			err = fmt.Errorf("%w; its tables are of version %d, and of version %d in this build: open it once where it can be written",
+				f.readOnly, version, all[len(all)-1].version)
+		}
+		return err
+	})
+	if err != nil {
+		f.closeAll()
+	}
+	return err
+}
+
+// close implements dialect.
+func (f *file) close() error { return f.explain(f.closeAll()) }
+
+// closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may
+// not write.
+func (f *file) closeAll() error {
+	var errs []error
+	for len(f.readers) > 0 {
+		errs = append(errs, (<-f.readers).close())
+	}
+	if f.writer != nil {
+		errs = append(errs, f.writer.close())
+	}
+	for _, pool := range f.pools {
+		errs = append(errs, pool.Close())
+	}
+	f.pools, f.writer = nil, nil
+	return errors.Join(errs...)
+}
+
+// fileWords puts a statement into SQLite's words. Of locks there is one, which whoever writes has.
+func fileWords() *strings.Replacer {
+	return strings.NewReplacer(
+		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "", " FOR SHARE", "",
+		"FOR KEY SHARE OF run ", "", ` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea", "AS blob",
+		"CAST(json_agg(no) AS text)", "json_group_array(no)", thisTransaction, "''",
+		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
+}
+
+func (f *file) named() string { return f.path }
+
+func (f *file) copying() copying { return copying{moment: []string{"BEGIN"}} }
+
+func (f *file) tell(journal.Key) {}
+
+// now implements dialect. All processes that have the file open are on this machine.
+func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.stands() }
+
+// stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what
+// is written to it is gone once it is closed.
+func (f *file) stands() error {
+	info, err := os.Stat(f.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {
+		return f.lost()
+	}
+	return nil
+}
+
+func (f *file) lost() error {
+	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open "+
+		"(end this process, see to the file, and start again)", f.path, journal.ErrUnreachable)
+}

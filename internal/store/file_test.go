@@ -1,0 +1,491 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/user"
+)
+
+// inFile is the file of a database.
+func inFile(t testing.TB, db *DB) *file {
+	t.Helper()
+	f, ok := db.dialect.(*file)
+	if !ok {
+		t.Fatal("it is no file")
+	}
+	return f
+}
+
+// beside executes statements on a file that no store has open.
+func beside(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	pool, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := pool.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pragma sets something of the connection that writes, beside any transaction.
+func pragma(t *testing.T, db *DB, statement string) {
+	t.Helper()
+	if _, err := inFile(t, db).writer.conn.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode there")
+	}
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(folder, "we?ird #1 100% &mode=ro ü.db")
+	begin(t, openAt(t, path), 1)
+	for name, want := range map[string]os.FileMode{
+		filepath.Dir(folder): 0o700, folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600,
+	} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+func TestEveryConnectionHasTheSettings(t *testing.T) {
+	f := inFile(t, openAt(t, newPath(t)))
+	links := map[*link]string{f.writer: "0"}
+	for range mostReaders {
+		l := <-f.readers
+		defer func() { f.readers <- l }()
+		links[l] = "1"
+	}
+	for l, queryOnly := range links {
+		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1", "query_only": queryOnly}
+		for pragma, want := range want {
+			got, err := rows(f.tx(t.Context(), l), value[string], "PRAGMA "+pragma)
+			if err != nil || got[0] != want {
+				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
+			}
+		}
+	}
+}
+
+func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
+	for version, want := range map[string]struct {
+		kind error
+		says string
+	}{"9999": {ErrNewer, "update sibyl"}, "2": {ErrOlder, "--data"}} {
+		both(t, func(t *testing.T, place func(testing.TB) string) {
+			address := place(t)
+			db := openedAt(t, address)
+			execute(t, db, `UPDATE `+versionsOf(db)+` SET version_id = `+version+` WHERE version_id > 0`)
+			_, err := opened(t.Context(), address)
+			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.named()) || !strings.Contains(err.Error(), "version "+version) ||
+				!strings.Contains(err.Error(), want.says) {
+				t.Errorf("error is %v, want %v with the database, its version and what to do", err, want.kind)
+			}
+			if got := one[string](t, db, `SELECT CAST(max(version_id) AS text) FROM `+versionsOf(db)); got != version {
+				t.Errorf("the version is %s by now", got)
+			}
+		})
+	}
+}
+
+func versionsOf(db *DB) string {
+	if _, ok := db.dialect.(*file); ok {
+		return fileVersions
+	}
+	return serverVersions
+}
+
+func TestOpenRefusesAnotherProgramsFile(t *testing.T) {
+	path := newPath(t)
+	beside(t, path, `CREATE TABLE bookmark (url TEXT)`)
+	if _, err := OpenFile(t.Context(), path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v, want ErrForeign with the file", err)
+	}
+}
+
+func TestDamagedFileIsCorruptAndNamed(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"garbage header":    func(b []byte) []byte { return append(bytes.Repeat([]byte("garbage "), 16), b[128:]...) },
+		"not SQLite at all": func([]byte) []byte { return []byte(strings.Repeat("Dear diary. ", 1000)) },
+		"a few bytes":       func(b []byte) []byte { return b[:100] },
+		"half":              func(b []byte) []byte { return b[:len(b)/2/4096*4096] },
+		"half a page":       func(b []byte) []byte { return b[:2048] },
+		"schema overwritten": func(b []byte) []byte {
+			return append(append(b[:100:100], bytes.Repeat([]byte{0xee}, 3996)...), b[4096:]...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			db := openAt(t, path)
+			begin(t, db, 1)
+			closeDB(t, db)
+			if err := os.WriteFile(path, damage([]byte(content(t, path))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := content(t, path)
+			db, err := OpenFile(t.Context(), path)
+			if err == nil {
+				_ = db.Close()
+			}
+			if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error is %v, want ErrCorrupt with the file", err)
+			}
+			if content(t, path) != before {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+func TestNothingIsWrittenToAFileThatWasRemovedOrReplaced(t *testing.T) {
+	for name, away := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte(content(t, path)), 0o600), os.Rename(path+".new", path))
+		},
+		"with its folder": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "kept", "sibyl.db")
+			db := openAt(t, path)
+			begin(t, db, 1)
+			if _, err := db.Now(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := away(path); err != nil {
+				t.Fatal(err)
+			}
+			_, now := db.Now(t.Context())
+			for what, err := range map[string]error{"the time": now, "a write": db.RevokeUser(t.Context(), "ada", time.Now())} {
+				if !errors.Is(err, journal.ErrUnreachable) || !strings.Contains(err.Error(), path) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
+func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
+	db := openAt(t, newPath(t))
+	begin(t, db, 1)
+	limit := func(pages int) {
+		t.Helper()
+		pragma(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
+	}
+	limit(one[int](t, db, `SELECT page_count FROM pragma_page_count`) + 10)
+	next := int64(1)
+	batch := func() []journal.Record {
+		recs := make([]journal.Record, 3)
+		for i := range recs {
+			recs[i] = journal.Record{Seq: next + int64(i), Data: bytes.Repeat([]byte("x"), 5000)}
+		}
+		return recs
+	}
+	var err error
+	for err == nil {
+		if err = db.Append(t.Context(), "ada", "run", batch(), nil); err == nil {
+			next += 3
+		}
+	}
+	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.named()) {
+		t.Errorf("error is %v, want ErrFull with the file", err)
+	}
+	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
+	blob := bytes.Repeat([]byte("x"), 100_000)
+	if err := db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}}); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("Begin: %v, want ErrFull", err)
+	}
+	if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("Run: %v, want ErrNotFound", err)
+	}
+	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || int64(len(recs)) != next {
+		t.Errorf("%d records, error %v, want %d", len(recs), err, next)
+	}
+	limit(1_000_000)
+	if err := db.Append(t.Context(), "ada", "run", batch(), nil); err != nil {
+		t.Errorf("Append with space again: %v", err)
+	}
+}
+
+// lock holds a write transaction on the file of db, as another process would, until the test ends or unlock is called.
+func lock(t *testing.T, db *DB) (unlock func()) {
+	t.Helper()
+	pool, err := sql.Open("sqlite", inFile(t, db).dsn()+"&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := pool.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock = func() {
+		_ = tx.Rollback()
+		_ = pool.Close()
+	}
+	t.Cleanup(unlock)
+	return unlock
+}
+
+func TestWriteFailsAsLockedAfterTheBusyTimeoutAndReadsGoOn(t *testing.T) {
+	const timeout = 120 * time.Millisecond
+	db := openAt(t, newPath(t), WithBusyTimeout(timeout))
+	begin(t, db, 1)
+	unlock := lock(t, db)
+	recs := []journal.Record{{Seq: 1}}
+	start := time.Now()
+	err := db.Append(t.Context(), "ada", "run", recs, nil)
+	waited := time.Since(start)
+	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.named()) {
+		t.Errorf("error is %v, want ErrLocked with the file", err)
+	}
+	if waited < timeout || waited > 20*timeout {
+		t.Errorf("waited %v, want about %v", waited, timeout)
+	}
+	if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
+		t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
+	}
+	unlock()
+	if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
+		t.Errorf("Append after the lock: %v", err)
+	}
+}
+
+func TestWritersThatQueueBehindALockDoNotWaitOneAfterTheOther(t *testing.T) {
+	const writers, timeout = 10, 500 * time.Millisecond
+	db := openAt(t, newPath(t), WithBusyTimeout(timeout))
+	begin(t, db, 1)
+	lock(t, db)
+	start := time.Now()
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
+			if !errors.Is(err, journal.ErrLocked) {
+				t.Errorf("error is %v, want ErrLocked", err)
+			}
+		})
+	}
+	all.Wait()
+	if waited := time.Since(start); waited > writers*timeout/2 {
+		t.Errorf("waited %v in all, want not much more than %v", waited, timeout)
+	}
+}
+
+func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
+	db := openAt(t, newPath(t), WithBusyTimeout(time.Hour))
+	begin(t, db, 1)
+	unlock := lock(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	errs, others := make(chan error), make(chan error)
+	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
+	go func() { others <- db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
+	cancel()
+	if err := <-errs; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+	unlock()
+	if err := <-others; err != nil {
+		t.Error(err)
+	}
+}
+
+// group carries out writes that wait together, and returns what came of them.
+func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
+	t.Helper()
+	f := inFile(t, db)
+	var all []*fileWrite
+	for _, do := range writes {
+		all = append(all, &fileWrite{do: do, done: make(chan struct{})})
+	}
+	if err := f.begin(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	f.commit(all)
+	for _, w := range all {
+		errs = append(errs, w.err)
+	}
+	return errs
+}
+
+// adds is a write that adds a record to the run of a beginning.
+func adds(session string, seq int64, data []byte) func(*tx) error {
+	return func(t *tx) error {
+		t.append("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
+		return nil
+	}
+}
+
+func lengths(t *testing.T, db *DB, sessions ...string) (all []int64) {
+	t.Helper()
+	for _, s := range sessions {
+		r, err := db.Run(t.Context(), "ada", "run of "+s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r.Records)
+	}
+	return all
+}
+
+func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
+	db := fresh(t)
+	for _, id := range []string{"a", "b", "c"} {
+		if err := db.Begin(t.Context(), beginning(journal.Session{ID: id, Owner: "ada"})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half := beginning(journal.Session{ID: "half", Owner: "ada"})
+	half.Consume = []string{"unknown"} // found after its session and its run were written
+	errs := group(t, db, adds("a", 0, nil), func(t *tx) error { return t.begin(half) }, adds("a", 0, nil), adds("b", 0, nil))
+	for i, want := range []error{nil, journal.ErrConsumed, errNotAppended, nil} {
+		if !errors.Is(errs[i], want) {
+			t.Errorf("write %d: %v, want %v", i, errs[i], want)
+		}
+	}
+	if _, err := db.Session(t.Context(), "ada", "half"); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("session of the beginning that failed: %v, want ErrNotFound", err)
+	}
+	if got := lengths(t, db, "a", "b", "c"); !slices.Equal(got, []int64{1, 1, 0}) {
+		t.Errorf("the runs have %v records", got)
+	}
+	pragma(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, one[int](t, db, `SELECT page_count FROM pragma_page_count`)+10))
+	errs = group(t, db, adds("c", 0, nil), adds("c", 1, bytes.Repeat([]byte("x"), 1_000_000)))
+	if !errors.Is(inFile(t, db).explain(errs[1]), journal.ErrFull) {
+		t.Errorf("the write that fills the disk: %v, want ErrFull", errs[1])
+	}
+	if got := lengths(t, db, "c"); errs[0] == nil && got[0] != 1 || errs[0] != nil && got[0] != 0 {
+		t.Errorf("the write beside one that fills the disk: %v, and the run has %d records", errs[0], got[0])
+	}
+}
+
+func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(file, "sibyl.db")
+	if _, err := OpenFile(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v, want one that names %s", err, path)
+	}
+}
+
+func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
+	path := newPath(t)
+	if db, err := OpenFileToRead(t.Context(), path); err == nil {
+		_ = db.Close()
+		t.Error("a database that is not there was opened")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+	begin(t, openAt(t, path), 3)
+	db, err := OpenFileToRead(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(recs) != 3 {
+		t.Errorf("%d records, %v", len(recs), err)
+	}
+	if err := db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()); !errors.Is(err, journal.ErrReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenStopsWhenItsContextDoes(t *testing.T) {
+	path := newPath(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := OpenFile(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+}
+
+func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
+	for name, statements := range map[string][]string{
+		// As the goose library of earlier builds leaves it, which was killed between its own table and the first of
+		// ours.
+		"without tables": {},
+		"of the first version": {oldest(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (3, 1)`,
+			`INSERT INTO session VALUES ('before', 'ada', 'oracle', 'kept', 0, 0)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			beside(t, path, append([]string{`
+				CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+					is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+				INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`}, statements...)...)
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() {
+					db, err := OpenFile(t.Context(), path)
+					if err != nil {
+						t.Errorf("Open: %v", err)
+						return
+					}
+					if s, err := db.Session(t.Context(), "ada", "before"); len(statements) > 0 && (err != nil || s.Title != "kept") {
+						t.Errorf("the session is %+v, error %v", s, err)
+					}
+					closeDB(t, db)
+				})
+			}
+			all.Wait()
+			begin(t, openAt(t, path), 1)
+		})
+	}
+}
+
+// oldest are the statements of the first migration.
+func oldest(t *testing.T) string {
+	t.Helper()
+	all, err := steps("sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[1].statements
+}
+
+func TestUsersAndTokensAreThereAfterReopeningAndNoSecretIs(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	token, secret, err := user.New(db, time.Now).Add(t.Context(), "ada", user.Read, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeDB(t, db)
+	if file := content(t, path); strings.Contains(file, strings.TrimPrefix(secret, user.Prefix)) || !strings.Contains(file, token.ID) {
+		t.Error("the file holds the secret, or not even the token")
+	}
+	found, err := user.New(openAt(t, path), time.Now).Check(t.Context(), secret)
+	if err != nil || found != token {
+		t.Errorf("the secret opens %+v, error %v, want %+v", found, err, token)
+	}
+}

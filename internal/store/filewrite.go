@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// fileWrite is a write that waits for its transaction.
+type fileWrite struct {
+	do   func(*tx) error
+	err  error         // known when done is closed
+	done chan struct{} // closed when the write is on the disk, or nothing of it is
+}
+
+var errBrokenOff = errors.New("a write that shared the transaction broke off")
+
+// writing implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
+func (f *file) writing(ctx context.Context, do func(*tx) error) error {
+	if f.readOnly != nil {
+		return f.readOnly
+	}
+	w, since := &fileWrite{do: do, done: make(chan struct{})}, time.Now()
+	select {
+	case f.turn <- struct{}{}:
+		w.err = f.lead(ctx, since, w)
+	case f.writes <- w:
+		<-w.done // a transaction that has begun runs to its end
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return f.explain(w.err)
+}
+
+// lead begins a transaction, carries out w and all that waits in it, and gives the turn back.
+func (f *file) lead(ctx context.Context, since time.Time, w *fileWrite) error {
+	defer func() { <-f.turn }()
+	if err := f.begin(ctx, since); err != nil {
+		return err
+	}
+	group := []*fileWrite{w}
+	for {
+		select {
+		case other := <-f.writes:
+			group = append(group, other)
+			continue
+		default:
+		}
+		f.commit(group)
+		return w.err
+	}
+}
+
+// begin begins a transaction of a write that has waited since a time.
+func (f *file) begin(ctx context.Context, since time.Time) error {
+	if err := f.stands(); err != nil {
+		return err
+	}
+	return f.patiently(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
+}
+
+// end commits the transaction, unless it failed. Its error says that nothing of it is left.
+func (f *file) end(failed error) error {
+	if failed == nil {
+		failed = f.execute("COMMIT")
+	}
+	if failed != nil {
+		_ = f.execute("ROLLBACK") // which may say that SQLite has rolled back by itself
+	}
+	return failed
+}
+
+// execute executes a statement on the connection that writes, which no context interrupts.
+func (f *file) execute(text string) error {
+	return f.deliver(context.Background(), f.writer, statement{text: text})
+}
+
+// commit carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which
+// is one for all.
+func (f *file) commit(group []*fileWrite) {
+	lost := errBrokenOff // unless all are carried out
+	defer func() {
+		lost = f.end(lost)
+		for _, w := range group {
+			if w.err == nil {
+				w.err = lost
+			}
+			close(w.done)
+		}
+	}()
+	if len(group) == 1 {
+		lost = f.carryOut(group[0].do)
+		return
+	}
+	for _, w := range group {
+		if w.err, lost = f.part(w.do); lost != nil {
+			return // as SQLite gives up the whole transaction when the disk is full
+		}
+	}
+}
+
+func (f *file) carryOut(do func(*tx) error) error {
+	t := f.tx(context.Background(), f.writer)
+	if err := do(t); err != nil {
+		return err
+	}
+	return t.send()
+}
+
+// part carries out a write that may fail by itself. lost says that nothing of the transaction is left.
+func (f *file) part(do func(*tx) error) (failed, lost error) {
+	if err := f.execute("SAVEPOINT part"); err != nil {
+		return err, err
+	}
+	if failed = f.carryOut(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
+		return failed, failed
+	}
+	return failed, f.execute("RELEASE part")
+}
+
+// reading implements dialect.
+func (f *file) reading(ctx context.Context, do func(*tx) error) error {
+	return f.explain(f.lend(ctx, do))
+}
+
+func (f *file) lend(ctx context.Context, do func(*tx) error) error {
+	var l *link
+	select {
+	case l = <-f.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { f.readers <- l }()
+	err := f.patiently(ctx, time.Now(), func() error { return do(f.tx(ctx, l)) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// link is a connection, which one goroutine has at a time. It keeps its statements, since to prepare one takes longer
+// than to execute it.
+type link struct {
+	pool     *sql.DB
+	conn     *sql.Conn // nil until it is first used
+	prepared map[string]*sql.Stmt
+}
+
+func (l *link) close() error {
+	var errs []error
+	for _, prepared := range l.prepared {
+		errs = append(errs, prepared.Close())
+	}
+	if l.conn != nil {
+		errs = append(errs, l.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// prepare prepares a statement in SQLite's words.
+func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, err error) {
+	if known := l.prepared[text]; known != nil {
+		return known, nil
+	}
+	if l.conn == nil {
+		if l.conn, err = l.pool.Conn(ctx); err != nil {
+			l.conn = nil
+			return nil, err
+		}
+	}
+	prepared, err := l.conn.PrepareContext(ctx, f.words.Replace(text))
+	if err == nil {
+		l.prepared[text] = prepared
+	}
+	return prepared, err
+}
+
+// tx is a connection of whoever has it.
+func (f *file) tx(ctx context.Context, l *link) *tx {
+	deliver := func(t *tx, all []statement) error {
+		for _, s := range all {
+			if err := f.deliver(t.ctx, l, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return &tx{ctx: ctx, deliver: deliver}
+}
+
+func (f *file) deliver(ctx context.Context, l *link, s statement) error {
+	prepared, err := f.prepare(ctx, l, s.text)
+	if err != nil {
+		return err
+	}
+	if s.take == nil {
+		_, err := prepared.ExecContext(ctx, s.args...)
+		return err
+	}
+	found, err := prepared.QueryContext(ctx, s.args...)
+	if err != nil {
+		return err
+	}
+	err = s.take(found)
+	if closeErr := found.Close(); err == nil { // else it says the same again
+		err = closeErr
+	}
+	return err
+}
+
+// patiently repeats do while another process keeps it from the database, up to the busy timeout after a start.
+func (f *file) patiently(ctx context.Context, start time.Time, do func() error) error {
+	deadline := start.Add(f.busyTimeout)
+	for {
+		err := do()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(busyPause):
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// migration is a step that brings the tables of a database to a version.
+type migration struct {
+	version    int64
+	statements string
+}
+
+// steps are the migrations of a kind of database, in order.
+func steps(kind string) (all []migration, err error) {
+	files, err := migrations.ReadDir(path.Join("migrations", kind))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		number, _, _ := strings.Cut(f.Name(), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s: %w", f.Name(), err)
+		}
+		statements, err := migrations.ReadFile(path.Join("migrations", kind, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, migration{version, string(statements)})
+	}
+	return all, nil
+}
+
+// unversioned is the version of a database in which nothing is noted yet: the first migration, 0, makes the table for
+// that.
+const unversioned = -1
+
+// behind says whether tables of a version lack a migration. The error says that this build can't use them.
+func behind(all []migration, version int64, database string) (bool, error) {
+	first, latest := all[1].version, all[len(all)-1].version
+	switch {
+	case version > latest:
+		return false, fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)",
+			database, ErrNewer, version, latest)
+	case version > 0 && version < first:
+		return false, fmt.Errorf("database %s: %w (its tables are of version %d, this build begins with version %d: "+
+			"move it away, or name another folder with --data)", database, ErrOlder, version, first)
+	}
+	return version < latest, nil
+}
+
+// migrate brings tables up to date that are of a version, in the transaction that found them so. table is where
+// versions are noted.
+func (t *tx) migrate(all []migration, version int64, table string) error {
+	for _, m := range all {
+		if m.version <= version {
+			continue
+		}
+		for statement := range strings.SplitSeq(strings.TrimSuffix(m.statements, ";\n"), ";\n") {
+			t.run(statement)
+		}
+		if err := t.send(); err != nil {
+			return fmt.Errorf("bring the tables up to version %d: %w", m.version, err)
+		}
+		t.run(`INSERT INTO `+table+` (version_id, is_applied) VALUES ($1, true)`, m.version)
+	}
+	return t.send()
+}

@@ -1,0 +1,242 @@
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const superuser = "postgres"
+
+// How a server is asked to stop.
+const (
+	fast      = syscall.SIGINT
+	immediate = syscall.SIGQUIT
+)
+
+// Server is a PostgreSQL server with a folder of its own. One goroutine uses it at a time, but for New and DSN.
+type Server struct {
+	bin     string // the folder of the programs
+	options Options
+	folder  string   // holds the data and the socket
+	lock    *os.File // is locked as long as the folder is in use
+
+	mu     sync.Mutex
+	exited chan struct{} // closed when the server that was started last has exited
+	kill   func(os.Signal) error
+	log    *tail
+}
+
+// prefix begins the names of servers' folders. They are short, since the path of a socket is.
+const (
+	prefix   = "sibyl-pg-"
+	lockFile = "lock"
+)
+
+// open makes a server and starts it.
+func open(ctx context.Context, o Options) (s *Server, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*patience)
+	defer cancel()
+	s = &Server{options: o}
+	if s.bin, err = find(ctx); err != nil {
+		return nil, err
+	}
+	root := "/tmp"
+	if short := os.TempDir(); len(short) < 40 {
+		root = short
+	}
+	sweep(ctx, root)
+	if err = s.settle(ctx, root); err == nil {
+		err = s.initialize(ctx)
+	}
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		s.remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// settle makes the server's folder, which has its name only when it is locked.
+func (s *Server) settle(ctx context.Context, root string) (err error) {
+	if s.folder, err = os.MkdirTemp(root, "new-"+prefix); err != nil {
+		return err
+	}
+	if s.lock, err = lock(ctx, filepath.Join(s.folder, lockFile), os.O_CREATE); err != nil {
+		return err
+	}
+	if err := own(s.folder); err != nil {
+		return err
+	}
+	name := filepath.Join(root, strings.TrimPrefix(filepath.Base(s.folder), "new-"))
+	if err := os.Rename(s.folder, name); err != nil {
+		return err
+	}
+	s.folder = name
+	return nil
+}
+
+// sweep removes the folders of servers whose processes were killed.
+func sweep(ctx context.Context, root string) {
+	left, err := filepath.Glob(filepath.Join(root, prefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, folder := range left {
+		ended, cancel := context.WithCancel(ctx)
+		cancel() // nothing is waited for
+		if held, err := lock(ended, filepath.Join(folder, lockFile), 0); err == nil {
+			// The file that is locked goes last, so that what can't be removed yet is swept another time.
+			if os.RemoveAll(filepath.Join(folder, "data")) == nil {
+				_ = os.RemoveAll(folder)
+			}
+			_ = held.Close()
+		}
+	}
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+func (s *Server) initialize(ctx context.Context) error {
+	cmd := s.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	cmd.Dir = s.folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb of %s: %w: %s", s.bin, err, out)
+	}
+	return nil
+}
+
+// start starts the server and returns when it takes connections.
+func (s *Server) start(ctx context.Context) error {
+	args := []string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c", "jit=off",
+		"-c", "lc_messages=C"}
+	if !s.options.Durable {
+		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
+	}
+	for _, setting := range s.options.Settings {
+		args = append(args, "-c", setting)
+	}
+	// Of a command that ends with ctx, the server would too.
+	cmd := s.command(context.WithoutCancel(ctx), "postgres", args...)
+	cmd.Dir, cmd.WaitDelay = s.folder, patience
+	log := &tail{ready: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = log, log
+	started, exited := make(chan error), make(chan struct{})
+	go func() {
+		// It dies with the thread that started it, which lives as long as it is locked to this goroutine.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // whether it should have ended, and how, is asked of the log
+		}
+		close(exited)
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	s.mu.Lock()
+	s.exited, s.kill, s.log = exited, cmd.Process.Signal, log
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-log.ready:
+		return nil
+	case <-exited:
+		return fmt.Errorf("PostgreSQL ended instead of taking connections: %s", log)
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("PostgreSQL took no connections: %w: %s", ctx.Err(), log), s.stop(immediate))
+	}
+}
+
+func (s *Server) running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return s.exited != nil
+	}
+}
+
+// stop ends the server, if it runs, and returns when it has ended.
+func (s *Server) stop(how os.Signal) error {
+	s.mu.Lock()
+	exited, kill, log := s.exited, s.kill, s.log
+	s.mu.Unlock()
+	if exited == nil {
+		return nil
+	}
+	for _, signal := range []os.Signal{how, immediate, os.Kill} {
+		if err := kill(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("stop PostgreSQL: %w", err)
+		}
+		select {
+		case <-exited:
+			return nil
+		case <-time.After(patience):
+		}
+	}
+	return fmt.Errorf("PostgreSQL did not end %v after it was killed: %s", patience, log)
+}
+
+// remove stops the server and leaves nothing of it. What it can't remove, a later start does.
+func (s *Server) remove() {
+	_ = s.stop(immediate)
+	_ = os.RemoveAll(s.folder)
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
+}
+
+// tail keeps the last lines that a server logs.
+type tail struct {
+	mu    sync.Mutex
+	lines []byte
+	ready chan struct{} // closed when it takes connections
+	said  bool
+}
+
+const longestTail = 16 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = append(t.lines, p...)
+	if !t.said && bytes.Contains(t.lines, []byte("ready to accept connections")) {
+		t.said = true
+		close(t.ready)
+	}
+	if over := len(t.lines) - longestTail; over > 0 {
+		t.lines = append(t.lines[:0], t.lines[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.lines))
+}
+
+// command is a call of a program of PostgreSQL's, under the user it may run as.
+func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = attributes()
+	return cmd
+}

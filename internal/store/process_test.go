@@ -1,0 +1,309 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// The test binary started with roleEnv is another process that works on the database in placeEnv.
+const (
+	roleEnv  = "SIBYL_STORE_TEST_ROLE"
+	placeEnv = "SIBYL_STORE_TEST_PLACE"
+	nameEnv  = "SIBYL_STORE_TEST_NAME"
+)
+
+// beAnotherProcess does what another process is to do, if this is one.
+func beAnotherProcess() bool {
+	role := map[string]func(context.Context, *DB) error{
+		"create": create, "compete": compete, "append": appendForEver, "begin": beginForEver,
+	}[os.Getenv(roleEnv)]
+	if role == nil {
+		return false
+	}
+	if err := work(role); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return true
+}
+
+func work(role func(context.Context, *DB) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // until the parent says go
+		return err
+	}
+	db, err := opened(ctx, os.Getenv(placeEnv))
+	if err != nil {
+		return err
+	}
+	return errors.Join(role(ctx, db), db.Close())
+}
+
+const (
+	contested = 150 // records that competing processes write
+	batch     = 3   // records of one append of appendForEver
+)
+
+// create makes a session with a run.
+func create(ctx context.Context, db *DB) error {
+	return db.Begin(ctx, beginning(journal.Session{ID: os.Getenv(nameEnv), Owner: "ada"}))
+}
+
+// compete appends records to run "run" until it has all of the contested ones, and prints the numbers it won.
+func compete(ctx context.Context, db *DB) error {
+	for {
+		run, err := db.Run(ctx, "ada", "run")
+		if err != nil || run.Records > contested {
+			return err
+		}
+		rec := journal.Record{Seq: run.Records, Kind: os.Getenv(nameEnv)}
+		switch err := db.Append(ctx, "ada", "run", []journal.Record{rec}, nil); {
+		case err == nil:
+			fmt.Println(rec.Seq)
+		case !errors.Is(err, journal.ErrConflict):
+			return err
+		}
+	}
+}
+
+// appendForEver appends batches to run "run" and prints how many records it has after each.
+func appendForEver(ctx context.Context, db *DB) error {
+	run, err := db.Run(ctx, "ada", "run")
+	if err != nil {
+		return err
+	}
+	for next := run.Records; ; next += batch {
+		if err := db.Append(ctx, "ada", "run", batchFrom(next), nil); err != nil {
+			return err
+		}
+		fmt.Println(next + batch)
+	}
+}
+
+func batchFrom(next int64) []journal.Record {
+	recs := make([]journal.Record, batch)
+	for i := range recs {
+		seq := next + int64(i)
+		recs[i] = journal.Record{Seq: seq, Kind: "k", Data: dataOf(seq)}
+	}
+	return recs
+}
+
+// beginForEver begins runs in sessions of their own, several at once, and prints how many have begun.
+func beginForEver(ctx context.Context, db *DB) error {
+	begun := make(chan error)
+	for writer := range 8 {
+		go func() {
+			for i := 0; ; i++ {
+				b := beginning(journal.Session{ID: fmt.Sprintf("%s %d %d", os.Getenv(nameEnv), writer, i), Owner: "ada"})
+				b.Records, b.Claims, b.Blobs = []journal.Record{{Data: dataOf(0)}}, []string{b.Run.ID}, [][]byte{[]byte("tree"), []byte(b.Run.ID)}
+				begun <- db.Begin(ctx, b)
+			}
+		}()
+	}
+	for n := 1; ; n++ {
+		if err := <-begun; err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+func dataOf(seq int64) json.RawMessage {
+	return json.RawMessage(`"` + strings.Repeat(strconv.FormatInt(seq, 10), 500) + `"`)
+}
+
+type child struct {
+	*exec.Cmd
+	stdin  io.Writer
+	stdout *bufio.Scanner
+}
+
+func startChild(t *testing.T, role, address, name string) child {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, placeEnv+"="+address, nameEnv+"="+name)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return child{Cmd: cmd, stdin: stdin, stdout: bufio.NewScanner(stdout)}
+}
+
+func (c child) goOn(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(c.stdin, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// number returns the next number that the child prints, and false at the end of its output.
+func (c child) number(t *testing.T) (int64, bool) {
+	t.Helper()
+	if !c.stdout.Scan() {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(c.stdout.Text(), 10, 64)
+	if err != nil {
+		t.Errorf("a child says %q", c.stdout.Text())
+	}
+	return n, true
+}
+
+func TestOfCompetingProcessesOneGetsEachNumber(t *testing.T) {
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		address := place(t)
+		db := openedAt(t, address)
+		begin(t, db, 1)
+		var mu sync.Mutex
+		winner := make(map[int64]string)
+		var children []child
+		for i := range 3 {
+			children = append(children, startChild(t, "compete", address, fmt.Sprint("process ", i)))
+		}
+		var all sync.WaitGroup
+		for i, c := range children {
+			c.goOn(t)
+			all.Go(func() {
+				for seq, ok := c.number(t); ok; seq, ok = c.number(t) {
+					mu.Lock()
+					if other, taken := winner[seq]; taken {
+						t.Errorf("process %d and %s both won record %d", i, other, seq)
+					}
+					winner[seq] = fmt.Sprint("process ", i)
+					mu.Unlock()
+				}
+				if err := c.Wait(); err != nil {
+					t.Errorf("process %d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		recs, err := db.Records(t.Context(), "ada", "run", 1)
+		if err != nil || len(recs) != contested {
+			t.Fatalf("%d records, error %v, want %d", len(recs), err, contested)
+		}
+		for _, rec := range recs {
+			if rec.Kind != winner[rec.Seq] {
+				t.Errorf("record %d is by %q, but %q was told it won", rec.Seq, rec.Kind, winner[rec.Seq])
+			}
+		}
+	})
+}
+
+// killAfter kills a child that has printed so many numbers, and returns the last that it printed.
+func killAfter(t *testing.T, c child, numbers int) (last int64) {
+	t.Helper()
+	for range numbers {
+		n, ok := c.number(t)
+		if !ok {
+			t.Fatal("the child ended by itself")
+		}
+		last = n
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for n, ok := c.number(t); ok; n, ok = c.number(t) {
+		last = n
+	}
+	_ = c.Wait() // it was killed
+	return last
+}
+
+func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.T) {
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		address := place(t)
+		db := openedAt(t, address)
+		begin(t, db, 0)
+		for round, acknowledgements := range []int{1, 2, 7, 100, 30, 3} {
+			c := startChild(t, "append", address, "")
+			c.goOn(t)
+			acknowledged := killAfter(t, c, acknowledgements)
+			recs, err := db.Records(t.Context(), "ada", "run", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := int64(len(recs)); n < acknowledged || n%batch != 0 {
+				t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d", round, n, acknowledged, batch)
+			}
+			for _, rec := range recs {
+				if string(rec.Data) != string(dataOf(rec.Seq)) {
+					t.Fatalf("round %d: record %d came back changed", round, rec.Seq)
+				}
+			}
+		}
+	})
+}
+
+func TestKilledProcessLeavesSessionsWithTheirRunsOrNeither(t *testing.T) {
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		address := place(t)
+		db := openedAt(t, address)
+		var acknowledged int64
+		for round := range 3 {
+			c := startChild(t, "begin", address, fmt.Sprint("round ", round))
+			c.goOn(t)
+			acknowledged += killAfter(t, c, 40)
+			sessions, err := db.Sessions(t.Context(), "ada", journal.SessionFilter{Limit: 1_000_000})
+			if err != nil || int64(len(sessions)) < acknowledged {
+				t.Fatalf("%d sessions, error %v, want the %d acknowledged at least", len(sessions), err, acknowledged)
+			}
+			for _, s := range sessions {
+				run := "run of " + s.ID
+				recs, err := db.Records(t.Context(), "ada", run, 0)
+				claimed, claimErr := db.Claimed(t.Context(), "ada", run)
+				_, blobErr := db.Blob(t.Context(), "ada", journal.BlobHash([]byte(run)))
+				if err := errors.Join(err, claimErr, blobErr); s.Runs != 1 || len(recs) != 1 || claimed != run || err != nil {
+					t.Errorf("session %q has %d runs, its first %d records and the claim of %q, error %v", s.ID, s.Runs, len(recs), claimed, err)
+				}
+			}
+			sound(t, db)
+		}
+	})
+}
+
+func TestProcessesThatStartTogetherOnANewDatabaseAllGetIt(t *testing.T) {
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		for range 5 {
+			address := place(t)
+			var children []child
+			for i := range 4 {
+				children = append(children, startChild(t, "create", address, fmt.Sprint("session ", i)))
+			}
+			for _, c := range children {
+				c.goOn(t)
+			}
+			for i, c := range children {
+				if err := c.Wait(); err != nil {
+					t.Errorf("process %d: %v", i, err)
+				}
+			}
+			if sessions, err := openedAt(t, address).Sessions(t.Context(), "ada", journal.SessionFilter{}); err != nil || len(sessions) != len(children) {
+				t.Errorf("%d sessions, error %v, want %d", len(sessions), err, len(children))
+			}
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+const (
+	tombstoneColumns = `id, owner, assistant, created_at, updated_at, deleted_at, runs, reason`
+	selectTombstone  = `SELECT ` + tombstoneColumns + ` FROM tombstone `
+)
+
+func scanTombstone(r row, t *journal.Tombstone) error {
+	return r.Scan(&t.ID, &t.Owner, &t.Assistant, millis{&t.CreatedAt}, millis{&t.UpdatedAt}, millis{&t.DeletedAt}, &t.Runs, &t.Reason)
+}
+
+// Tombstone implements journal.Store.
+func (db *DB) Tombstone(ctx context.Context, owner journal.Owner, id string) (journal.Tombstone, error) {
+	found, err := read(ctx, db, scanTombstone, selectTombstone+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	return only(found, err, notFound("tombstone of session", id))
+}
+
+// Tombstones implements journal.Store.
+func (db *DB) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+	q := listing{owner: owner, by: "deleted_at", after: f.After, limit: f.Limit}
+	q.where("assistant = ", f.Assistant)
+	return list(ctx, db, scanTombstone, selectTombstone, q)
+}
+
+// DeleteSession implements journal.Store.
+func (db *DB) DeleteSession(ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time) error {
+	err := db.write(ctx, func(t *tx) error {
+		t.want(errNoSession, `SELECT id FROM session WHERE id = $1 AND owner = $2 FOR UPDATE`, id, string(owner))
+		t.lockRuns([]any{id})
+		ask(t, scanRun, func(running []journal.Run) error {
+			for _, r := range running {
+				if err := r.AllowDelete(now); err != nil {
+					return fmt.Errorf("session %q: %w", id, err)
+				}
+			}
+			return nil
+		}, selectRun+`WHERE session = $1 AND status = 'running'`, id)
+		found, err := rows(t, scanSession, selectSession+`WHERE id = $1`, id)
+		if err != nil {
+			return err
+		}
+		_, err = t.remove(found, why, now)
+		return err
+	})
+	return db.ofSession(ctx, owner, id, err)
+}
+
+// lockRuns keeps others from changing the runs of sessions, and from appending to them.
+func (t *tx) lockRuns(sessions []any) {
+	t.run(`SELECT no FROM run WHERE session IN (`+places(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
+}
+
+// The runs that keep a session from being unused are those of journal.Run.UsedSince.
+const isUnused = `
+	owner = $1 AND updated_at < $2 AND ($4 = '' OR assistant = $4)
+	AND NOT EXISTS (
+		SELECT 1 FROM run
+		WHERE run.session = session.id AND status = 'running'
+		  AND (lease_holder <> '' AND lease_until > $3
+		       OR (SELECT at FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24 ORDER BY key DESC LIMIT 1) >= $2)) `
+
+func unusedArgs(owner journal.Owner, idle journal.Idle, more ...any) []any {
+	return append([]any{string(owner), idle.Before.UnixMilli(), idle.Now.UnixMilli(), idle.Assistant}, more...)
+}
+
+// Unused implements journal.Store.
+func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
+	return read(ctx, db, scanSession, selectSession+`WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5`,
+		unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
+}
+
+// Retire implements journal.Store. A session that somebody else works on is left to the next time.
+func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) (left []journal.Tombstone, err error) {
+	one := idle
+	one.Limit = 1
+	if found, err := db.Unused(ctx, owner, one); err != nil || len(found) == 0 {
+		return nil, err
+	}
+	err = db.write(ctx, func(t *tx) (err error) {
+		left = nil
+		found, err := rows(t, value[string],
+			`SELECT id FROM session WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5 FOR UPDATE SKIP LOCKED`,
+			unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		ids := anys(found)
+		t.lockRuns(ids)
+		unused, err := rows(t, scanSession,
+			selectSession+`WHERE `+isUnused+`AND id IN (`+places(5, len(ids))+`) ORDER BY updated_at, id`,
+			unusedArgs(owner, idle, ids...)...)
+		if err != nil {
+			return err
+		}
+		left, err = t.remove(unused, journal.ByRetention, idle.Now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return left, nil
+}
+
+// remove leaves nothing of sessions that are locked with their runs but their tombstones.
+func (t *tx) remove(sessions []journal.Session, why journal.Reason, now time.Time) (left []journal.Tombstone, err error) {
+	if len(sessions) == 0 {
+		return nil, nil
+	}
+	var ids []any
+	for _, s := range sessions {
+		tombstone, tombErr := s.Tombstone(why, now)
+		err, left, ids = errors.Join(err, tombErr), append(left, tombstone), append(ids, s.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.prove(`SELECT 1 FROM tombstone WHERE id = $1`, ids[0])
+	theirs := `session IN (` + places(1, len(ids)) + `)`
+	runs, err := rows(t, value[int64], `SELECT no FROM run WHERE `+theirs, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, no := range runs {
+		t.run(`DELETE FROM record WHERE key >= $1 AND key < $2`, no<<24, (no+1)<<24)
+	}
+	named := `(
+		SELECT CAST(given.value AS bigint) AS no, count(*) AS runs FROM run, ` + eachBlob + ` WHERE ` + theirs + `
+		GROUP BY CAST(given.value AS bigint))`
+	for _, remove := range []string{
+		`SELECT no FROM blob WHERE no IN (SELECT no FROM ` + named + ` AS named) ORDER BY owner, hash FOR UPDATE`,
+		`UPDATE blob SET runs = blob.runs - named.runs FROM ` + named + ` AS named WHERE blob.no = named.no`,
+		`DELETE FROM blob WHERE runs = 0 AND no IN (SELECT no FROM ` + named + ` AS named)`,
+		`DELETE FROM session WHERE id IN (` + places(1, len(ids)) + `)`, // and what names it
+	} {
+		t.run(remove, ids...)
+	}
+	for _, l := range left {
+		t.run(`INSERT INTO tombstone (`+tombstoneColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, l.ID, string(l.Owner), l.Assistant,
+			l.CreatedAt.UnixMilli(), l.UpdatedAt.UnixMilli(), l.DeletedAt.UnixMilli(), int64(l.Runs), string(l.Reason))
+	}
+	return left, nil
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+const (
+	runColumns = `
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, ` + nextRecord
+
+	selectRun     = runColumns + `, NULL FROM run `
+	selectSummary = runColumns + `, summary FROM run `
+)
+
+func scanRun(r row, run *journal.Run) error {
+	return r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt}, millis{&run.EndedAt},
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Records, data{&run.Summary})
+}
+
+// Run implements journal.Store.
+func (db *DB) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
+	found, err := read(ctx, db, scanRun, selectSummary+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	return only(found, err, notFound("run", id))
+}
+
+// Runs implements journal.Store.
+func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	q := listing{owner: owner, by: "started_at", after: f.After, limit: f.Limit}
+	q.where("session = ", f.Session)
+	q.where("assistant = ", f.Assistant)
+	from := selectRun
+	if f.Summaries {
+		from = selectSummary
+	}
+	if f.Status == journal.Running {
+		q.conditions += ` AND status = 'running'`
+	} else {
+		q.where("status = ", string(f.Status))
+	}
+	return list(ctx, db, scanRun, from, q)
+}
+
+// Stranded implements journal.Store.
+func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
+	return read(ctx, db, scanRun, selectRun+`
+		LEFT JOIN (
+			SELECT owner AS driver, count(*) AS driven FROM run
+			WHERE status = 'running' AND lease_until > $1 AND lease_until <= $2 AND lease_holder <> '' GROUP BY owner
+		) AS busy ON driver = owner
+		WHERE status = 'running' AND tries < $4
+		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until > CASE lease_holder WHEN '' THEN CAST($3 AS bigint) ELSE $2 END)
+		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
+		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries), int64(journal.Limit(limit)))
+}
+
+// Census implements journal.Store. The order of the cases is that of journal.Run.Stands.
+func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
+	scan := func(r row, c *journal.Count) error { return r.Scan(&c.Assistant, &c.Stand, &c.Runs, millis{&c.Oldest}) }
+	return read(ctx, db, scan, `
+		SELECT assistant, CASE
+			WHEN lease_holder <> '' AND lease_until > $1 AND lease_until <= $2 THEN 'driven'
+			WHEN tries >= $4 THEN 'set_aside'
+			WHEN lease_holder = '' AND lease_until > $1 AND lease_until <= $3 THEN 'resting'
+			ELSE 'waiting' END COLLATE "C" AS stand, count(*), min(started_at)
+		FROM run WHERE status = 'running' GROUP BY assistant, stand ORDER BY assistant, stand`,
+		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries))
+}
+
+// latest is the value of a time that is the last there is: none is later than one that is not set.
+func latest(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.UnixMilli()
+}
+
+// pairs are the owners and ids of runs as JSON. What no row can have is left out.
+func pairs(keys []journal.Key) (string, error) {
+	all := [][2]string{}
+	for _, k := range keys {
+		if journal.Plain(string(k.Owner)) && journal.Plain(k.Run) {
+			all = append(all, [2]string{string(k.Owner), k.Run})
+		}
+	}
+	text, err := json.Marshal(all)
+	return string(text), err
+}
+
+// Standing implements journal.Store.
+func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Standing, error) {
+	given, err := pairs(keys)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(r row, s *journal.Standing) error {
+		return r.Scan(&s.Owner, &s.Run, &s.Status, &s.LeaseHolder, &s.Records)
+	}
+	return read(ctx, db, scan, `
+		SELECT run.owner, run.id, status, lease_holder, `+nextRecord+`
+		FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0 ORDER BY given.key`, given)
+}
+
+// Acquire implements journal.Store.
+func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
+	return db.write(ctx, func(t *tx) error {
+		// Locked first and read then, since a query that waits for a lock does not see all that was written meanwhile.
+		t.lock(owner, run)
+		check := func(found []journal.Run) error {
+			r, err := only(found, nil, notFound("run", run))
+			if err == nil {
+				err = r.AllowAcquire(holder, now)
+			}
+			return err
+		}
+		ask(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
+		t.run(`
+			UPDATE run SET tries = tries + CASE lease_holder WHEN $2 THEN 0 ELSE 1 END, lease_holder = $2, lease_until = $3
+			WHERE id = $1`,
+			run, holder, maybe(until))
+		return nil
+	})
+}
+
+// lock keeps others from changing a run.
+func (t *tx) lock(owner journal.Owner, run string) {
+	t.want(notFound("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run, string(owner))
+}
+
+// Settle implements journal.Store.
+func (db *DB) Settle(ctx context.Context, owner journal.Owner, run, holder string) error {
+	return db.write(ctx, func(t *tx) error {
+		t.lock(owner, run)
+		t.run(`UPDATE run SET tries = 0 WHERE id = $1 AND lease_holder = $2 AND lease_holder <> ''`, run, holder)
+		return nil
+	})
+}
+
+// Release implements journal.Store.
+func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string, rest time.Time) error {
+	err := db.write(ctx, func(t *tx) error {
+		t.lock(owner, run)
+		t.run(`
+			UPDATE run SET lease_holder = '', lease_until = $3, tries = greatest(tries - 1, 0)
+			WHERE id = $1 AND lease_holder = $2 AND lease_holder <> ''`, run, holder, maybe(rest))
+		return nil
+	})
+	if err == nil {
+		db.tell(journal.Key{Owner: owner, Run: run})
+	}
+	return err
+}
+
+// Renew implements journal.Store.
+func (db *DB) Renew(ctx context.Context, holder string, keys []journal.Key, until time.Time) error {
+	if err := journal.CheckHolder(holder); err != nil {
+		return err
+	}
+	given, err := pairs(keys)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, func(t *tx) error {
+		t.run(`
+			UPDATE run SET lease_until = $3 WHERE no IN (
+				SELECT no FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0
+				WHERE lease_holder = $2 ORDER BY no FOR NO KEY UPDATE OF run)`, given, holder, until.UnixMilli())
+		return nil
+	})
+}

@@ -1,0 +1,351 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/node"
+	"sibyl/internal/store/pgtest"
+	"sibyl/internal/task"
+	"sibyl/internal/user"
+)
+
+func isCommit(message []byte) bool {
+	return message[0] == 'Q' && strings.Contains(string(message), "COMMIT")
+}
+
+// everyWrite is a write of each kind, on what prepare makes, with what it gives.
+func everyWrite() map[string]func(context.Context, *Server) error {
+	noon := time.UnixMilli(1_000_000)
+	token := user.Token{ID: "t", User: "ada", Kind: user.Bearer, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+	return map[string]func(context.Context, *Server) error{
+		"Begin": func(ctx context.Context, db *Server) error {
+			b := beginning(journal.Session{ID: "new", Owner: "ada"})
+			b.Records, b.Blobs, b.Claims = []journal.Record{{}}, [][]byte{[]byte("tree")}, []string{"key"}
+			return db.Begin(ctx, b)
+		},
+		"Begin that consumes": func(ctx context.Context, db *Server) error {
+			return db.Begin(ctx, journal.Beginning{Run: journal.Run{ID: "second", Session: "asks", Owner: "ada"}, Consume: []string{"p"}})
+		},
+		"Append": func(ctx context.Context, db *Server) error {
+			return db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}, {Seq: 2}}, nil)
+		},
+		"end": func(ctx context.Context, db *Server) error {
+			return db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, &journal.End{Status: journal.Done, At: noon, Pending: []journal.Pending{{ID: "q"}}})
+		},
+		"RenameSession": func(ctx context.Context, db *Server) error { return db.RenameSession(ctx, "ada", "session", "renamed") },
+		"DeleteSession": func(ctx context.Context, db *Server) error {
+			return db.DeleteSession(ctx, "ada", "session", journal.ByPerson, noon)
+		},
+		"Retire": func(ctx context.Context, db *Server) error {
+			left, err := db.Retire(ctx, "ada", journal.Idle{Before: noon, Now: noon, Limit: 1})
+			if err == nil && len(left) != 1 {
+				err = errors.New("it says that nothing was removed")
+			}
+			return err
+		},
+		"Acquire": func(ctx context.Context, db *Server) error {
+			return db.Acquire(ctx, "ada", "run", "here", noon, noon.Add(time.Hour))
+		},
+		"Release": func(ctx context.Context, db *Server) error { return db.Release(ctx, "ada", "leased", "there", noon) },
+		"Renew": func(ctx context.Context, db *Server) error {
+			return db.Renew(ctx, "there", []journal.Key{{Owner: "ada", Run: "leased"}}, noon.Add(2*time.Hour))
+		},
+		"AddUser": func(ctx context.Context, db *Server) error {
+			return db.AddUser(ctx, user.User{Name: "ada", Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret"))
+		},
+		"AddToken": func(ctx context.Context, db *Server) error {
+			return db.AddToken(ctx, user.Token{ID: "u", User: "bob", Kind: user.Cookie, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}, user.HashOf("other"))
+		},
+		"EndToken": func(ctx context.Context, db *Server) error {
+			_, err := db.EndToken(ctx, user.HashOf("bob's"), user.SignIn, noon)
+			return err
+		},
+		"RevokeUser": func(ctx context.Context, db *Server) error { return db.RevokeUser(ctx, "bob", noon) },
+		"TakeDuty": func(ctx context.Context, db *Server) error {
+			taken, err := db.TakeDuty(ctx, "retention", noon, time.Hour)
+			if err == nil && !taken {
+				err = errors.New("it says that another has the duty")
+			}
+			return err
+		},
+		"Keep": func(ctx context.Context, db *Server) error {
+			return db.Keep(ctx, node.Node{Holder: "here", SeenAt: noon})
+		},
+		"Apply that adds": func(ctx context.Context, db *Server) error {
+			_, again, err := tasksIn(db).Add(ctx, task.By{Owner: "ada", Key: "k"}, "added", nil)
+			return anew(again, err)
+		},
+		"Apply that adds without a key": func(ctx context.Context, db *Server) error {
+			_, again, err := tasksIn(db).Add(ctx, task.By{Owner: "ada"}, "added", nil)
+			return anew(again, err)
+		},
+		"Apply that changes": func(ctx context.Context, db *Server) error {
+			_, already, err := tasksIn(db).Complete(ctx, task.By{Owner: "ada"}, 1, 1)
+			return anew(already, err)
+		},
+		"Apply that deletes": func(ctx context.Context, db *Server) error {
+			_, again, err := tasksIn(db).Delete(ctx, task.By{Owner: "ada"}, 1, 1)
+			return anew(again, err)
+		},
+		"Apply that undoes": func(ctx context.Context, db *Server) error {
+			_, err := tasksIn(db).Undo(ctx, task.By{Owner: "ada"})
+			return err
+		},
+	}
+}
+
+// anew wants a change to be told as one that was made by this call.
+func anew(again bool, err error) error {
+	if err == nil && again {
+		err = errors.New("it says that it was made before")
+	}
+	return err
+}
+
+func tasksIn(db *Server) *task.Service {
+	return task.New(db, func() time.Time { return time.UnixMilli(1_000_000) })
+}
+
+// prepare makes what everyWrite works on.
+func prepare(t *testing.T, db *Server) {
+	t.Helper()
+	begin(t, db.DB, 1, []byte("tree"))
+	leased := beginning(journal.Session{ID: "leased", Owner: "ada", UpdatedAt: time.UnixMilli(2_000_000)})
+	leased.Run.ID, leased.Run.LeaseHolder, leased.Run.LeaseUntil = "leased", "there", time.UnixMilli(3_000_000)
+	asks := beginning(journal.Session{ID: "asks", Owner: "ada", UpdatedAt: time.UnixMilli(2_000_000)})
+	bob := user.Token{ID: "b", User: "bob", Kind: user.SignIn, Scope: user.Read, CreatedAt: time.UnixMilli(1), ExpiresAt: time.UnixMilli(9_000_000)}
+	if err := errors.Join(db.Begin(t.Context(), leased), db.Begin(t.Context(), asks),
+		db.Append(t.Context(), "ada", asks.Run.ID, []journal.Record{{}}, &journal.End{Status: journal.NeedsUser, Pending: []journal.Pending{{ID: "p"}}}),
+		db.AddUser(t.Context(), user.User{Name: "bob", Scope: user.Read}, bob, user.HashOf("bob's"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := tasksIn(db).Add(t.Context(), task.By{Owner: "ada"}, "to do", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is all rows of a database, as text, but for the numbers that a sequence gives: those are not given twice.
+func state(t *testing.T, db *Server) (all map[string]string) {
+	t.Helper()
+	all = map[string]string{}
+	for name, query := range map[string]string{
+		"session": `SELECT id, owner, title, updated_at`, "run": `SELECT id, session, status, ended_at, lease_holder, lease_until, reason`,
+		"pending": `SELECT session, id, run`, "claim": `SELECT key, run`, "tombstone": `SELECT id, reason, runs`, "blob": `SELECT hash, runs`,
+		"person": `SELECT name, revoked_at`, "token": `SELECT id, person, revoked_at`, "duty": `SELECT name, due_at`, "node": `SELECT holder, seen_at`,
+		"task": `SELECT owner, title, status, version, gone`, "task_change": `SELECT owner, key, action, undoes, at`,
+		"record": `SELECT (SELECT id FROM run WHERE no = key >> 24) AS run, key & 16777215, kind`,
+	} {
+		all[name] = one[string](t, db.DB, `SELECT coalesce(json_agg(r ORDER BY r::text)::text, '') FROM (`+query+` FROM `+name+`) AS r`)
+	}
+	return all
+}
+
+func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
+	database := pgtest.New(t)
+	for name, write := range everyWrite() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := serverAt(t, newSchema(t, database))
+			prepare(t, want)
+			if err := write(t.Context(), want); err != nil {
+				t.Fatal(err)
+			}
+			for where, what := range map[string]cut{"before it arrives": beforeIt, "before it is answered": afterIt, "before the answer arrives": afterTheAnswer} {
+				dsn := newSchema(t, database)
+				direct := serverAt(t, dsn)
+				prepare(t, direct)
+				var done atomic.Bool
+				_, through := before(t, dsn, func(message []byte) cut {
+					if isCommit(message) && done.CompareAndSwap(false, true) {
+						return what
+					}
+					return nothing
+				})
+				if err := write(t.Context(), serverAt(t, through)); err != nil {
+					t.Errorf("%s: %v", where, err)
+				}
+				if !done.Load() {
+					t.Errorf("%s: nothing was cut", where)
+				}
+				if diff := cmp.Diff(state(t, want), state(t, direct)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", where, diff)
+				}
+				sound(t, direct.DB)
+			}
+		})
+	}
+}
+
+func TestWriteOfWhichTheConnectionIsLostAgainFailsAndLeavesNothing(t *testing.T) {
+	for name, lost := range map[string]func([]byte) bool{
+		"at commit":          isCommit,
+		"before the records": func(message []byte) bool { return message[0] == 'B' && strings.Contains(string(message), "unlucky") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := pgtest.New(t)
+			direct := serverAt(t, dsn)
+			begin(t, direct.DB, 1)
+			was := state(t, direct)
+			var broken atomic.Bool
+			var times atomic.Int32
+			_, through := before(t, dsn, func(message []byte) cut {
+				if broken.Load() && lost(message) {
+					times.Add(1)
+					return beforeIt
+				}
+				return nothing
+			})
+			db := serverAt(t, through)
+			broken.Store(true)
+			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1, Kind: "unlucky"}}, nil)
+			if err == nil || !strings.Contains(err.Error(), db.server.name) || !strings.Contains(err.Error(), "try again") {
+				t.Errorf("error is %v, want one that tells of the lost connection", err)
+			}
+			if n := times.Load(); n != 2 {
+				t.Errorf("it was tried %d times, want 2", n)
+			}
+			broken.Store(false)
+			if diff := cmp.Diff(was, state(t, direct)); diff != "" {
+				t.Errorf("a write that failed has left (-want +got):\n%s", diff)
+			}
+			if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil); err != nil {
+				t.Errorf("with connections again: %v", err)
+			}
+		})
+	}
+}
+
+func TestCommitOfWhichNothingIsKnownSaysSo(t *testing.T) {
+	dsn := pgtest.New(t)
+	direct := serverAt(t, dsn)
+	begin(t, direct.DB, 1)
+	p, through := before(t, dsn, func(message []byte) cut {
+		if isCommit(message) {
+			return afterItForGood
+		}
+		return nothing
+	})
+	db := serverAt(t, through)
+	db.server.patience = 200 * time.Millisecond
+	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
+	if err == nil || !errors.Is(err, journal.ErrUnsure) || !strings.Contains(err.Error(), db.server.name) {
+		t.Errorf("error is %v, want one that says that it is not known", err)
+	}
+	p.letIn()
+	if run, err := db.Run(t.Context(), "ada", "run"); err != nil || run.Records > 2 {
+		t.Errorf("the run is %+v, error %v", run, err)
+	}
+}
+
+func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
+	dsn := pgtest.New(t)
+	begin(t, serverAt(t, dsn).DB, 1)
+	var times atomic.Int32
+	_, through := before(t, dsn, func(message []byte) cut {
+		if message[0] == 'B' && strings.Contains(string(message), "lost run") && times.Add(1) != 2 {
+			return beforeIt
+		}
+		return nothing
+	})
+	db := serverAt(t, through)
+	if _, err := db.Run(t.Context(), "ada", "lost run"); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("error is %v, want ErrNotFound after another try", err)
+	}
+	times.Store(2)
+	if _, err := db.Run(t.Context(), "ada", "lost run"); err == nil || !strings.Contains(err.Error(), "try again") {
+		t.Errorf("error is %v, want one that tells of the lost connection", err)
+	}
+	if n := times.Load(); n != 4 {
+		t.Errorf("the read that failed was tried %d times, want 2", n-2)
+	}
+}
+
+// A commit that is still under way when it is asked about is waited for.
+func TestCommitUnderWayIsWaitedFor(t *testing.T) {
+	dsn := pgtest.New(t)
+	db := serverAt(t, dsn)
+	begin(t, db.DB, 1)
+	other, err := connect(t, dsn).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	under := &tx{ctx: t.Context(), proof: proof{query: `SELECT FROM session WHERE title = 'late'`}}
+	if err := other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).Scan(&under.proof.xid); err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan error)
+	go func() { settled <- db.server.settle(under, errCut) }()
+	select {
+	case err := <-settled:
+		t.Fatalf("it was not waited for: %v", err)
+	case <-time.After(3 * settlePause):
+	}
+	if err := other.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-settled; err != nil {
+		t.Errorf("error is %v after the commit", err)
+	}
+}
+
+// A server that crashed gives the numbers of transactions that it lost to others.
+func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
+	db := serverAt(t, pgtest.New(t))
+	begin(t, db.DB, 1)
+	xid := one[string](t, db.DB, `SELECT xmin::text FROM session`)
+	lost := &tx{ctx: t.Context(), proof: proof{xid: xid, query: `SELECT FROM record WHERE key = -1`}}
+	var f *failure
+	if err := db.server.settle(lost, errCut); !errors.As(err, &f) || !f.unsure {
+		t.Errorf("error is %v, want one that says that it is not known", err)
+	}
+	lost.proof.xid = "4000000000"
+	if err := db.server.settle(lost, errCut); !isLost(err) {
+		t.Errorf("error is %v, want one that says that the server does not know the transaction", err)
+	}
+}
+
+// After a crash the first to write to a run that several write to gets the number and the place of the write that was
+// lost.
+func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
+	db := serverAt(t, pgtest.New(t))
+	begin(t, db.DB, 1)
+	for kind, written := range map[string]bool{"ours": false, "theirs": true} {
+		run, err := db.Run(t.Context(), "ada", "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.server.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := db.server.tx(t.Context(), conn)
+		lost.run("BEGIN")
+		lost.append("ada", "run", []journal.Record{{Seq: run.Records, Kind: kind}})
+		if err := lost.send(); err != nil {
+			t.Fatal(err)
+		}
+		lost.run("ROLLBACK")
+		if err := lost.send(); err != nil {
+			t.Fatal(err)
+		}
+		conn.Release()
+		if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)
+		lost.proof.args[1] = lost.proof.xid
+		var f *failure
+		err = db.server.settle(lost, errCut)
+		if unsure := errors.As(err, &f) && f.unsure; written != (err == nil) || !written && !unsure {
+			t.Errorf("of %s: %v", kind, err)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/store/pgtest"
+)
+
+func TestDamagedTableIsCorruptAndNamed(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"overwritten": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("garbage "), 1024), 0o600) },
+		"missing":     os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := pgtest.Start(t, pgtest.Options{})
+			db := serverAt(t, server.New(t))
+			begin(t, db.DB, 3)
+			file := one[string](t, db.DB, `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('record')`)
+			server.Stop(t)
+			if err := damage(filepath.FromSlash(file)); err != nil {
+				t.Fatal(err)
+			}
+			server.Restart(t)
+			_, err := db.Records(t.Context(), "ada", "run", 0)
+			if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), db.server.name) {
+				t.Errorf("error is %v, want ErrCorrupt with the database", err)
+			}
+		})
+	}
+}
+
+// fail has a table refuse rows with an error of a code, at once or when they are committed, until the function it
+// returns is called.
+func fail(t *testing.T, db *Server, table, code string, atCommit bool) (mend func()) {
+	t.Helper()
+	execute(t, db.DB, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '`+code+`'; END $$`)
+	deferred := "INITIALLY IMMEDIATE"
+	if atCommit {
+		deferred = "INITIALLY DEFERRED"
+	}
+	execute(t, db.DB, `CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON `+table+` DEFERRABLE `+deferred+` FOR EACH ROW EXECUTE FUNCTION fail()`)
+	return func() { execute(t, db.DB, `DROP FUNCTION fail CASCADE`) }
+}
+
+func TestFullDiskOfAServerIsFullAndNothingIsHalfWritten(t *testing.T) {
+	for name, atCommit := range map[string]bool{"while it is written": false, "while it is committed": true} {
+		t.Run(name, func(t *testing.T) {
+			db := serverAt(t, pgtest.New(t))
+			begin(t, db.DB, 1)
+			mend := fail(t, db, "record", diskFull, atCommit)
+			end := &journal.End{Status: journal.Done, At: time.UnixMilli(9)}
+			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end)
+			if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.server.name) {
+				t.Errorf("error is %v, want ErrFull with the database", err)
+			}
+			run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
+			b := journal.Beginning{Run: run, Blobs: [][]byte{[]byte("lost")}, Records: []journal.Record{{}}}
+			if err := db.Begin(t.Context(), b); !errors.Is(err, journal.ErrFull) {
+				t.Errorf("Begin: %v, want ErrFull", err)
+			}
+			if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
+				t.Errorf("Run: %v, want ErrNotFound", err)
+			}
+			if got, err := db.Run(t.Context(), "ada", "run"); err != nil || got.Records != 1 || got.Status != journal.Running {
+				t.Errorf("the run is %+v, error %v, want one that runs and has a record", got, err)
+			}
+			mend()
+			if err := errors.Join(db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end), db.Begin(t.Context(), b)); err != nil {
+				t.Errorf("with space again: %v", err)
+			}
+			sound(t, db.DB)
+		})
+	}
+}
+
+func TestDatabaseThatOnlyReadsIsReadAndNotWritten(t *testing.T) {
+	dsn := pgtest.New(t)
+	begin(t, serverAt(t, dsn).DB, 1)
+	db := serverAt(t, dsn+"&default_transaction_read_only=on")
+	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(recs) != 1 {
+		t.Errorf("%d records, error %v, want 1", len(recs), err)
+	}
+	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
+	if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), db.server.name) {
+		t.Errorf("error is %v, want ErrReadOnly with the database", err)
+	}
+	if _, err := OpenServer(t.Context(), pgtest.New(t)+"&default_transaction_read_only=on"); !errors.Is(err, journal.ErrReadOnly) {
+		t.Errorf("opening a new one: %v, want ErrReadOnly", err)
+	}
+}
+
+// The rules of the journal refuse such text before. This is what is said if some get past them.
+func TestTextThatTheServerRefusesIsInvalid(t *testing.T) {
+	db := serverAt(t, pgtest.New(t))
+	for _, text := range []string{"a\x00b", "cut \xe2\x82"} {
+		err := db.write(t.Context(), func(t *tx) error {
+			t.run(`SELECT unnest($1::text[])`, []string{text})
+			return nil
+		})
+		if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("error is %v, want ErrInvalid", err)
+		}
+	}
+}
+
+// lockRun holds the lock of a row of a table, as another process would, until the test ends or unlock is called.
+func lockRow(t *testing.T, dsn, query string) (conn *pgx.Conn, unlock func()) {
+	t.Helper()
+	conn = connect(t, dsn)
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), query+` FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	return conn, func() {
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const theRun = `SELECT FROM run WHERE id = 'run'`
+
+func TestWriteFailsAsLockedAfterTheLockTimeout(t *testing.T) {
+	const timeout = 200 * time.Millisecond
+	dsn := pgtest.New(t)
+	db := serverAt(t, dsn, WithLockTimeout(timeout))
+	begin(t, db.DB, 1)
+	_, unlock := lockRow(t, dsn, theRun)
+	recs := []journal.Record{{Seq: 1}}
+	start := time.Now()
+	err := db.Append(t.Context(), "ada", "run", recs, nil)
+	if waited := time.Since(start); waited < timeout {
+		t.Errorf("waited %v, want %v", waited, timeout)
+	}
+	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.server.name) {
+		t.Errorf("error is %v, want ErrLocked with the database", err)
+	}
+	if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
+		t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
+	}
+	unlock()
+	if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
+		t.Errorf("Append after the lock: %v", err)
+	}
+}
+
+func TestWaitingForALockOfAServerEndsWithTheContext(t *testing.T) {
+	dsn := pgtest.New(t)
+	db := serverAt(t, dsn, WithLockTimeout(time.Hour))
+	begin(t, db.DB, 1)
+	conn, _ := lockRow(t, dsn, theRun)
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := make(chan error)
+	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
+	awaitWaiter(t, conn)
+	cancel()
+	if err := <-errs; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+}
+
+func TestWriteGoesOnAsSoonAsALockIsGone(t *testing.T) {
+	dsn := pgtest.New(t)
+	db := serverAt(t, dsn, WithLockTimeout(time.Hour))
+	begin(t, db.DB, 1)
+	conn, unlock := lockRow(t, dsn, theRun)
+	errs := make(chan error)
+	go func() { errs <- db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
+	awaitWaiter(t, conn)
+	unlock()
+	if err := <-errs; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
+	dsn := pgtest.New(t)
+	db := serverAt(t, dsn+"&pool_max_conns=1")
+	conn, err := db.server.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := make(chan error)
+	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
+	cancel()
+	if err := <-errs; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+}
+
+func TestStatementThatTakesTooLongIsEndedAndSaysSo(t *testing.T) {
+	db := serverAt(t, pgtest.New(t)+"&statement_timeout=50ms")
+	begin(t, db.DB, 1)
+	_, err := read(t.Context(), db.DB, value[string], `SELECT pg_sleep(60)::text`)
+	if serverCode(err) != queryCanceled || !strings.Contains(err.Error(), "overloaded") {
+		t.Errorf("error is %v, want one that tells of the time", err)
+	}
+}
+
+// A process that is stopped in the middle of a transaction must not keep others from the run for longer than they wait.
+func TestWriterThatStandsStillInATransactionIsLetGo(t *testing.T) {
+	dsn := pgtest.New(t)
+	still, other := serverAt(t, dsn, WithLockTimeout(500*time.Millisecond)), serverAt(t, dsn, WithLockTimeout(time.Minute))
+	begin(t, other.DB, 1)
+	first := true
+	err := still.write(t.Context(), func(tx *tx) error {
+		tx.append("ada", "run", []journal.Record{{Seq: 1, Kind: "still"}})
+		if err := tx.send(); err != nil || !first {
+			return err
+		}
+		first = false
+		return other.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1, Kind: "other"}}, nil)
+	})
+	if !errors.Is(err, errNotAppended) {
+		t.Errorf("the one that stood still gets %v, want to be told that the other was faster", err)
+	}
+	if recs, err := other.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 || recs[0].Kind != "other" {
+		t.Errorf("the records are %+v, error %v, want the other's", recs, err)
+	}
+}
+
+func TestPanicInATransactionLeavesNothing(t *testing.T) {
+	db := serverAt(t, pgtest.New(t))
+	begin(t, db.DB, 1)
+	func() {
+		defer func() { _ = recover() }()
+		_ = db.write(t.Context(), func(tx *tx) error {
+			tx.append("ada", "run", []journal.Record{{Seq: 1}})
+			if err := tx.send(); err != nil {
+				t.Error(err)
+			}
+			panic("stop")
+		})
+	}()
+	if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil); err != nil {
+		t.Errorf("Append after a panic: %v", err)
+	}
+}
+
+// Writes of every kind on few sessions, each in its order of locks: none may wait for itself, and what is kept twice
+// must agree.
+func TestWritesThatMeetWaitForEachOtherAndNotForThemselves(t *testing.T) {
+	const writers, rounds = 12, 25
+	dsn := pgtest.New(t)
+	db, other := serverAt(t, dsn), serverAt(t, dsn)
+	now := time.UnixMilli(1_000_000)
+	blobs := [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d")}
+	var all sync.WaitGroup
+	for writer := range writers {
+		all.Go(func() {
+			for round := range rounds {
+				m := meeting{t: t, db: []*Server{db, other}[round%2], now: now, writer: writer, round: round, blobs: blobs}
+				if err := m.whole(); err != nil && !expected(err) {
+					t.Errorf("writer %d, round %d: %v", writer, round, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	sound(t, db.DB)
+	if n := one[int64](t, db.DB, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`); n > 0 {
+		t.Errorf("%d times writes waited for each other in a circle", n)
+	}
+}
+
+// expected says that a write was refused as writes that meet are.
+func expected(err error) bool {
+	for _, kind := range []error{journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists, journal.ErrClaimed, journal.ErrConsumed} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// mostDeadlocks is how often a write is begun anew that the server broke off because writes waited for each other.
+const mostDeadlocks = 5
+
+// settlePause is the time between two questions whether a transaction was committed.
+const settlePause = 50 * time.Millisecond
+
+// writing implements dialect.
+func (s *server) writing(ctx context.Context, do func(*tx) error) error {
+	var lost, deadlocks int
+	for {
+		err := s.attempt(ctx, do)
+		switch {
+		case ctx.Err() != nil:
+		case isDeadlock(err) && deadlocks < mostDeadlocks:
+			deadlocks++
+			continue
+		case isLost(err) && lost == 0:
+			lost++
+			s.pool.Reset()
+			continue
+		}
+		return s.explain(ctx, err)
+	}
+}
+
+// reading implements dialect.
+func (s *server) reading(ctx context.Context, do func(*tx) error) error {
+	err := s.lend(ctx, do)
+	if isLost(err) && ctx.Err() == nil {
+		s.pool.Reset()
+		err = s.lend(ctx, do)
+	}
+	return s.explain(ctx, err)
+}
+
+func (s *server) lend(ctx context.Context, do func(*tx) error) error {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	t := s.tx(ctx, conn)
+	if err := do(t); err != nil {
+		return err
+	}
+	return t.send()
+}
+
+func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, &failure{err: err}
+	}
+	return conn, nil
+}
+
+// tx is a connection of whoever has it.
+func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
+	deliver := func(t *tx, all []statement) error {
+		ctx, cancel := t.bounded()
+		defer cancel()
+		batch := &pgx.Batch{}
+		for _, one := range all {
+			queued := batch.Queue(one.text, one.args...)
+			if one.take != nil {
+				queued.Query(func(rows pgx.Rows) error { return one.take(rows) })
+			}
+		}
+		if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+			return &failure{err: err, lost: conn.Conn().IsClosed()}
+		}
+		return nil
+	}
+	return &tx{ctx: ctx, patience: s.patience, deliver: deliver}
+}
+
+// attempt calls do in a transaction, which begins with what it sends first.
+func (s *server) attempt(ctx context.Context, do func(*tx) error) error {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which closes it if a transaction is open in it
+	t := s.tx(ctx, conn)
+	t.run("BEGIN ISOLATION LEVEL READ COMMITTED")
+	if err = do(t); err == nil {
+		err = t.send()
+	}
+	outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience) // a transaction has to be brought to its end
+	defer cancel()
+	if err != nil {
+		if !conn.Conn().IsClosed() {
+			_, _ = conn.Exec(outlasting, "ROLLBACK") // if it can't be told so, the server finds the connection closed
+		}
+		return err
+	}
+	tag, err := conn.Exec(outlasting, "COMMIT")
+	if err == nil && tag.String() != "COMMIT" {
+		err = fmt.Errorf("the server answers COMMIT with %s", tag)
+	}
+	if err != nil {
+		conn.Release() // for who asks now needs one
+		return s.settle(t, err)
+	}
+	return nil
+}
+
+// settle finds out whether a transaction was committed, after an error of its commit.
+func (s *server) settle(t *tx, cause error) error {
+	if isRefusal(cause) {
+		return &failure{err: cause}
+	}
+	if t.proof.query == "" {
+		return &failure{err: cause, lost: true, unsure: true}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), s.patience)
+	defer cancel()
+	s.pool.Reset()
+	for {
+		state, err := s.stateOf(ctx, t)
+		switch {
+		case err != nil || state == inProgress:
+		case state == committed:
+			return nil
+		case state == aborted:
+			return &failure{err: cause, lost: true}
+		default:
+			return &failure{err: cause, unsure: true}
+		}
+		select {
+		case <-ctx.Done():
+			return &failure{err: cause, unsure: true}
+		case <-time.After(settlePause):
+		}
+	}
+}
+
+// How a transaction stands, as the server names it.
+const (
+	inProgress = "in progress"
+	committed  = "committed"
+	aborted    = "aborted"
+)
+
+// stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number
+// of one that it lost to another. So a number counts as committed only where there is what the transaction wrote.
+func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
+	err = s.lend(ctx, func(t *tx) error {
+		found, err := rows(t, value[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
+		if isFuture(err) {
+			state = aborted
+			return nil
+		}
+		if state, err = only(found, err, nil); err != nil || state != committed {
+			return err
+		}
+		there, err := rows(t, value[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
+		if err == nil && !there[0] {
+			state = ""
+		}
+		return err
+	})
+	return state, err
+}

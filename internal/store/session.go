@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sibyl/internal/journal"
+)
+
+var _ journal.Store = (*DB)(nil)
+
+const selectSession = `
+	SELECT id, owner, assistant, title, place, created_at, updated_at, (SELECT count(*) FROM run WHERE run.session = session.id)
+	FROM session `
+
+func scanSession(r row, s *journal.Session) error {
+	return r.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &s.Place, millis{&s.CreatedAt}, millis{&s.UpdatedAt}, &s.Runs)
+}
+
+// errNoSession says that a session is not there, before it is known why.
+var errNoSession = errors.New("no session")
+
+// Session implements journal.Store.
+func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
+	found, err := read(ctx, db, scanSession, selectSession+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	s, err := only(found, err, errNoSession)
+	return s, db.ofSession(ctx, owner, id, err)
+}
+
+// ofSession says in place of errNoSession what became of the session: it left a tombstone, or it never was there.
+func (db *DB) ofSession(ctx context.Context, owner journal.Owner, id string, err error) error {
+	if !errors.Is(err, errNoSession) {
+		return err
+	}
+	left, err := db.Tombstone(ctx, owner, id)
+	switch {
+	case errors.Is(err, journal.ErrNotFound):
+		return notFound("session", id)
+	case err != nil:
+		return err
+	}
+	return &journal.RemovedError{Tombstone: left}
+}
+
+// Sessions implements journal.Store.
+func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
+	q.where("assistant = ", f.Assistant)
+	q.where("place = ", f.Place)
+	if f.Title != "" {
+		q.conditions += ` AND strpos(lower(title), lower(CAST(` + q.arg(f.Title) + ` AS text) COLLATE "C")) > 0`
+	}
+	return list(ctx, db, scanSession, selectSession, q)
+}
+
+// listing is a query for the entries of an owner, the latest first by one column and then by id.
+type listing struct {
+	owner      journal.Owner
+	by         string
+	conditions string
+	args       []any // after the owner
+	after      journal.Cursor
+	limit      int
+}
+
+func (q *listing) arg(value any) string {
+	q.args = append(q.args, value)
+	return fmt.Sprintf("$%d", 1+len(q.args))
+}
+
+// where demands a value of a column, unless the value is empty.
+func (q *listing) where(column, value string) {
+	if value != "" {
+		q.conditions += " AND " + column + q.arg(value)
+	}
+}
+
+func list[T any](ctx context.Context, db *DB, scan func(row, *T) error, from string, q listing) ([]T, error) {
+	if !q.after.IsZero() {
+		q.conditions += " AND (" + q.by + ", id) < (" + q.arg(q.after.At.UnixMilli()) + ", " + q.arg(q.after.ID) + ")"
+	}
+	limit := q.arg(int64(journal.Limit(q.limit)))
+	query := from + "WHERE owner = $1" + q.conditions + " ORDER BY " + q.by + " DESC, id DESC LIMIT " + limit
+	return read(ctx, db, scan, query, append([]any{string(q.owner)}, q.args...)...)
+}
+
+// RenameSession implements journal.Store.
+func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
+	if err := journal.CheckTitle(title); err != nil {
+		return err
+	}
+	err := db.write(ctx, func(t *tx) error {
+		t.want(errNoSession, `UPDATE session SET title = $3 WHERE id = $1 AND owner = $2 RETURNING id`, id, string(owner), title)
+		return nil
+	})
+	return db.ofSession(ctx, owner, id, err)
+}
