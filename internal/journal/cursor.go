@@ -32,9 +32,6 @@ func (c Cursor) Compare(other Cursor) int {
 	return cmp.Or(c.At.Compare(other.At), cmp.Compare(c.ID, other.ID))
 }
 
-// Follows says whether the entry at c belongs to a list that goes on after another.
-func (c Cursor) Follows(after Cursor) bool { return after.IsZero() || c.Compare(after) < 0 }
-
 // String returns a form of c for an address or a document, which ParseCursor reads: "" for the zero Cursor. Nothing in it is
 // for others to read.
 func (c Cursor) String() string {

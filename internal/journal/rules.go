@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 )
@@ -230,53 +229,6 @@ const MaxTries = 3
 // and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
-// Stranded says whether r is Running, nobody drives it at that time, it does not rest, and it is not set aside. It looks at the Status, lease
-// and Tries of r.
-func (r Run) Stranded(at When) bool {
-	return r.Status == Running && !r.SetAside() && !r.Driven(at) && !r.Rests(at)
-}
-
-// Stands says how r, which is Running, stands at that time. It looks at the lease and Tries of r.
-func (r Run) Stands(at When) Stand {
-	switch {
-	case r.Driven(at):
-		return IsDriven
-	case r.SetAside():
-		return IsSetAside
-	case r.Rests(at):
-		return IsResting
-	}
-	return IsStranded
-}
-
-// Counted counts the runs among these that are Running, as Store.Census does.
-func Counted(all iter.Seq[Run], at When) []Count {
-	counts := map[Count]*Count{}
-	for r := range all {
-		if r.Status != Running {
-			continue
-		}
-		of := Count{Assistant: r.Assistant, Stand: r.Stands(at)}
-		c := counts[of]
-		if c == nil {
-			c = &Count{Assistant: of.Assistant, Stand: of.Stand, Oldest: r.StartedAt}
-			counts[of] = c
-		}
-		c.Runs++
-		if r.StartedAt.Before(c.Oldest) {
-			c.Oldest = r.StartedAt
-		}
-	}
-	list := make([]Count, 0, len(counts))
-	for _, c := range counts {
-		list = append(list, *c)
-	}
-	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(a.Assistant, b.Assistant), cmp.Compare(a.Stand, b.Stand))
-	})
-	return list
-}
-
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
 func (r Run) Rests(at When) bool {
 	return r.Status == Running && r.LeaseHolder == "" && within(r.LeaseUntil, at.Now, at.Rests)
@@ -292,29 +244,6 @@ func within(until, now, latest time.Time) bool {
 	return until.After(Millis(now)) && (latest.IsZero() || !until.After(latest))
 }
 
-// Taken is r after holder took its lease until until, as AllowAcquire allowed. It changes the lease and Tries.
-func (r Run) Taken(holder string, until time.Time) Run {
-	if r.LeaseHolder != holder {
-		r.Tries++
-	}
-	r.LeaseHolder, r.LeaseUntil = holder, Millis(until)
-	return r
-}
-
-// Turns puts stranded runs into the order in which they are to be taken up. An owner comes later by each run that is driven
-// already, and by each stranded one before it, so that owners take turns; driven counts the first.
-func Turns(stranded []Run, driven map[Owner]int) {
-	slices.SortFunc(stranded, byStart)
-	rank, before := make(map[string]int, len(stranded)), make(map[Owner]int)
-	for _, r := range stranded {
-		before[r.Owner]++
-		rank[r.ID] = driven[r.Owner] + before[r.Owner]
-	}
-	slices.SortStableFunc(stranded, func(a, b Run) int { return cmp.Compare(rank[a.ID], rank[b.ID]) })
-}
-
-func byStart(a, b Run) int { return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) }
-
 // AllowDelete says whether r may be deleted at now: nil, or ErrLeased while somebody drives it. It looks at the ID,
 // Status and lease of r.
 func (r Run) AllowDelete(now time.Time) error {
@@ -322,12 +251,6 @@ func (r Run) AllowDelete(now time.Time) error {
 		return r.leased()
 	}
 	return nil
-}
-
-// UsedSince says whether r keeps its session from being unused since before: it is Running, and somebody drives it at now
-// or its last record, made at last, is not older. It looks at the Status and lease of r.
-func (r Run) UsedSince(before, now, last time.Time) bool {
-	return r.driven(now) || r.Status == Running && !last.Before(Millis(before))
 }
 
 func (r Run) driven(now time.Time) bool { return r.Driven(When{Now: now}) }

@@ -152,7 +152,7 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 			}
 			rests = append(rests, time.Until(row.LeaseUntil).Round(time.Second))
 			pass(time.Until(row.LeaseUntil))
-			if !row.Stranded(journal.When{Now: time.Now()}) {
+			if !waits(row) {
 				t.Fatal("nobody takes it up after its rest")
 			}
 			again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
@@ -240,11 +240,11 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 			}
 			for range 2 { // it breaks again
 				row := statusOf(t, store, live.ID)
-				if got := !row.Stranded(journal.When{Now: time.Now()}); got != rests {
+				if got := !waits(row); got != rests {
 					t.Errorf("%v: rests: %v", cause, got)
 				}
 				pass(time.Minute)
-				if row = statusOf(t, store, live.ID); !row.Stranded(journal.When{Now: time.Now()}) {
+				if row = statusOf(t, store, live.ID); !waits(row) {
 					t.Errorf("%v: after a minute it is left out", cause)
 				}
 				again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})

@@ -59,7 +59,7 @@ func (t *tx) lockRuns(sessions []any) {
 	t.run(`SELECT no FROM run WHERE session IN (`+places(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
 }
 
-// The runs that keep a session from being unused are those of journal.Run.UsedSince.
+// A run keeps its session from being unused that is running, and is driven or has a record that is not older.
 const isUnused = `
 	owner = $1 AND updated_at < $2 AND ($4 = '' OR assistant = $4)
 	AND NOT EXISTS (

@@ -58,7 +58,7 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries), int64(journal.Limit(limit)))
 }
 
-// Census implements journal.Store. The order of the cases is that of journal.Run.Stands.
+// Census implements journal.Store.
 func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
 	scan := func(r row, c *journal.Count) error { return r.Scan(&c.Assistant, &c.Stand, &c.Runs, millis{&c.Oldest}) }
 	return read(ctx, db, scan, `

@@ -113,19 +113,14 @@ func (t *Task) clone() *Task {
 	if t == nil {
 		return nil
 	}
-	own := t.Clone()
+	own := *t
+	if own.Description != nil {
+		own.Description = new(*own.Description)
+	}
+	if own.CompletedAt != nil {
+		own.CompletedAt = new(*own.CompletedAt)
+	}
 	return &own
-}
-
-// Clone returns a task that shares nothing with t.
-func (t Task) Clone() Task {
-	if t.Description != nil {
-		t.Description = new(*t.Description)
-	}
-	if t.CompletedAt != nil {
-		t.CompletedAt = new(*t.CompletedAt)
-	}
-	return t
 }
 
 // alike says that two tasks are the same to people: their versions may differ.

@@ -77,11 +77,5 @@ func (t Token) Live(now time.Time) bool {
 	return t.RevokedAt.IsZero() && t.ExpiresAt.After(Millis(now))
 }
 
-// EndedBefore says that t expired or was revoked before a time.
-func (t Token) EndedBefore(before time.Time) bool {
-	before = Millis(before)
-	return t.ExpiresAt.Before(before) || !t.RevokedAt.IsZero() && t.RevokedAt.Before(before)
-}
-
 // Millis returns t as a Store keeps it: to the millisecond, rounded down, in UTC.
 func Millis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
