@@ -1,6 +1,6 @@
 #!/bin/sh
 # Passes all tests on a machine that has Go, Node 20.19 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg,
-# pocketsphinx and chromium are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are
+# pocketsphinx, PostgreSQL and chromium are installed by apt-get where they are missing. With a C compiler there, the packages that run things at the same time are
 # tested for data races as well. What go vet finds beyond what go test looks for is left to scripts/lint.sh.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 go mod tidy -diff
-sh scripts/audio.sh
+sh scripts/programs.sh
 
 # together runs commands at the same time, shows what each of them said once it has ended, and fails if one of them did.
 together() {

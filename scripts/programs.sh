@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the tests make real audio with, on Debian and what is made of it: flite speaks, ffmpeg makes every format, pocketsphinx writes down
-# what is said.
+# Installs the programs that the tests use, on Debian and what is made of it: flite speaks, ffmpeg makes every format of audio, pocketsphinx writes
+# down what is said; PostgreSQL's servers are started and ended by the tests.
 set -eu
 missing=
 for program in flite ffmpeg; do
@@ -8,6 +8,9 @@ for program in flite ffmpeg; do
 done
 if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then
 	missing="$missing pocketsphinx pocketsphinx-en-us"
+fi
+if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+	missing="$missing postgresql"
 fi
 if [ -z "$missing" ]; then
 	exit 0
