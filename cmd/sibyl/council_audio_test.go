@@ -248,7 +248,7 @@ func plainWAV(t *testing.T, content []byte) (rate, channels int, seconds float64
 func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pocketsphinx_continuous"); err != nil {
-		t.Fatal("the tests write down real audio with pocketsphinx, which is not on the PATH: sh scripts/audio.sh installs it")
+		t.Fatal("the tests write down real audio with pocketsphinx, which is not on the PATH: sh scripts/programs.sh installs it")
 	}
 	s, folder := newStory(t), t.TempDir()
 	d := newDictaphone(t, func(u uploaded, n int) (string, int) {

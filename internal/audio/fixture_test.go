@@ -77,7 +77,7 @@ func (f form) file(t testing.TB) string {
 func need(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/audio.sh installs it", program)
+		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/programs.sh installs it", program)
 	}
 }
 

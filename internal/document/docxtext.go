@@ -45,9 +45,10 @@ func (w *word) take(t xml.Token) error {
 			}
 		}
 	case xml.EndElement:
-		if w.skipped == 0 {
+		switch w.skipped {
+		case 0:
 			w.end(t.Name.Local)
-		} else if w.skipped == w.depth {
+		case w.depth:
 			w.skipped = 0
 		}
 		w.depth--

@@ -80,7 +80,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	}
 	err = f.openWriter(ctx)
 	if err != nil {
-		f.closeAll()
+		_ = f.closeAll() // what failed before it is told
 	}
 	if keptFromWriting(err) {
 		return f.openReadOnly(ctx, err)
@@ -89,7 +89,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		return nil, f.explain(err)
 	}
 	if f.info, err = os.Stat(f.path); err != nil {
-		f.closeAll()
+		_ = f.closeAll() // what failed before it is told
 		return nil, f.lost()
 	}
 	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
@@ -281,7 +281,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 		return err
 	})
 	if err != nil {
-		f.closeAll()
+		_ = f.closeAll() // what failed before it is told
 	}
 	return err
 }

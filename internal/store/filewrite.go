@@ -190,7 +190,7 @@ func (f *file) tx(ctx context.Context, l *link) *tx {
 }
 
 func (f *file) deliver(ctx context.Context, l *link, s statement) error {
-	prepared, err := f.prepare(ctx, l, s.text)
+	prepared, err := f.prepare(ctx, l, s.text) //nolint:sqlclosecheck // the connection keeps and closes it
 	if err != nil {
 		return err
 	}
@@ -198,12 +198,12 @@ func (f *file) deliver(ctx context.Context, l *link, s statement) error {
 		_, err := prepared.ExecContext(ctx, s.args...)
 		return err
 	}
-	found, err := prepared.QueryContext(ctx, s.args...)
+	found, err := prepared.QueryContext(ctx, s.args...) //nolint:rowserrcheck // take looks at it
 	if err != nil {
 		return err
 	}
 	err = s.take(found)
-	if closeErr := found.Close(); err == nil { // else it says the same again
+	if closeErr := found.Close(); err == nil { //nolint:sqlclosecheck // its error counts; else it says the same again
 		err = closeErr
 	}
 	return err

@@ -190,10 +190,10 @@ func (u *upload) add(h *held) (AudioEntry, error) {
 
 // restore gives an entry its audio back, if that is gone.
 func (u *upload) restore(h *held, e AudioEntry) error {
-	if e.File == "" || checkFile(e.File) != nil {
-		return nil
+	var err error
+	if e.File != "" && checkFile(e.File) == nil {
+		_, err = h.root.Lstat(h.in(audioFolder, e.File))
 	}
-	_, err := h.root.Lstat(h.in(audioFolder, e.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return h.rename(u.temp, e.File)
 	}

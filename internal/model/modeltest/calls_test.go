@@ -112,7 +112,7 @@ func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(
 		for kind, answer := range map[model.Kind][]Answer{model.Server: {{Break: Cut}}, model.Garbled: {{Break: Garbage}, {Raw: &Raw{Body: strings.Repeat(" ", 9<<20)}}}} {
 			for _, a := range answer {
 				m, _ := begin(t, build, Setup{}, a)
-				failed(t, call(t.Context(), m), nil, kind, "")
+				_ = failed(t, call(t.Context(), m), nil, kind, "")
 			}
 		}
 	})
@@ -124,7 +124,7 @@ func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(
 		go func() { done <- call(ctx, m) }()
 		await(t, s.hanging(), "the request to hang")
 		cancel()
-		failed(t, await(t, done, "the call to return"), nil, model.Cancelled, "")
+		_ = failed(t, await(t, done, "the call to return"), nil, model.Cancelled, "")
 		s.ended(t)
 	})
 }

@@ -139,7 +139,7 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 			return
 		}
 		resp, err := m.Chat(t.Context(), req, nil)
-		failed(t, err, m, model.Invalid, "")
+		_ = failed(t, err, m, model.Invalid, "")
 		if sent := s.server.Requests(); resp.Attempts != 0 || len(sent) != 0 {
 			t.Errorf("%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
 		}

@@ -241,7 +241,7 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 					}
 					return
 				}
-				failed(t, err, m, model.Timeout, "")
+				_ = failed(t, err, m, model.Timeout, "")
 				if took != c.ended || c.why != nil && !errors.Is(err, c.why) {
 					t.Errorf("%v after %v; want %v after %v", err, took, c.why, c.ended)
 				}

@@ -286,13 +286,13 @@ func cancelEndsTheRequest(t *testing.T, build Factory) {
 	await(t, s.hanging(), "the request to hang")
 	cancel()
 	got := await(t, done, "Chat to return")
-	failed(t, got.err, m, model.Cancelled, "")
+	_ = failed(t, got.err, m, model.Cancelled, "")
 	if !errors.Is(got.err, context.Canceled) || got.text != got.resp.Text {
 		t.Errorf("error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text)
 	}
 	s.ended(t)
 	again := chat(ctx, t, m, nil)
-	if failed(t, again.err, m, model.Cancelled, ""); again.n != 0 {
+	if _ = failed(t, again.err, m, model.Cancelled, ""); again.n != 0 {
 		t.Errorf("emitted %q for who had withdrawn before", again.text)
 	}
 }

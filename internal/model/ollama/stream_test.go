@@ -17,10 +17,6 @@ func chunk(text string) string {
 	return `{"model":"m","message":{"role":"assistant","content":"` + text + `"},"done":false}`
 }
 
-func calls(parts string) string {
-	return `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[` + parts + `]},"done":false}`
-}
-
 const done = `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`
 
 func TestThinkingOfACutAnswerIsKept(t *testing.T) {

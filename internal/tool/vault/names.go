@@ -106,7 +106,7 @@ func checkNewName(name string) error {
 	isControl := func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 	}
-	why := ""
+	var why string
 	switch {
 	case isHidden(name):
 		return tool.Errorf(tool.Denied, "choose another name", "the name %q starts with a dot, which hides it", name)
