@@ -302,7 +302,7 @@ func deadlineEndsTheRequest(t *testing.T, build Factory) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	got := chat(ctx, t, m, nil)
-	if failed(t, got.err, m, model.Timeout, ""); !errors.Is(got.err, context.DeadlineExceeded) {
+	if _ = failed(t, got.err, m, model.Timeout, ""); !errors.Is(got.err, context.DeadlineExceeded) {
 		t.Errorf("error %v does not wrap the context's", got.err)
 	}
 }
@@ -311,7 +311,7 @@ func emitErrorEndsTheRequest(t *testing.T, build Factory) {
 	m, s := begin(t, build, Setup{}, Answer{Chunks: []string{"first ", "second "}, Break: Hang})
 	full := errors.New("the receiver is full")
 	got := chat(t.Context(), t, m, full)
-	failed(t, got.err, m, model.Cancelled, "")
+	_ = failed(t, got.err, m, model.Cancelled, "")
 	if !errors.Is(got.err, full) || got.n != 1 {
 		t.Errorf("error %v after %d deltas; want the receiver's after 1", got.err, got.n)
 	}
