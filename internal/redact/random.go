@@ -13,6 +13,9 @@ const (
 	leastHex     = 16
 )
 
+// unspeakable is how many consonants in a row no word has that stands beside a number.
+const unspeakable = 5
+
 // isSecret says whether a value is one, beside a name of that kind: literal says that it is in quotes or of a file of
 // settings, and so no expression; endsLine that its line ends with it.
 func isSecret(text string, kind telling, literal, endsLine bool) bool {
@@ -48,8 +51,10 @@ func isRandom(text string, literal bool) bool {
 	}
 	most := ofDigits
 	switch {
-	case s.numbers == 0 && (!literal || s.signs > 0 || len(text) < leastLetters), s.numbers == 1 && s.runs < 4:
+	case s.numbers == 0 && (!literal || s.signs > 0 || len(text) < leastLetters):
 		return false
+	case s.numbers == 1 && s.runs < 4:
+		return literal && len(text) >= leastLetters && s.consonants >= unspeakable
 	case s.numbers == 0 || !literal:
 		most = ofOthers
 	case s.numbers == 1:
@@ -63,6 +68,7 @@ func isRandom(text string, literal bool) bool {
 type shape struct {
 	lower, upper, digits, signs int
 	runs, numbers               int  // of letters of one case or digits; of digits alone
+	consonants                  int  // the most in a row
 	hex                         bool // digits and letters of hexadecimal numbers alone
 	path                        bool // the signs are those of paths and joined words
 }
@@ -85,9 +91,13 @@ func (s shape) uuid(text string) bool {
 
 func shapeOf(text string) shape {
 	s := shape{hex: true, path: true}
-	before, capitals := byte(' '), 0
+	before, capitals, row := byte(' '), 0, 0
 	for i := range len(text) {
 		c := text[i]
+		if row++; !isLower(c|0x20) || strings.IndexByte("aeiouy", c|0x20) >= 0 {
+			row = 0
+		}
+		s.consonants = max(s.consonants, row)
 		switch {
 		case isDigit(c):
 			s.digits++
