@@ -52,10 +52,11 @@ func (a *App) Settled() (time.Time, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m = marks{} // what can't be read marks nothing
 	}
-	ran := min(now.Sub(m.Looked), mostBetween)
+	most := mostBetween
 	if !a.expiry.last.IsZero() {
-		ran = now.Sub(a.expiry.last) // by the monotonic clock
+		most = now.Sub(a.expiry.last) // by the monotonic clock
 	}
+	ran := min(now.Sub(m.Looked), most) // another process may have counted a part
 	m.look(now, max(ran, 0))
 	a.expiry.last = now
 	if raw, err = json.Marshal(m); err != nil {

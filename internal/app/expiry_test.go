@@ -45,6 +45,20 @@ func TestWhatIsTooOldGoesADayOfRunningTimeAfterItWasMarked(t *testing.T) {
 	})
 }
 
+func TestTimeOfProcessesThatRunTogetherCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &App{}
+		a.Config.DataDir = t.TempDir()
+		b := a.another()
+		for range 23 {
+			if settledAgo(t, a, 2*day) || settledAgo(t, b, 2*day) {
+				t.Error("it may go before a day has passed")
+			}
+			<-time.After(time.Hour)
+		}
+	})
+}
+
 func TestTimeBetweenProcessesCountsForAFewHoursAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &App{}
