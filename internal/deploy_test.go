@@ -47,15 +47,15 @@ func commandsIn(file, text string) (calls []string) {
 // help is what the program says of a command, and the commands below it.
 func help(t *testing.T, path []string) (text string, below []string) {
 	t.Helper()
-	args := append(slices.Clone(path), "--help")
+	args, above := append(slices.Clone(path), "--help"), "Available Commands:\n"
 	if len(path) == 0 {
-		args = []string{"help", "all"}
+		args, above = []string{"help", "all"}, "Examples:\n" // the groups stand below these
 	}
 	var out bytes.Buffer
 	if code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
 		t.Fatalf("sibyl %s: %s", strings.Join(args, " "), out.String())
 	}
-	_, list, _ := strings.Cut(out.String(), map[bool]string{true: "Examples:\n", false: "Available Commands:\n"}[len(path) == 0])
+	_, list, _ := strings.Cut(out.String(), above)
 	for _, line := range regexp.MustCompile(`(?m)^  ([a-z-]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
 		below = append(below, line[1])
 	}
