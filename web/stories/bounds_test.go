@@ -105,20 +105,26 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	}
 }
 
-// Of runs that are not shown nothing is kept, however many the event stream tells of.
+// Of runs that are not shown nothing is kept, however many the event stream tells of. What is kept of them would make
+// the heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
-	const runs, mostOfOne = 300, 800 // bytes
+	const rounds, runs, mostOfOne = 4, 300, 800 // bytes
 	h := open(t, "")
 	p := h.visit(1000)
 	p.turnsTo("#/operation")
 	p.sees("None of your runs is open.")
-	p.hears(runs) // the browser keeps what it compiles meanwhile
-	before := p.heap()
 	p.hears(runs)
-	now := p.heap()
-	t.Logf("the heap grew from %d to %d bytes", before, now)
-	if now-before > runs*mostOfOne {
-		t.Errorf("after %d runs the heap grew from %d to %d bytes", runs, before, now)
+	for before, round := p.heap(), 1; ; round++ {
+		p.hears(runs)
+		now := p.heap()
+		t.Logf("after %d runs more the heap went from %d to %d bytes", runs, before, now)
+		if now-before <= runs*mostOfOne {
+			return
+		}
+		if round == rounds {
+			t.Fatalf("in each of %d rounds the heap grew by more than %d bytes a run", rounds, mostOfOne)
+		}
+		before = now
 	}
 }
 
