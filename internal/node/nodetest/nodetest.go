@@ -63,6 +63,9 @@ func listed(t *testing.T, s Store) {
 	ok(t, s.Leave(t.Context(), "b"))
 	ok(t, s.Leave(t.Context(), "nobody"))
 	wants(t, s, noon, early, again)
+	driving.Runs = 0
+	keep(t, s, driving)
+	wants(t, s, noon, early, again, driving) // its leases ended
 }
 
 func forgotten(t *testing.T, s Store) {
