@@ -42,14 +42,8 @@ type Extractor struct {
 	work      int64 // bytes that were looked at, for tests
 }
 
-// Write takes the next chunk and gives the text that can be shown by now. Text without markup is passed through without a copy.
+// Write takes the next chunk and gives the text that can be shown by now.
 func (x *Extractor) Write(chunk string) string {
-	if len(x.held) == 0 && x.mute == 0 && !x.thinking && !hasMarks(chunk) && !x.endsInLabel(chunk) {
-		x.offset += int64(len(chunk))
-		x.shown += len(chunk)
-		x.md.plain(chunk)
-		return chunk
-	}
 	if len(x.held) == 0 {
 		return x.show(chunk, false)
 	}
@@ -73,30 +67,12 @@ func (x *Extractor) Close() (clean string, r Result) {
 	return clean, x.result
 }
 
-// hasMarks says whether text has a byte that may begin a signal, or changes what Markdown makes of it.
-func hasMarks(text string) bool {
-	for _, c := range [...]byte{'<', '`', '~', '&', '{'} {
-		if strings.IndexByte(text, c) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // scan goes through held text and what follows it, and keeps what can't be decided yet.
 func (x *Extractor) scan(text string, final bool) string {
 	var out strings.Builder
 	x.work += int64(len(text))
 	kept, i := 0, 0
 	for i < len(text) {
-		if x.mute == 0 && !x.thinking && !special[text[i]] && x.md.quiet() {
-			// Nothing but a bracket or a mark of Markdown matters inside a line.
-			from := i
-			for i++; i < len(text) && !special[text[i]]; i++ {
-			}
-			x.md.around.pass(text[from:i])
-			continue
-		}
 		if x.mute > 0 || !x.thinking && !x.mayBegin(text[i]) {
 			x.md.byte(text[i])
 			x.mute = max(0, x.mute-1)
@@ -149,9 +125,6 @@ func (x *Extractor) hold(text string, i int) {
 	}
 }
 
-// special marks the bytes inside a line that may begin a signal, or change what Markdown makes of the text.
-var special = [256]bool{'<': true, '&': true, '`': true, '~': true, '\n': true}
-
 // mayBegin says whether a signal, thinking or its end may begin with this byte, where it stands.
 func (x *Extractor) mayBegin(c byte) bool {
 	switch c {
@@ -163,21 +136,6 @@ func (x *Extractor) mayBegin(c byte) bool {
 		return !x.md.inLine && !x.md.inCode()
 	}
 	return false
-}
-
-// endsInLabel says whether the last line of a text without marks may be the label of a signal that follows.
-func (x *Extractor) endsInLabel(text string) bool {
-	text = strings.TrimRight(text, " \t\r\n")
-	at := strings.LastIndexByte(text, '\n')
-	if at < 0 && x.md.inLine {
-		return false
-	}
-	line := strings.TrimLeft(text[at+1:], " ")
-	if line == "" {
-		return false
-	}
-	_, v := readLabel(line)
-	return v != no
 }
 
 // window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was cut.
@@ -195,7 +153,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 		return dropThinking(w)
 	case w.text[0] != '<':
 		d, long := readReport(w, tired)
-		return x.looked(w, x.asQuoted(w, d), long)
+		return x.looked(w, x.asQuoted(d), long)
 	case !mayName(w.text):
 		return aMention
 	}
@@ -216,7 +174,15 @@ func (x *Extractor) decide(w window, at int64) decision {
 	if d, is := x.code(w); is {
 		return x.looked(w, d, true)
 	}
-	return x.looked(w, x.asQuoted(w, readMarkup(w)), true)
+	return x.looked(w, x.asQuoted(readMarkup(w)), true)
+}
+
+// asQuoted makes a mention of markup that stands in a quotation.
+func (x *Extractor) asQuoted(d decision) decision {
+	if d.what == isMarkup {
+		d.form = x.md.form()
+	}
+	return d
 }
 
 // looked counts a look at a window, if it was long.
