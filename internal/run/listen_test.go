@@ -222,7 +222,7 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 	})
 }
 
-func TestManyWatchersListenLookAndReadOnce(t *testing.T) {
+func TestManyWatchersListenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := announces(newStore(t))
@@ -236,11 +236,6 @@ func TestManyWatchersListenLookAndReadOnce(t *testing.T) {
 		group.Wait()
 		wait(t, live)
 		same(t, "times that somebody listened", len(store.beginnings()), 1)
-		store.mu.Lock()
-		defer store.mu.Unlock()
-		if store.reads > 14 {
-			t.Errorf("%d watchers read the journal %d times; there were 7 times to read, and a look each second", 50, store.reads)
-		}
 	})
 }
 
