@@ -98,8 +98,13 @@ func must[T any](v T, err error) func(*suite) T {
 // rows are all that is kept, by table.
 func (s *suite) rows() map[string][]Row {
 	s.Helper()
+	return rowsOf(s.T, s.db)
+}
+
+func rowsOf(t *testing.T, db *DB) map[string][]Row {
+	t.Helper()
 	all := map[string][]Row{}
-	s.ok(s.db.ReadAll(s.ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
+	err := db.ReadAll(t.Context(), func(rows func(Table) iter.Seq2[Row, error]) error {
 		for _, table := range Tables() {
 			for row, err := range rows(table) {
 				if err != nil {
@@ -109,7 +114,10 @@ func (s *suite) rows() map[string][]Row {
 			}
 		}
 		return nil
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return all
 }
 
