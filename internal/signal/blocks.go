@@ -11,6 +11,8 @@ type blocks struct {
 	item   int  // the column of the text of an item of a list that begins here; 0: none does
 	indent int  // columns before the text, from the last blockquote on
 	blank  bool // there is no text, and no item
+	row    bool // the text begins with a bar
+	rule   bool // it is the line below the head of a table
 	prefix bool // marks of blocks and blanks are all there is
 }
 
@@ -51,7 +53,10 @@ func (m *markdown) blocks() (l blocks) {
 		l.item = column - base
 	}
 	l.indent = column - base
-	l.prefix = len(bytes.TrimRight(head[i:], " \t\r")) == 0
+	text := string(bytes.TrimRight(head[i:], " \t\r"))
+	l.row = strings.HasPrefix(text, "|")
+	l.rule = strings.Trim(text, "|:- \t") == "" && strings.Contains(text, "|") && strings.Contains(text, "-")
+	l.prefix = text == ""
 	l.blank = l.prefix && l.item == 0
 	return l
 }

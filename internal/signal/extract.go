@@ -5,15 +5,15 @@ import "strings"
 // MaxHeld bounds, in bytes, how much text is held back while it may still be a signal.
 const MaxHeld = 8 << 10
 
-// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in proportion to the text,
-// however small the pieces are in which it comes.
+// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in
+// proportion to the text, however small the pieces are in which it comes.
 const (
 	short  = 64
 	eighth = 8
 )
 
-// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So beyond a number of them,
-// which no honest text has, only a tag that names a type is looked at.
+// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So
+// beyond a number of them, which no honest text has, only a tag that names a type is looked at.
 const (
 	freeLooks    = 256
 	bytesPerLook = 512 // of text, each of which gives one more
@@ -138,7 +138,8 @@ func (x *Extractor) mayBegin(c byte) bool {
 	return false
 }
 
-// window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was cut.
+// window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was
+// cut.
 type window struct {
 	text  string
 	final bool // the stream ends with it
@@ -153,7 +154,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 		return dropThinking(w)
 	case w.text[0] != '<':
 		d, long := readReport(w, tired)
-		return x.looked(w, x.asQuoted(d), long)
+		return x.looked(w, x.asQuoted(w, d), long)
 	case !mayName(w.text):
 		return aMention
 	}
@@ -174,15 +175,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 	if d, is := x.code(w); is {
 		return x.looked(w, d, true)
 	}
-	return x.looked(w, x.asQuoted(readMarkup(w)), true)
-}
-
-// asQuoted makes a mention of markup that stands in a quotation.
-func (x *Extractor) asQuoted(d decision) decision {
-	if d.what == isMarkup {
-		d.form = x.md.form()
-	}
-	return d
+	return x.looked(w, x.asQuoted(w, readMarkup(w)), true)
 }
 
 // looked counts a look at a window, if it was long.
@@ -205,8 +198,8 @@ func mayName(text string) bool {
 	return i == len(text) || strings.IndexByte("sStTrR", text[i]) >= 0
 }
 
-// code settles what code makes of the text: is says that the code goes on to its end, or may do so. Where the stream ends inside an
-// open fence, what stands there counts.
+// code settles what code makes of the text: is says that the code goes on to its end, or may do so. Where the stream
+// ends inside an open fence, what stands there counts.
 func (x *Extractor) code(w window) (d decision, is bool) {
 	n, v := x.md.shields(w.text, w.final)
 	switch {

@@ -5,12 +5,18 @@ const (
 	codeIndent  = 4   // columns
 )
 
-// markdown follows as much of CommonMark as says where code and quotations stand: fences, spans within a line, blockquotes, indented code.
+// markdown follows as much of CommonMark, and of HTML, as says where code and quotations stand. It looks at each byte
+// once.
 type markdown struct {
 	head      [longestHead]byte // the beginning of the line
 	headed    int               // bytes of it
+	tail      [3]byte           // the last bytes of it
+	odd       bool              // an odd number of double quotation marks stands before, in the line
 	list      int               // the column where the text of the item begins in which the lines stand; 0: there is none
+	table     bool              // a table goes on until a blank line
 	paragraph bool              // the line before is text, so that an indented one is no code
+	tag       string            // of HTML, as far as it is read; "": none is
+	open      [len(quotingElements)]bool
 
 	inLine bool // something other than up to three blanks stands before, in this line
 	spaces int  // leading blanks of the line so far
@@ -26,11 +32,15 @@ type markdown struct {
 	span     int  // length of the run that opened a code span in this line, 0 without one
 }
 
-// keep keeps a byte of the beginning of the line.
+// keep keeps a byte of the line.
 func (m *markdown) keep(c byte) {
 	if m.headed < longestHead {
 		m.head[m.headed] = c
 		m.headed++
+	}
+	m.tail = [3]byte{m.tail[1], m.tail[2], c}
+	if endsIn(m.tail, doubleMarks) {
+		m.odd = !m.odd
 	}
 }
 
@@ -45,12 +55,16 @@ func (m *markdown) byte(c byte) {
 		m.mark, m.run, m.runOpens = c, 1, m.mayFence()
 		m.inLine = true
 		m.mayClose = false
+		m.tag = ""
 		m.keep(c)
 		return
 	}
 	m.endRun()
 	if c != '\n' {
 		m.keep(c)
+	}
+	if m.fence == 0 && m.span == 0 {
+		m.element(c)
 	}
 	if m.quoted && m.fence != 0 {
 		if l := m.blocks(); !l.prefix && l.quotes == 0 { // the line has left the blockquote
@@ -70,7 +84,8 @@ func (m *markdown) byte(c byte) {
 	}
 }
 
-// mayFence says whether a run of marks here, which may stand behind marks of blocks, may open a fence, or close the one that is open.
+// mayFence says whether a run of marks here, which may stand behind marks of blocks, may open a fence, or close the one
+// that is open.
 func (m *markdown) mayFence() bool {
 	l := m.blocks()
 	if m.fence != 0 {
@@ -110,9 +125,9 @@ func (m *markdown) endRun() {
 func (m *markdown) newline() {
 	switch l := m.blocks(); {
 	case m.fence != 0: // where nothing is a block
-		m.paragraph = false
+		m.paragraph, m.table = false, false
 	case l.blank:
-		m.paragraph = l.quotes > 0 && m.paragraph
+		m.paragraph, m.table = l.quotes > 0 && m.paragraph, false
 	default:
 		switch {
 		case l.item > 0:
@@ -120,24 +135,15 @@ func (m *markdown) newline() {
 		case l.indent < m.list && !m.paragraph:
 			m.list = l.indent
 		}
+		m.table = m.table || l.rule
 		m.paragraph = !l.indented(m)
 	}
 	if m.mayClose {
 		m.fence = 0
 	}
 	m.quoted = m.quoted && m.fence != 0
-	m.headed, m.inLine, m.spaces, m.info, m.mayClose, m.span = 0, false, 0, false, false, 0
-}
-
-// form says in which quotation the text here stands; "": in none.
-func (m *markdown) form() Form {
-	switch l := m.blocks(); {
-	case l.quotes > 0:
-		return Blockquote
-	case l.prefix && l.indented(m):
-		return Indented
-	}
-	return ""
+	m.headed, m.tail, m.odd = 0, [3]byte{}, false
+	m.inLine, m.spaces, m.info, m.mayClose, m.span = false, 0, false, false, 0
 }
 
 // inCode says that a fence is open here, or a span that may still be closed.
@@ -147,8 +153,8 @@ func (m *markdown) inCode() bool {
 	return now.fence != 0 || now.span > 0
 }
 
-// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it; no, if
-// there is no code, or its end can't come any more; maybe, if the end is still to come.
+// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
+// no, if there is no code, or its end can't come any more; maybe, if the end is still to come.
 func (m *markdown) shields(text string, final bool) (n int, v verdict) {
 	now := *m
 	now.endRun()
