@@ -67,7 +67,7 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 			}
 		}
 		if err == nil && r.Sequence != 0 {
-			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+			_, err = s.BeginTranscribing(ctx, p.given.Session)
 		}
 		return r, err
 	})
@@ -97,7 +97,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	file, err := inFolder(p, func(s *session.Store) (string, error) {
 		now, err := s.Get(ctx, p.given.Session)
 		if err == nil && now.State == session.Interrupted { // this run goes on after that
-			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+			_, err = s.BeginTranscribing(ctx, p.given.Session)
 		}
 		if err != nil {
 			return "", err
@@ -252,17 +252,7 @@ func settleLeaf() bt.Leaf {
 
 func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayload) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
-		state, err := settle(ctx, s, p.given.Session)
-		return SettleReceipt{state}, err
+		now, err := s.EndTranscribing(ctx, p.given.Session)
+		return SettleReceipt{now.State}, err
 	})
-}
-
-// settle ends the transcribing of a session: how, its recordings say.
-func settle(ctx context.Context, s *session.Store, id string) (session.State, error) {
-	now, err := s.Get(ctx, id)
-	if err != nil || now.State != session.Transcribing && now.State != session.Interrupted {
-		return now.State, err
-	}
-	now, err = s.Move(ctx, id, now.Ending())
-	return now.State, err
 }
