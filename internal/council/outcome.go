@@ -96,18 +96,9 @@ type Unsaved struct {
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
-	var w wanted
-	if e.Tree != nil && e.State != nil {
-		e.Tree.Read(e.State, &w)
-	}
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
 		Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
 	c.compose(&o, e)
-	for _, r := range w.Tried {
-		if r.Failed != "" {
-			o.Failed = append(o.Failed, r)
-		}
-	}
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
 	case e.Cancelled:
