@@ -156,7 +156,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal until the folder takes it", a.Oracle.Name, a.Unsaved))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl council show %s’ saves it once the folder takes it",
+				a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
