@@ -90,11 +90,14 @@ type editor struct {
 func (e *editor) edit(section *yaml.Node, names []string, value *yaml.Node, limit int) {
 	k := at(section, names[0])
 	if k < 0 {
-		column := 1
+		indent := 0
 		if len(section.Content) > 0 {
-			column = section.Content[0].Column
+			indent = section.Content[0].Column - 1
 		}
-		e.insert(e.end(0, limit), column-1, entry(names, value))
+		if indent > 0 { // what stands behind a section is about the next one
+			limit = e.end(0, limit)
+		}
+		e.insert(limit, indent, entry(names, value))
 		return
 	}
 	key, inner := section.Content[k], section.Content[k+1]
@@ -166,11 +169,8 @@ func isCommentOrBlank(line string) bool {
 	return line == "" || line[0] == '#'
 }
 
-// insert writes an entry before a line. In a file of comments alone it stands behind them.
+// insert writes an entry before a line.
 func (e *editor) insert(line, indent int, entry []*yaml.Node) {
-	if line == 0 {
-		line = len(e.lines)
-	}
 	e.lines = slices.Insert(e.lines, line, e.encoded(entry, indent)...)
 }
 
