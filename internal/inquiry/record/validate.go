@@ -174,7 +174,7 @@ func (v *validation) audit(a *Audit) {
 	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore", "it is left out where no model has judged, and only there")
 	if a.ConsistencyScore != nil || a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
-		given := a.Sum == Sum{} || a.Sum.equal(want)
+		given := a.Sum == Sum{} || a.Sum == want
 		if !given || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
 			problem := fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum, points(a.ConsistencyScore), want)
 			v.all = append(v.all, Violation{path + ".sum", RuleSum, problem})

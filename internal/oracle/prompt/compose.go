@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/text"
 )
@@ -116,7 +114,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		return Composed{}, err
 	}
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: oneLine(s.Date, maxName),
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
@@ -129,7 +127,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
 			continue
 		}
-		filled := r.templates[i].fill(v)
+		filled, _ := fill(segment.File, segment.Content, v) // it was tried when the set was made
 		need := size([]part{filled}) + len(separator)
 		if need > free {
 			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
@@ -148,7 +146,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	var files []string
 	for i, segment := range r.segments {
 		if segment.required() && holdAll(segment.Conditions, conditions) {
-			parts[i] = r.templates[i].fill(v)
+			parts[i], _ = fill(segment.File, segment.Content, v) // it was tried when the set was made
 			files = append(files, segment.File)
 		}
 	}
@@ -241,11 +239,11 @@ func holdAll(wanted, holding []string) bool {
 func toolLines(tools []ToolLine) string {
 	lines := make([]string, 0, len(tools))
 	for _, tool := range tools {
-		line := "- `" + oneLine(tool.Name, maxName) + "`"
+		line := "- `" + text.Brief(tool.Name, maxName) + "`"
 		if tool.Source != "" {
 			line += " (" + tool.Source + ")"
 		}
-		if description := oneLine(firstSentence(tool.Description), maxDescription); description != "" {
+		if description := text.Brief(firstSentence(tool.Description), maxDescription); description != "" {
 			line += ": " + description
 		}
 		lines = append(lines, line)
@@ -265,21 +263,9 @@ func firstSentence(description string) string {
 func nameList(all []string) string {
 	names := make([]string, 0, len(all))
 	for _, source := range all {
-		if name := oneLine(source, maxName); name != "" && !slices.Contains(names, name) {
+		if name := text.Brief(source, maxName); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// oneLine turns every run of blank space or control characters into one space and cuts the text to limit characters.
-func oneLine(text string, limit int) string {
-	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	})
-	text = strings.Join(words, " ")
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }

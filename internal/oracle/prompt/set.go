@@ -71,9 +71,8 @@ func table() []Segment {
 
 // Set holds the segments that prompts are composed from.
 type Set struct {
-	segments  []Segment
-	templates []template // parallel to segments
-	encoded   []byte     // the segments as JSON
+	segments []Segment
+	encoded  []byte // the segments as JSON
 }
 
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
@@ -127,9 +126,8 @@ func New(segments []Segment) (*Set, error) {
 		fileOf[s.ID] = s.File
 		errs = append(errs, s.check())
 		s.TokenEstimate = Tokens(s.Content)
-		parsed, err := parseTemplate(s.File, s.Content)
+		_, err := fill(s.File, s.Content, nil)
 		errs = append(errs, err)
-		r.templates = append(r.templates, parsed)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
