@@ -203,6 +203,20 @@ func TestReminderIsAddedAndToldHonestly(t *testing.T) {
 	}
 }
 
+func TestListOfATimeIsShownWholeAndToldHonestly(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread ✓")
+	c := h.process("p").talk(ada)
+	for words, want := range map[string]string{
+		"what's due today?":        "Tasks have no dates here, so I can't choose them by time.\nHere is your task:\n1. Apples",
+		"was steht heute an?":      "Aufgaben haben hier keine Termine, deshalb kann ich sie nicht nach der Zeit auswählen.\nDas ist deine Aufgabe:\n1. Apples",
+		"o que falta fazer amanhã": "As tarefas não têm datas aqui, então não posso escolher pelo tempo.\nAqui está a sua tarefa:\n1. Apples",
+	} {
+		same(t, words, c.say(words, taskchat.StatusSuccess).Response, want)
+	}
+	contains(t, c.say("me lembra de pagar a luz amanhã", taskchat.StatusSuccess).Response, "aqui nada toca")
+}
+
 func TestWordingThatLosesATitleIsNotShown(t *testing.T) {
 	h, m := withModel(t)
 	c := h.process("p").talk(ada)

@@ -61,7 +61,7 @@ func fill(file, text string, v values) (part, error) {
 		}
 		literal := text[at:end]
 		if stray := strings.Index(literal+text[end:min(end+1, len(text))], "{{"); stray >= 0 {
-			return wrong(at+stray, "{{ without a variable and }} on the same line")
+			return wrong(at+stray, "{{ without }} on the same line")
 		}
 		if shown {
 			b.WriteString(literal)

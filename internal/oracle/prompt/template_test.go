@@ -46,7 +46,7 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 		"\n\nMaximum {{turns}} turns": "file.md:3: unknown variable {{turns}}",
 		"{{day}}":                     "file.md:1: unknown variable {{day}}",
 		"{{}}":                        "file.md:1: unknown variable {{}}",
-		"{{{tools}}}":                 "file.md:1: {{ without a variable",
+		"{{{tools}}}":                 "file.md:1: {{ without }}",
 		"{{#skills}}{{/skills}}":      "file.md:1: unknown variable {{skills}}",
 		"a\n{{tools":                  "file.md:2: {{ without }}",
 		"a {{\ntools}}":               "file.md:1: {{ without }}",
