@@ -39,6 +39,32 @@ func TestPositionBeforeOptionsIsAChoiceAmongThem(t *testing.T) {
 	h.wants(ada, "Buy milk", "Call John ✓", "Call Anna")
 }
 
+func TestOtherWordsInPlaceOfAYesAreTakenForTheTask(t *testing.T) {
+	h, m := withModel(t)
+	c := h.process("p").talk(ada)
+	m.proposes(taskchat.Wish{Intent: "create", Confidence: 0.6, Title: "the passport"})
+	c.say("I should see to the passport", taskchat.StatusClarification)
+	m.answers("value", "Renew the passport")
+	c.say("call it Renew the passport", taskchat.StatusSuccess)
+	h.wants(ada, "Renew the passport")
+	m.proposes(wish("delete", titled("passport")))
+	c.say("delete the passport task", taskchat.StatusConfirmation)
+	m.answers("value", "Renew the passport")
+	c.say("Renew the passport", taskchat.StatusConfirmation)
+	h.wants(ada, "Renew the passport")
+}
+
+func TestOptionThatAModelNamesByItsWordsIsChosen(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(wish("complete", titled("call")))
+	c.say("the call is done", taskchat.StatusClarification)
+	m.answers("choice", "Call Anna")
+	c.say("the one with Anna", taskchat.StatusSuccess)
+	h.wants(ada, "Call John", "Call Anna ✓")
+}
+
 func TestNoAndAnotherWishInOneMessageAreBothHeard(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Buy milk")

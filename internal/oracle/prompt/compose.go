@@ -49,18 +49,6 @@ func queryTypes() []string {
 	return []string{"code", "documentation", "research", "conversational", "action"}
 }
 
-// vocabulary lists every condition that a segment can have.
-func vocabulary() []string {
-	conditions := []string{always, largeContext, hadError}
-	for _, queryType := range queryTypes() {
-		conditions = append(conditions, queryTypeIs+queryType)
-	}
-	for _, form := range signalForms() {
-		conditions = append(conditions, signalsAre+form)
-	}
-	return conditions
-}
-
 // Situation is everything that a prompt depends on.
 type Situation struct {
 	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
@@ -107,12 +95,8 @@ type LeftOut struct {
 	Reason string
 }
 
-// Compose builds the prompt for s. An error means that s is not a valid situation, or that the names of the sources
-// make the required segments too long.
+// Compose builds the prompt for s. An error means that the names of the sources make the required segments too long.
 func (r *Set) Compose(s Situation) (Composed, error) {
-	if err := s.check(); err != nil {
-		return Composed{}, err
-	}
 	yes := map[bool]string{true: "yes"}
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
@@ -184,27 +168,6 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	c.Text = strings.Join(texts, separator)
 	c.Tokens, c.ToolTokens = Tokens(c.Text), tokensOf(toolChars)
 	return c
-}
-
-func (s Situation) check() error {
-	switch {
-	case s.QueryType != AllTypes && !slices.Contains(queryTypes(), s.QueryType):
-		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
-	case s.Signals != "" && !slices.Contains(signalForms(), s.Signals):
-		return fmt.Errorf("composing the prompt: unknown signal format %q; known: %s", s.Signals, strings.Join(signalForms(), ", "))
-	case s.MaxTurns < 1:
-		return fmt.Errorf("composing the prompt: a budget of %d turns; use at least 1", s.MaxTurns)
-	case s.HistoryTokens < 0 || s.WindowTokens < 0:
-		return fmt.Errorf("composing the prompt: %d tokens of history, %d of window; neither can be negative", s.HistoryTokens, s.WindowTokens)
-	}
-	seen := make(map[string]bool, len(s.Tools))
-	for _, tool := range s.Tools {
-		if tool.Name == "" || seen[tool.Name] {
-			return fmt.Errorf("composing the prompt: the tool name %q is empty or duplicated", tool.Name)
-		}
-		seen[tool.Name] = true
-	}
-	return nil
 }
 
 // Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is all that a prompt
