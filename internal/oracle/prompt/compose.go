@@ -111,7 +111,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
 			continue
 		}
-		filled, _ := fill(segment.File, segment.Content, v) // it was tried when the set was made
+		filled, _ := r.templates[i].fill(v) // it was tried when the set was made
 		need := size([]part{filled}) + len(separator)
 		if need > free {
 			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
@@ -130,7 +130,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	var files []string
 	for i, segment := range r.segments {
 		if segment.required() && holdAll(segment.Conditions, conditions) {
-			parts[i], _ = fill(segment.File, segment.Content, v) // it was tried when the set was made
+			parts[i], _ = r.templates[i].fill(v) // it was tried when the set was made
 			files = append(files, segment.File)
 		}
 	}

@@ -71,8 +71,9 @@ func table() []Segment {
 
 // Set holds the segments that prompts are composed from.
 type Set struct {
-	segments []Segment
-	encoded  []byte // the segments as JSON
+	segments  []Segment
+	templates []template // parallel to segments
+	encoded   []byte     // the segments as JSON
 }
 
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
@@ -118,8 +119,11 @@ func New(segments []Segment) (*Set, error) {
 	})
 	var errs []error
 	for i := range r.segments {
-		r.segments[i].TokenEstimate = Tokens(r.segments[i].Content)
-		errs = append(errs, r.segments[i].check())
+		s := &r.segments[i]
+		s.TokenEstimate = Tokens(s.Content)
+		parsed, err := newTemplate(s.File, s.Content)
+		errs = append(errs, s.check(), err)
+		r.templates = append(r.templates, parsed)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -143,8 +147,7 @@ func (s Segment) check() error {
 	if !utf8.ValidString(s.Content) {
 		return fmt.Errorf("%s: the prompt is not UTF-8 text; save it as UTF-8", s.File)
 	}
-	_, err := fill(s.File, s.Content, nil)
-	return err
+	return nil
 }
 
 // checkRequired refuses a set whose required segments cannot fit, however little is filled in.

@@ -40,21 +40,35 @@ var tags = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*\{\{([#^/])[ \t]*(\w+)[ \t]*\}\}[ \t]*(?:\n|\z)|\{\{([#^/]?)[ \t]*(\w*)[ \t]*\}\}`)
 })
 
-// fill puts values into the text of a segment. Its language is closed and small:
+// template is the text of a segment, with its tags as the pattern finds them. Its language is closed and small:
 //
 //	{{max_turns}} {{tools}} {{sources}} …  the value
 //	{{#tools}} … {{/tools}}                only if the value is not empty
 //	{{^tools}} … {{/tools}}                only if it is empty
 //
-// Sections do not nest. What is filled in is never read as a tag. Errors name file and line, and are the same for all values.
-func fill(file, text string, v values) (part, error) {
+// Sections do not nest. What is filled in is never read as a tag.
+type template struct {
+	file, text string
+	tags       [][]int
+}
+
+// newTemplate reads a text. Errors name file and line.
+func newTemplate(file, text string) (template, error) {
+	t := template{file, text, append(tags().FindAllStringSubmatchIndex(text, -1), nil)}
+	_, err := t.fill(nil)
+	return t, err
+}
+
+// fill puts the values in. An error is the same for all values.
+func (t template) fill(v values) (part, error) {
+	text := t.text
 	var b strings.Builder
 	at, toolChars := 0, 0
 	open, shown, openAt := "", true, 0 // the open section
 	wrong := func(at int, format string, args ...any) (part, error) {
-		return part{}, fmt.Errorf("%s:%d: %w", file, 1+strings.Count(text[:at], "\n"), fmt.Errorf(format, args...))
+		return part{}, fmt.Errorf("%s:%d: %w", t.file, 1+strings.Count(text[:at], "\n"), fmt.Errorf(format, args...))
 	}
-	for _, m := range append(tags().FindAllStringSubmatchIndex(text, -1), nil) {
+	for _, m := range t.tags { // the last is the end
 		end := len(text)
 		if m != nil {
 			end = m[0]

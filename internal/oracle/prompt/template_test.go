@@ -30,11 +30,11 @@ func TestTemplateIsFilledIn(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := fill("file.md", test.text, test.values)
+			parsed, err := newTemplate("file.md", test.text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.text != test.want {
+			if got, _ := parsed.fill(test.values); got.text != test.want {
 				t.Errorf("filled = %q, want %q", got.text, test.want)
 			}
 		})
@@ -55,7 +55,7 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 		"{{#tools}}{{/sources}}":      "file.md:1: {{/sources}} closes no open section",
 		"{{#tools}}\n{{^sources}}":    "file.md:2: a section inside another; close {{/tools}} first",
 	} {
-		if _, err := fill("file.md", text, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := newTemplate("file.md", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error = %v, want %q", text, err, want)
 		}
 	}
@@ -67,11 +67,11 @@ func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
 		for strings.Contains(text, "{{") {
 			text = strings.ReplaceAll(text, "{{", "{")
 		}
-		got, err := fill("file.md", text, nil)
+		parsed, err := newTemplate("file.md", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.text != strings.TrimSpace(text) {
+		if got, _ := parsed.fill(nil); got.text != strings.TrimSpace(text) {
 			t.Fatalf("filled = %q", got.text)
 		}
 	})
@@ -82,11 +82,12 @@ func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
 		"{{tools}}", "{{#tools}}", "{{^tools}}", "{{/tools}}", "{{max_turns}}"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), "")
-		if _, err := fill("file.md", text, nil); err != nil {
+		parsed, err := newTemplate("file.md", text)
+		if err != nil {
 			return
 		}
 		for _, v := range []values{{}, {varMaxTurns: "3", varTools: "t", varSources: "s"}} {
-			if got, _ := fill("file.md", text, v); strings.Contains(got.text, "{{") {
+			if got, _ := parsed.fill(v); strings.Contains(got.text, "{{") {
 				t.Fatalf("%q is filled in as %q", text, got.text)
 			}
 		}
