@@ -15,7 +15,7 @@ import (
 var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"line": line, "quoted": quoted, "summary": inert, "time": utc}).Parse(markdownText))
+	return template.Must(template.New("").Funcs(shows()).Funcs(template.FuncMap{"line": line, "quoted": quoted, "summary": inert}).Parse(markdownText))
 })
 
 // Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the summary, which is
