@@ -55,7 +55,11 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	}
 	switch {
 	case e.html != "":
-		return withCode(ExitUsage, writeNew(e.html, explainPage(x, costsOf(c.prices, usageOf(x)))))
+		page, err := explainPage(x, costsOf(c.prices, usageOf(x)))
+		if err != nil {
+			return err
+		}
+		return withCode(ExitUsage, writeNew(e.html, page))
 	case c.asJSON:
 		return c.printJSON(steps)
 	case e.full || e.step > 0:
@@ -82,12 +86,8 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
-	points := x.Points()
-	if costs != "" {
-		points = append(points, assistant.Point{What: "tokens", Text: costs})
-	}
 	const margin = 11
-	for _, p := range points {
+	for _, p := range pointsOf(x, costs) {
 		text := oneLine(p.Text)
 		if c.OutTTY {
 			width := max(cmp.Or(c.Width, 80)-margin, margin)
@@ -96,6 +96,15 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+p.What, text)
 	}
 	return b.String()
+}
+
+// pointsOf are the points of an explanation, with what the run cost.
+func pointsOf(x service.Explanation, costs string) []assistant.Point {
+	points := x.Points()
+	if costs != "" {
+		points = append(points, assistant.Point{What: "tokens", Text: costs})
+	}
+	return points
 }
 
 // usageOf is what a run that has ended took.
