@@ -118,7 +118,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	withCompletion(root)
 	worded(root)
 	if completes(args) {
-		c.completed(root, "", argumentLookups(), flagLookups())
+		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
 	root.SetArgs(args)
@@ -274,17 +274,30 @@ func (c *command) options() config.Options {
 	return config.Options{Path: c.configPath, Environ: c.environ, Stored: keys.Names}
 }
 
-// settings loads the configuration; flags win over it.
+// settings loads the configuration, and says what of it can't be used.
 func (c *command) settings() (config.Config, error) {
-	cfg, err := config.Load(c.options())
-	if err != nil {
-		return cfg, withCode(ExitUsage, err)
-	}
+	cfg, err := c.load(c.options())
 	if cfg.StoredProblem != nil && !c.warned {
 		c.warned = true
 		fmt.Fprintf(c.Err, "· some stored keys can't be used: %v\n", cfg.StoredProblem)
 	}
 	c.prices = cfg.Prices
+	return cfg, err
+}
+
+// settingsWithoutStored loads the settings without looking into the key store: no key is wanted, or it is about to be changed.
+func (c *command) settingsWithoutStored() (config.Config, error) {
+	opts := c.options()
+	opts.Stored = nil
+	return c.load(opts)
+}
+
+// load loads the configuration; flags win over it.
+func (c *command) load(opts config.Options) (config.Config, error) {
+	cfg, err := config.Load(opts)
+	if err != nil {
+		return cfg, withCode(ExitUsage, err)
+	}
 	if c.dataDir != "" {
 		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
 	}

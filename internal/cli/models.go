@@ -55,7 +55,7 @@ func look(ctx context.Context, p model.Provider) listed {
 	return l
 }
 
-// listAll asks every provider that is set up for its models, and keeps their names.
+// listAll asks every provider that is set up for its models.
 func listAll(ctx context.Context, a *app.App) []listed {
 	all := make([]listed, len(a.Models))
 	var looks sync.WaitGroup
@@ -63,7 +63,6 @@ func listAll(ctx context.Context, a *app.App) []listed {
 		looks.Go(func() { all[i] = look(ctx, p) })
 	}
 	looks.Wait()
-	keepSeen(a.Config.DataDir, all)
 	return all
 }
 

@@ -23,7 +23,6 @@ type progress struct {
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
 	work   []work        // that is under way, the oldest first
-	apart  bool          // another has the line that lives
 	told   []string      // lines that were printed: what is said again at the end is left out
 }
 
@@ -95,7 +94,7 @@ func (p *progress) follow(u service.Update) {
 		all[0].what = "writing"
 	}
 	switch {
-	case p.quiet || p.apart:
+	case p.quiet:
 	case len(all) == 0:
 		p.screen.alive(nil)
 	default:
