@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -56,6 +57,14 @@ func (c *command) printed(v any, words string) error {
 		return c.printJSON(v)
 	}
 	return writeAll(c.Out, strings.TrimSuffix(words, "\n")+"\n")
+}
+
+// writeAll writes a text and names the place it could not be written to.
+func writeAll(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
 }
 
 // listLine is a line of a list of sessions or runs.
