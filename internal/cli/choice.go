@@ -44,6 +44,15 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
+// confirm asks a question at the terminal, and says whether the answer is yes. Stopping it is an error.
+func (c *command) confirm(ctx context.Context, question string) (bool, error) {
+	typed, err := c.newDialogue().ask(ctx, question)
+	if errors.Is(err, errNoMore) {
+		return false, nil
+	}
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(typed)), err
+}
+
 // mostOffered bounds how many answers are shown at once. The others are found by a part of their name.
 const mostOffered = 9
 
