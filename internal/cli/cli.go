@@ -70,11 +70,12 @@ type command struct {
 
 // flags are those that several commands have. A process runs one of them.
 type flags struct {
-	asJSON, quiet, trace bool
-	noPager              bool
-	folders              []string // that the citations of an answer lead to
-	notices              string   // the file that notices are appended to; "" for none
-	limit                int      // of entries in a list
+	asJSON, quiet  bool
+	trace, verbose bool
+	noPager        bool
+	folders        []string // that the citations of an answer lead to
+	notices        string   // the file that notices are appended to; "" for none
+	limit          int      // of entries in a list
 }
 
 // withJSON gives a command the flag --json.
@@ -86,6 +87,7 @@ func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
 // withView gives a command the flags that say how a run is shown.
 func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
+	cmd.Flags().BoolVar(&c.verbose, "verbose", false, "show turns, signals and the arguments of calls on stderr, too")
 	cmd.Flags().BoolVar(&c.trace, "trace", false, "show the tree's decisions on stderr, step by step")
 	return c.withJSON(cmd, what)
 }
@@ -281,7 +283,7 @@ func (c *command) settings() (config.Config, error) {
 		c.warned = true
 		fmt.Fprintf(c.Err, "· some stored keys can't be used: %v\n", cfg.StoredProblem)
 	}
-	c.prices = cfg.Prices
+	c.prices = cfg.Prices.OrPublic()
 	return cfg, err
 }
 

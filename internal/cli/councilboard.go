@@ -13,7 +13,7 @@ import (
 func (s *sitting) gather(ctx context.Context, r *service.Run, oracles int) error {
 	p := s.newProgress()
 	shown := map[string]bool{} // runs whose answers were printed
-	answered := 0
+	var members []string
 	for u := range r.Watch(ctx, 0) {
 		if hasAnswered(u.Event) {
 			u.Lines = nil // told when the answer came
@@ -23,12 +23,12 @@ func (s *sitting) gather(ctx context.Context, r *service.Run, oracles int) error
 		if answer == nil {
 			continue
 		}
-		answered++
+		members = append(members, answer.Run)
 		if !s.asJSON {
 			p.screen.answer(answer.Markdown())
 			shown[answer.Run] = true
 		}
-		p.say("%d of %d have answered", answered, oracles)
+		p.say("%d of %d have answered", len(members), oracles)
 	}
 	p.end()
 	res, err := r.Wait(ctx)
@@ -38,7 +38,7 @@ func (s *sitting) gather(ctx context.Context, r *service.Run, oracles int) error
 	if res.Answer, err = council.Rest(res.Outcome, shown); err != nil {
 		return err
 	}
-	return s.answer(p, r, res)
+	return s.answer(p, r, s.withUsage(ctx, r, res, members...))
 }
 
 // hasAnswered says that an event tells of an oracle that has answered.
