@@ -1,7 +1,7 @@
 #!/bin/sh
 # Passes what scripts/test.sh leaves out since it takes long: the page's own tests; a generated client of the HTTP API; the MCP project's
-# suites; the matrices of crashes and faults; the figures of searches; what must hold on every store, on PostgreSQL; and with a C compiler,
-# the tests for data races. It needs what scripts/test.sh needs.
+# suites; the matrices of crashes and faults; the figures of searches; what must hold on every store, on PostgreSQL; nodes that are lost; and
+# with a C compiler, the tests for data races. It needs what scripts/test.sh needs.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/programs.sh
@@ -11,10 +11,10 @@ sh scripts/mcp.sh
 
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # What -short makes shorter. Every call and every write, for some hours, is ‘make long’.
-go test -vet=off -p "$atonce" -run 'Killed|Crash|Whatever|Machine|Attack|FindTheirFiles|FirstPassage' \
+go test -vet=off -p "$atonce" -run 'Killed|Crash|Whatever|Machine|Attack|NoNote|FindTheirFiles|FirstPassage' \
 	./cmd/sibyl ./internal/oracle ./internal/council/session ./internal/tool/code ./internal/eval/find
 export SIBYL_TEST_STORE=postgres
-go test -vet=off -p "$atonce" ./web/stories ./internal/run ./internal/taskchat
+go test -vet=off -p "$atonce" ./web/stories ./internal/behaviour/nodes ./internal/run ./internal/taskchat
 go test -vet=off -run Crash ./internal/oracle
 unset SIBYL_TEST_STORE
 

@@ -40,7 +40,6 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		first = evaluate[int](p, "firstAt")
 	}
 	p.until("the first answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
-	p.picture("first-of-a-thousand")
 	p.until("the others to be light", whole+" <= 30")
 	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
 		t.Errorf("%d exchanges are %d elements", rows, elements)
