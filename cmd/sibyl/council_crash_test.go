@@ -23,7 +23,7 @@ const witness = "#!/bin/sh\necho asked >> \"$SIBYL_DATA/witness.log\"\necho Tomo
 // thinking is a story of the Council: with a model that answers as oracles, a transcriber of this machine, and a recording.
 type thinking struct {
 	*story
-	model *councillors
+	model councillors
 	memo  string // a recording
 }
 
@@ -31,7 +31,7 @@ func newThinking(t *testing.T) *thinking {
 	t.Helper()
 	s := &thinking{story: newStory(t), model: newCouncillors()}
 	t.Cleanup(s.model.Close)
-	s.server.URL = s.model.URL // so that every process asks there
+	s.server.BaseURL = s.model.BaseURL // so that every process asks there
 	program := filepath.Join(s.data, "witness")
 	if err := os.WriteFile(program, []byte(witness), 0o700); err != nil {
 		t.Fatal(err)
@@ -421,7 +421,7 @@ func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-s.model.hearing
+	<-s.model.Hanging()
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

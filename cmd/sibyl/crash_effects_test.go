@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -347,21 +346,8 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 			t.Run(part, func(t *testing.T) {
 				t.Parallel()
 				d := newDrama(t)
-				var once sync.Once
-				started := make(chan *os.Process, 1)
-				d.stage.hearing = func(heard string) {
-					if heard == part {
-						once.Do(func() {
-							if part == "step 9" {
-								d.withChild(t)
-							}
-							if err := (<-started).Kill(); err != nil {
-								t.Error(err)
-							}
-						})
-					}
-				}
-				d.killedBy(t, started, d.ask(true))
+				d.stage.stops = part
+				d.killedInReply(t, part, d.ask(true))
 				took := d.goOn(t, true)
 				again := d.like(t, calm, 1)
 				if again != 1 {
@@ -372,57 +358,4 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 		}
 	})
 	t.Logf("killed in %d replies; the slowest resume took %v, process start included", all.points, all.slowest)
-}
-
-func TestKilledWhileTheClassifierAnswers(t *testing.T) {
-	calm, _ := calmly(t, newDrama)
-	for _, question := range []string{"0", "1", "2"} {
-		t.Run("question "+question, func(t *testing.T) {
-			t.Parallel()
-			d := newDrama(t)
-			if err := os.WriteFile(filepath.Join(d.model, killOnQuestion), []byte(question), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			d.killedBy(t, make(chan *os.Process, 1), d.ask(true))
-			d.goOn(t, true)
-			if again := d.like(t, calm, 1); again != 0 {
-				t.Errorf("%d requests were repeated, though no model was asked", again)
-			}
-			if n := d.ended(t).repeats; n != 1 {
-				t.Errorf("%d operations are counted as repeated, want the classifier's", n)
-			}
-		})
-	}
-}
-
-func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, stride(17, 51)) }
-
-func TestKilledTwiceOnPostgres(t *testing.T) {
-	whole(t)
-	killedTwice(t, onPostgres, stride(29, 29))
-}
-
-// killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
-func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
-	calm, writes := calmly(t, newDrama)
-	const second = 4 // the write of the resuming process
-	var all toll
-	t.Run("at", func(t *testing.T) {
-		for pair := 0; pair < writes*second; pair += stride {
-			first, then := pair/second+1, pair%second+1
-			t.Run(fmt.Sprintf("%d and %d", first, then), func(t *testing.T) {
-				t.Parallel()
-				d := newDrama(t)
-				d.killed(t, itoa(-first), d.ask(true)...)
-				again := d.begin(t, crashAt+"="+itoa(then), "run", "resume", "--json")()
-				d.childless(t)
-				if again.code != -1 && again.code != cli.ExitPartial && again.code != cli.ExitAnswered {
-					t.Errorf("resuming exits %d\n%s", again.code, again.err)
-				}
-				took := d.goOn(t, true)
-				all.add(d.like(t, calm, 2), took)
-			})
-		}
-	})
-	t.Logf("killed twice at %d pairs of points; %d requests were repeated; the slowest resume took %v", all.points, all.again, all.slowest)
 }

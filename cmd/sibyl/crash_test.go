@@ -32,7 +32,7 @@ func newStory(t *testing.T) *story {
 
 // environ is that of every process.
 func (s *story) environ() []string {
-	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.URL+"/v1",
+	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
 		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1")
 }
 
