@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -274,36 +273,34 @@ func onPostgres(t *testing.T) *drama {
 	return d
 }
 
-// stride is how far apart the points of a matrix are: all are tried with SIBYL_LONG, few with -short.
-func stride(usual, short int) int {
-	switch {
-	case os.Getenv("SIBYL_LONG") != "":
-		return 1
-	case testing.Short():
-		return short
-	}
-	return usual
-}
-
-// whole skips a matrix with -short that another one is like, but for where the journal is.
-func whole(t *testing.T) {
+// matrix skips a test of many processes with -short.
+func matrix(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("scripts/test-long.sh does the same on PostgreSQL")
+		t.Skip("scripts/test-long.sh runs it")
 	}
 }
 
-func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
-	killedAtWrites(t, newDrama, stride(1, 9))
+// unlessLong is how far apart the points of a matrix are of which only SIBYL_LONG has all.
+func unlessLong(stride int) int {
+	if os.Getenv("SIBYL_LONG") != "" {
+		return 1
+	}
+	return stride
+}
+
+// TestKilledAtWritesOfEveryKindOfEffect is, for a process, what the room of the Oracle shows of every write.
+func TestKilledAtWritesOfEveryKindOfEffect(t *testing.T) {
+	killedAtWrites(t, newDrama, unlessLong(3))
 }
 
 func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
-	whole(t)
-	killedAtWrites(t, onPostgres, stride(7, 7))
+	killedAtWrites(t, onPostgres, unlessLong(13))
 }
 
 // killedAtWrites kills the process before a write, and after it, of all or of some of them.
 func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+	matrix(t)
 	calm, writes := calmly(t, newDrama)
 	var all toll
 	t.Run("at", func(t *testing.T) {
@@ -331,18 +328,15 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
+	matrix(t)
 	calm, _ := calmly(t, newDrama)
 	var all toll
 	t.Run("in", func(t *testing.T) {
-		var parts []string
 		for what := range calm.asked {
-			if part, streams := strings.CutPrefix(what, "second "); streams {
-				parts = append(parts, part)
+			part, streams := strings.CutPrefix(what, "second ")
+			if !streams {
+				continue
 			}
-		}
-		slices.Sort(parts)
-		for i := 0; i < len(parts); i += stride(1, 4) {
-			part := parts[i]
 			t.Run(part, func(t *testing.T) {
 				t.Parallel()
 				d := newDrama(t)
