@@ -139,12 +139,8 @@ func newDrama(t *testing.T) *drama {
 	t.Helper()
 	d := &drama{story: newStory(t), stage: newStage(), model: t.TempDir()}
 	t.Cleanup(d.stage.Close)
-	d.server.BaseURL = d.stage.BaseURL // so that every process asks there
-	var verdicts []string
-	for _, v := range []oracle.Verdict{oracle.GoOn, oracle.Retry, oracle.OtherStrategy, oracle.ForceAnswer, oracle.AskUser} {
-		verdicts = append(verdicts, string(v))
-	}
-	err := berttest.WriteClassifier(d.model, map[string]string{"doubtful": string(oracle.Retry), "folder": string(oracle.AskUser)}, verdicts)
+	d.server.BaseURL = d.stage.BaseURL                      // so that every process asks there
+	err := berttest.Write(d.model, berttest.Classification) // to which “doubtful” and “folder” say something
 	if err != nil {
 		t.Fatal(err)
 	}
