@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -249,22 +248,6 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	return calm, writes + begins + ends + marks
 }
 
-// toll sums up over a matrix.
-type toll struct {
-	mu      sync.Mutex
-	points  int
-	again   int
-	slowest time.Duration
-}
-
-func (s *toll) add(again int, took time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.points++
-	s.again += again
-	s.slowest = max(s.slowest, took)
-}
-
 // onPostgres is a drama whose journal is in PostgreSQL.
 func onPostgres(t *testing.T) *drama {
 	t.Helper()
@@ -302,7 +285,6 @@ func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
 func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
 	matrix(t)
 	calm, writes := calmly(t, newDrama)
-	var all toll
 	t.Run("at", func(t *testing.T) {
 		for point := 0; point < 2*writes; point += stride {
 			crash := itoa(point/2 + 1)
@@ -313,8 +295,8 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 				t.Parallel()
 				d := newDrama(t)
 				d.killed(t, crash, d.ask(true)...)
-				took := d.goOn(t, true)
-				all.add(d.like(t, calm, 1), took)
+				d.goOn(t, true)
+				d.like(t, calm, 1)
 			})
 		}
 		t.Run("behind the last", func(t *testing.T) {
@@ -324,13 +306,11 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 			d.like(t, calm, 0)
 		})
 	})
-	t.Logf("killed at %d points; %d requests were repeated; the slowest resume took %v, process start included", all.points, all.again, all.slowest)
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 	matrix(t)
 	calm, _ := calmly(t, newDrama)
-	var all toll
 	t.Run("in", func(t *testing.T) {
 		for what := range calm.asked {
 			part, streams := strings.CutPrefix(what, "second ")
@@ -342,14 +322,11 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 				d := newDrama(t)
 				d.stage.stops = part
 				d.killedInReply(t, part, d.ask(true))
-				took := d.goOn(t, true)
-				again := d.like(t, calm, 1)
-				if again != 1 {
+				d.goOn(t, true)
+				if again := d.like(t, calm, 1); again != 1 {
 					t.Errorf("%d requests were repeated, want the one that was cut", again)
 				}
-				all.add(again, took)
 			})
 		}
 	})
-	t.Logf("killed in %d replies; the slowest resume took %v, process start included", all.points, all.slowest)
 }

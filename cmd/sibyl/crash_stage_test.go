@@ -201,11 +201,9 @@ func (d *drama) shownOnlyAtTheEnd(t *testing.T, out string) {
 }
 
 // goOn resumes what is open, or asks again where nothing was begun, and waits for the process's end.
-func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
+func (d *drama) goOn(t *testing.T, shadow bool) {
 	t.Helper()
-	began := time.Now()
 	o := d.begin(t, "", "run", "resume", "--json")()
-	took := time.Since(began)
 	if o.code != cli.ExitPartial && o.code != cli.ExitAnswered {
 		t.Errorf("resuming exits %d\n%s%s", o.code, o.out, o.err)
 	}
@@ -213,7 +211,6 @@ func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
 		d.run(t, "", cli.ExitPartial, d.ask(shadow))
 	}
 	d.childless(t)
-	return took
 }
 
 // childless waits until no process has the classifier's model open.

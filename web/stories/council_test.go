@@ -113,7 +113,7 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.until("a level", `document.querySelector("meter").value > 0`)
 	p.press("Pause")
 	p.sees("Paused, 0:01")
-	p.staysWithin()
+	p.fits()
 	p.press("Go on")
 	p.press("Stop and add")
 	p.sees("We should move the office in May.")
@@ -121,7 +121,7 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.checks("Skeptic")
 	p.press("Ask")
 	p.sees("The rent is high.")
-	p.staysWithin()
+	p.fits()
 	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
 		t.Errorf("%d sounds are kept though the server has the recording", kept)
 	}
