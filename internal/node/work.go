@@ -32,8 +32,8 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up go on. Leave ends
-// that. It fails only if the node can't be made known at the beginning.
+// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up
+// go on. Leave ends that. It fails only if the node can't be made known at the beginning.
 func Work(ctx context.Context, c Config) error {
 	w := &worker{Config: c, avoided: map[journal.Key]avoided{}}
 	w.Self.Most, w.Self.StartedAt = max(c.Engine.MostRuns, 0), c.Clock.Now()
@@ -138,7 +138,8 @@ func (w *worker) look(ctx context.Context) {
 	}
 }
 
-// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is cancelled.
+// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is
+// cancelled.
 func (w *worker) takeUp(ctx context.Context, k journal.Key) {
 	_, err := w.Engine.TakeUp(ctx, k)
 	switch {

@@ -13,7 +13,8 @@ import (
 // Assistant gives an assistant by its name, nil if there is none.
 func (e *Engine) Assistant(name string) *Assistant { return e.assistants[name] }
 
-// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't be read.
+// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't
+// be read.
 func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
 	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
 	f := &Fold{a: a}

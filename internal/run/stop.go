@@ -20,7 +20,8 @@ func (d *driver) asked(life context.Context, reason string) error {
 	return err
 }
 
-// takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is another's.
+// takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is
+// another's.
 func (d *driver) takeRequests(ctx context.Context) bool {
 	recs, err := d.e.Store.Records(ctx, d.owner, d.ID, d.next)
 	if err != nil || len(recs) == 0 {

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of earlier runs. It
-// is safe for concurrent use.
+// View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of
+// earlier runs. It is safe for concurrent use.
 type View struct {
 	ID      string
 	Session string
