@@ -69,8 +69,7 @@ func (d *driver) handOver(life context.Context) (EndRecord, error) {
 		return end, left
 	}
 	err := d.conclude(life, func() error {
-		_, err := d.append(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
-		return err
+		return d.note(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
 	})
 	switch {
 	case err != nil:

@@ -267,7 +267,7 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
-	if _, err := d.append(life, KindResume, &again); err != nil {
+	if err := d.note(life, KindResume, &again); err != nil {
 		return err
 	}
 	return d.perform(life, effects, underWay)
@@ -307,6 +307,15 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 		d.feed.withdraw(op)
 	}
 	return d.perform(life, d.f.last.Start, nil)
+}
+
+// note appends one record on which the tree decides nothing.
+func (d *driver) note(life context.Context, kind string, v any) error {
+	body, err := d.append(life, kind, v)
+	if err == nil {
+		_, _, err = d.f.take(d.next-1, body)
+	}
+	return err
 }
 
 // append makes a record durable, shows it to performers and watchers, and gives what it says.
