@@ -32,8 +32,8 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up
-// go on. Leave ends that. It fails only if the node can't be made known at the beginning.
+// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up go on. Leave ends
+// that. It fails only if the node can't be made known at the beginning.
 func Work(ctx context.Context, c Config) error {
 	w := &worker{Config: c, avoided: map[journal.Key]avoided{}}
 	w.Self.Most, w.Self.StartedAt = max(c.Engine.MostRuns, 0), c.Clock.Now()
@@ -120,6 +120,7 @@ func (w *worker) look(ctx context.Context) {
 	ctx, cut := context.WithTimeout(ctx, beat)
 	defer cut()
 	now := w.Clock.Now()
+	w.try(ctx, "looking for nodes that are gone", w.bury(ctx, now))
 	stranded, err := w.Store.Stranded(ctx, w.Engine.When(), room+w.forget(now))
 	if err != nil {
 		w.try(ctx, "looking for runs", err)
@@ -138,8 +139,21 @@ func (w *worker) look(ctx context.Context) {
 	}
 }
 
-// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is
-// cancelled.
+// bury takes nodes out whose processes are known to be gone, so that nobody waits for their leases to run out.
+func (w *worker) bury(ctx context.Context, now time.Time) error {
+	if w.Engine.Dead == nil {
+		return nil
+	}
+	all, err := w.Registry.Nodes(ctx, now)
+	for _, n := range all {
+		if err == nil && n.Holder != w.Self.Holder && w.Engine.Dead(n.Holder) {
+			err = w.Registry.Leave(ctx, n.Holder)
+		}
+	}
+	return err
+}
+
+// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is cancelled.
 func (w *worker) takeUp(ctx context.Context, k journal.Key) {
 	_, err := w.Engine.TakeUp(ctx, k)
 	switch {

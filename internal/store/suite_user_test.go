@@ -282,6 +282,9 @@ var nodeTests = map[string]func(*suite){
 		s.ok(s.db.Leave(s.ctx, "b"))
 		s.ok(s.db.Leave(s.ctx, "nobody"))
 		s.nodes(0, early, a)
+		b.Runs = 0
+		s.ok(s.db.Keep(s.ctx, b))
+		s.nodes(0, early, a, b) // its leases ended
 	},
 	"NodeThatWasNotSeenForLongIsForgotten": func(s *suite) {
 		a, b := nodeOf("a", 0, 0), nodeOf("b", 0, time.Minute)
