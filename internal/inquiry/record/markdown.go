@@ -28,11 +28,16 @@ func Markdown(s Session) []byte {
 	return []byte(strings.TrimSpace(out.String()) + "\n")
 }
 
-// line is a text as Markdown that shows it as it is, in one line.
+// line is a text as Markdown that shows it as it is, in one line. What would make HTML, a link or code is a character
+// reference: an address that a reader links by itself takes the backslash behind it along.
 func line(content any) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(visible(fmt.Sprint(content))), " ") {
-		if strings.ContainsRune("\\`*_[]<>|#&~!$", r) {
+		switch {
+		case strings.ContainsRune("<>[]`", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		case strings.ContainsRune("\\*_|#&~!$", r):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
