@@ -190,7 +190,7 @@ func TestOfflineListsTheReadmeFirstWhereTheQuestionIsAboutTheFolderAsAWhole(t *t
 		"main.go":   "package main\n\n// main is the program of this project.\nfunc main() { water() }\n",
 	}
 	for _, question := range []string{
-		"what is this project?", "what is this?", "Worum geht es in diesem Projekt?", "O que faz este programa?",
+		"what is this project?", "what is this?", "Worum geht es in diesem Projekt?", "O que faz este programa?", "Que fait ce programme ?",
 	} {
 		h := offlineOver(t, folder(t, files), "")
 		h.named = []tool.Source{tool.Code}
