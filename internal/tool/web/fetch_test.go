@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,21 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 	if _, _, err := fetchFrom(t, Config{MaxBytes: limit}, body("text/plain", strings.Repeat("a", limit))); err != nil {
 		t.Errorf("a page of exactly the limit: %v", err)
+	}
+}
+
+func TestBombIsNotInflatedBeyondTheLimit(t *testing.T) {
+	bomb := zipped(t, make([]byte, 50<<20))
+	resp := &http.Response{
+		Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(bytes.NewReader(bomb)), ContentLength: -1,
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readBody(resp, 256<<10)
+	runtime.ReadMemStats(&after)
+	wantKind(t, err, tool.TooLarge)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8<<20 {
+		t.Errorf("%d MB were allocated for a limit of 256 KB", allocated>>20)
 	}
 }
 
