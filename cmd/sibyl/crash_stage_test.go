@@ -248,7 +248,7 @@ func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
 // childless waits until no process has the classifier's model open.
 func (d *drama) childless(t *testing.T) {
 	t.Helper()
-	deadline := time.NewTimer(5 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()

@@ -129,12 +129,9 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 	return w, err
 }
 
-// prices are those of the settings; nil if they have none.
+// prices are those of the settings, or the public ones.
 func (a *App) prices() *api.Prices {
-	set := a.Config.Prices
-	if len(set.Models) == 0 {
-		return nil
-	}
+	set := a.Config.Prices.OrPublic()
 	return &api.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
 		p, known := set.Find(model)
 		return p.Of(input, cached, output), known
