@@ -181,10 +181,10 @@ func TestManyRunsOfASessionHideNoAnswerThatWaits(t *testing.T) {
 		p := h.process("one", h.journal)
 		p.run(h.ask("ada"))
 		unlock()
-		for range 70 { // 210 runs, with those of the oracles
+		for range 35 { // 105 runs, with those of the oracles
 			p.run(h.ask("bob", "cleo"))
 		}
 		same(h, "lines", len(p.open()), 1)
-		h.whole(141)
+		h.whole(71)
 	})
 }
