@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -104,20 +103,6 @@ func TestAnswersOfASittingThatCanNotBeWrittenAreWrittenOnceTheyCanBe(t *testing.
 			kinds = append(kinds, e.Kind)
 		}
 		same(h, "kinds", sorted(kinds), []string{"", "", "chair"})
-	})
-}
-
-func TestWritingAnAnswerIsTriedOnceMore(t *testing.T) {
-	inHouse(t, func(h *house) {
-		h.says("Hm.")
-		unlock := h.locked("llm_responses")
-		time.AfterFunc(500*time.Millisecond, unlock)
-		p := h.process("one", h.journal)
-		res, o := p.run(h.ask("ada"))
-		same(h, "warnings", res.Warnings, nil)
-		same(h, "file", []any{o.Answer.File, o.Answer.Unsaved}, []any{"001_ada.txt", ""})
-		same(h, "lines", p.open(), nil)
-		h.whole(1)
 	})
 }
 

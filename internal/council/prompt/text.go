@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed" // the words
 	"encoding/json"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/council/persona"
+	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )
 
@@ -117,24 +119,10 @@ func Body(text string) string { return escape(clean(text)) }
 // headerName is a name that ends neither its line nor its brackets.
 func headerName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		switch {
-		case r == '[':
-			return '('
-		case r == ']':
-			return ')'
-		case unicode.IsControl(r), unicode.IsSpace(r), r == '\u2028', r == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Bidi_Control, r):
+		if unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(name, "\ufffd"))
-	name = strings.Join(strings.Fields(name), " ")
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName])
-	}
-	if name == "" {
-		return "?"
-	}
-	return name
+	}, strings.NewReplacer("[", "(", "]", ")").Replace(strings.ToValidUTF8(name, "\ufffd")))
+	return cmp.Or(text.Brief(name, maxName), "?")
 }
