@@ -32,12 +32,13 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	return err
 }
 
-// unlessInVain takes a session back that was begun for nothing, since what was to be added to it was refused.
+// unlessInVain deletes a session that was begun for nothing, since what was to be added to it was refused.
 func (s *sitting) unlessInVain(ctx context.Context, err error) error {
 	if err == nil || !s.fresh {
 		return err
 	}
-	return errors.Join(err, s.desk.TakeBack(context.WithoutCancel(ctx), s.ID))
+	_, failed := s.desk.Delete(context.WithoutCancel(ctx), s.ID)
+	return errors.Join(err, failed)
 }
 
 // adding are the flags of commands that add to a session.
