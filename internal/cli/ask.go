@@ -380,6 +380,15 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
 func (c *command) follow(ctx context.Context, r *service.Run) error {
+	p, res, err := c.watch(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(p, r, res)
+}
+
+// watch shows a run that this process drives until it ends, and gives what came of it.
+func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	p := c.newProgress()
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
@@ -388,9 +397,9 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		p.screen.retract()
-		return err
+		return p, res, err
 	}
-	return c.answer(p, r, c.withUsage(context.WithoutCancel(ctx), r, res))
+	return p, c.withUsage(context.WithoutCancel(ctx), r, res), nil
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

@@ -81,12 +81,28 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	if err != nil {
 		return err
 	}
-	followed := c.follow(ctx, r)
+	p, res, followed := c.watch(ctx, r)
+	if followed == nil {
+		if c.OutTTY {
+			res.Answer = beginningOf(res.Answer)
+		}
+		followed = c.answer(p, r, res)
+	}
 	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
 	if err == nil {
 		err = c.whereItLies(context.WithoutCancel(ctx), a, row.Run)
 	}
 	return errors.Join(followed, err)
+}
+
+// beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first, in a few lines.
+func beginningOf(markdown string) string {
+	const most = 12
+	lines := strings.SplitN(markdown, "\n", most+1)
+	if len(lines) <= most {
+		return markdown
+	}
+	return strings.TrimSpace(strings.Join(lines[:most], "\n")) + "\n\n…"
 }
 
 // giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is another one that holds the place.
