@@ -123,7 +123,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(args)
+	root.SetArgs(asking(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -214,14 +214,14 @@ func (c *command) codeOf(err error) int {
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:         "sibyl",
-		Annotations: map[string]string{listener: "sibyl ask"},
+		Annotations: map[string]string{listener: "sibyl"},
 		Short:       "AI assistants that you can trust, read and run yourself",
 		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
 			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
 			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
-			"On a terminal, ‘sibyl’ alone opens a conversation.",
-		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
+			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation.",
+		Example:       "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
