@@ -20,11 +20,6 @@ import (
 
 func (c *command) configEdit() *cobra.Command {
 	return &cobra.Command{Use: "edit", Short: "Edit the settings file, and check it before it takes effect", Args: cobra.NoArgs,
-		Long: "Opens a copy of the settings file in the editor named by VISUAL or EDITOR. What you save replaces\n" +
-			"the file only if it is valid; otherwise you see which lines are wrong and can continue with the\n" +
-			"copy.\n\n" +
-			"Exit codes: 0 replaced or unchanged, 1 the editor failed, 2 the saved file is not valid, 130 you\n" +
-			"stopped it.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			path, content, err := config.Content(c.options())
 			if err != nil {

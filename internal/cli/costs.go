@@ -88,10 +88,6 @@ type dayCost struct {
 
 func (c *command) costCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "cost [MONTH]", Short: "Show what the models took and cost, day by day (default: this month)", Args: cobra.MaximumNArgs(1),
-		Long: "Sums up the tokens of a month, and what they cost where the price of every model is known. Prices are\n" +
-			"those in the setting models.prices or, without it, the public ones that this version knows, which\n" +
-			"are estimates. Sessions that were removed are not counted.",
-		Example: "  sibyl cost\n  sibyl cost 2026-10 --json",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			month := time.Now()
 			if len(args) > 0 {

@@ -111,10 +111,6 @@ func testable(a *app.App) (names []string) {
 
 func (c *command) configTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Test providers, witness, embeddings and web search with the current keys",
-		Long: "Tests each configured or named provider by listing its models, the witness for its model, the\n" +
-			"embedding model with one word, and the web search with one query. Given names, it tests only those.\n" +
-			"Exit code 0 means that all of them work; an Ollama that you have not configured may be missing.",
-		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			checks := serverChecks(a)
 			known := testable(a)
@@ -147,11 +143,6 @@ func (c *command) told(found []finding, all bool) error {
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
-		Long: "Tests the settings, journal, trees, prompts, models, indexes, web search, transcription, embeddings\n" +
-			"and oracles. Requests go only to the addresses you configured, and to Ollama's default one on this\n" +
-			"machine.\n\n" +
-			"Exit codes: 0 everything configured works, 1 something configured does not, 2 the settings can't be\n" +
-			"read. Features that are not set up do not count as errors.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {

@@ -142,18 +142,14 @@ func (c *command) alreadyOpen(ctx context.Context, a *app.App, id string) error 
 }
 
 func (c *command) inquiryCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"},
-		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
-			"default is the latest."},
+	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"}},
 		c.inquiryList(),
-		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit",
-			Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json"}, c.inquiryDocument),
+		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit"}, c.inquiryDocument),
 		c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first",
-		Example: "  sibyl inquiry list\n  sibyl inquiry list --json"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
+	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
 		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
 			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 		})
@@ -219,7 +215,7 @@ func (c *command) inquiryDocument(do func(ctx context.Context, d document) error
 }
 
 func (c *command) inquiryStop() *cobra.Command {
-	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Example: "  sibyl inquiry stop", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			r, err := c.findInquiry(ctx, a, args)
 			if err != nil {
@@ -262,10 +258,7 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 }
 
 func (c *command) inquiryExport() *cobra.Command {
-	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence",
-		Long: "The HTML page is self-contained: reading it needs no network and no script. It holds the session and\n" +
-			"every passage it cites, with hashes, so that ‘sibyl inquiry verify’ can check it again.",
-		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html"}, "md or json, or --html FILE", c.inquiryDocument)
+	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence"}, "md or json, or --html FILE", c.inquiryDocument)
 	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
 	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
 		page, err := a.Inquiry.Evidence(ctx, r, s)

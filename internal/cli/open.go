@@ -30,10 +30,6 @@ func (c *command) openCommand() *cobra.Command {
 	var f openFlags
 	cmd := &cobra.Command{
 		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
-		Long: "Opens the page of Sibyl in a browser, signed in as the owner of the command line's sessions. If no server runs, it starts one on this machine alone,\n" +
-			"which serves until Ctrl-C. The folder of --in, or the one you stand in if it holds a project, can be searched there as ‘code’ or by its own name.\n\n" +
-			"The address that it prints signs one browser in, once, within five minutes.",
-		Example: "  sibyl open\n  sibyl open --in ~/src/app --vault ~/notes\n  sibyl open --no-browser",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {

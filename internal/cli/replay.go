@@ -35,16 +35,6 @@ func (c *command) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use: "replay [RUN]", Short: "Run a recorded run through its own tree or a changed one, and show the first decision that differs", Args: cobra.MaximumNArgs(1),
-		Long: "Runs the recorded inputs of a run (default: the last) through a tree again. Nothing is performed: no\n" +
-			"model is asked, no tool is called and nothing is written. Results come from the run's records, so a\n" +
-			"replay costs nothing and shows what a changed tree or prompt would have done.\n\n" +
-			"--prompts puts the files of a folder (such as oracle/base.md) over the prompts the run started with.\n" +
-			"How a model would answer a different prompt or request is unknown; with --past-first, its recorded\n" +
-			"answer is used.\n\n" +
-			"--all runs the past runs of an assistant through the tree, and says how many decide otherwise, and\n" +
-			"at which node.\n\n" +
-			"Exit codes: 0 every decision is as recorded, 2 bad input, 3 something differs, 5 journal problem.",
-		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first\n  sibyl replay --all --tree mine.xml",
 	}
 	cmd.RunE = c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
 	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) }))
