@@ -123,7 +123,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(asking(root, args))
+	root.SetArgs(asMeant(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
