@@ -76,18 +76,18 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 	}
 	const log = "--- build.log, 1 line ---\nfailed\n"
 	for words, want := range map[string]string{
-		"Why does @build.log fail?":             log,
-		"What is in @./build.log, @build.log?":  log,
-		"Is “@build.log” right":                 log,
-		"Ask ada@build.log or @ada about @ it.": "",
-		"@nothing.log":                          "",
+		"Why does @build.log fail?":                                           log,
+		"What is in @./build.log, @build.log?":                                log,
+		"Is “@build.log” right":                                               log,
+		"Ask ada@build.log or @ada about @ it, @types/node and @example.com.": "",
 	} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if q, err := c.question([]string{words}, nil); err != nil || q.material != want && !strings.HasPrefix(q.material, want+"--- build.log") || (want == "") != (q.material == "") || q.words != words {
 			t.Errorf("%q: %+v, %v", words, q, err)
 		}
 	}
-	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144"} {
+	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144",
+		"what is in @nothing.log?": "@nothing.log: there is no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question([]string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)

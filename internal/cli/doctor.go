@@ -61,9 +61,9 @@ func (s Streams) finding(f finding) string {
 		mark = "ok"
 	}
 	if f.Fix != "" {
-		fix = "\n" + s.folded(strings.Repeat(" ", findingIndent)+f.Fix, s.OutTTY, findingIndent)
+		fix = "\n" + strings.Repeat(" ", findingIndent) + s.folded(printable(f.Fix), s.OutTTY, findingIndent)
 	}
-	return s.folded(fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)), s.OutTTY, findingIndent) + fix
+	return fmt.Sprintf("%s  %-13s %s", mark, f.What, s.folded(printable(f.Says), s.OutTTY, findingIndent)) + fix
 }
 
 // check looks at something that may be set up.

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -49,19 +51,10 @@ func (c *command) openCommand() *cobra.Command {
 
 // folders makes the folders that are meant some that the owner of the command line may name on the page.
 func (f openFlags) folders(cfg *config.Config) error {
-	code, notes := f.in, f.vault
-	if code == "" {
-		here, err := os.Getwd()
-		if err == nil && app.IsProject(here) {
-			code = here
-		}
-	}
-	if notes == "" {
-		notes = cfg.Vault
-	}
-	all := map[string]string{}
-	for name, path := range cfg.Server.Folders {
-		all[name] = path
+	code, notes := cmp.Or(f.in, projectHere()), cmp.Or(f.vault, cfg.Vault)
+	all := maps.Clone(cfg.Server.Folders)
+	if all == nil {
+		all = map[string]string{}
 	}
 	for name, path := range map[string]string{"code": code, "notes": notes} {
 		if path == "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
@@ -283,41 +284,27 @@ func tokenWords(n int) string {
 
 // traceText shows how two steps came to their decisions, from where they differ, without what both did.
 func traceText(t replay.TraceDiff, words run.Vocabulary) string {
-	lines := onlyOne(t.Was[t.Same:], t.Would[t.Same:], words)
-	if len(lines) == 0 {
+	was, would := eventTexts(t.Was[t.Same:], words), eventTexts(t.Would[t.Same:], words)
+	diff, err := udiff.ToUnified("", "", was, udiff.Lines(was, would), 0)
+	if err != nil || diff == "" {
 		return "  their traces are the same\n"
+	}
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n")[2:] { // behind the names
+		if !strings.HasPrefix(line, "@@") {
+			lines = append(lines, line[:1]+" "+line[1:])
+		}
 	}
 	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
-// onlyOne lists the events that stand in one list only, in order: those outside of the longest list that both hold.
-func onlyOne(was, would []run.TraceEvent, words run.Vocabulary) []string {
-	longest := make([][]int, len(was)+1) // of the lists from i and j on
-	for i := range longest {
-		longest[i] = make([]int, len(would)+1)
+// eventTexts are events, a line each.
+func eventTexts(all []run.TraceEvent, words run.Vocabulary) string {
+	var b strings.Builder
+	for _, e := range all {
+		b.WriteString(eventText(e, words) + "\n")
 	}
-	for i := len(was) - 1; i >= 0; i-- {
-		for j := len(would) - 1; j >= 0; j-- {
-			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			if replay.SameEvent(was[i], would[j]) {
-				longest[i][j] = longest[i+1][j+1] + 1
-			}
-		}
-	}
-	var lines []string
-	for i, j := 0, 0; i < len(was) || j < len(would); {
-		switch {
-		case i < len(was) && j < len(would) && replay.SameEvent(was[i], would[j]):
-			i, j = i+1, j+1
-		case j == len(would) || i < len(was) && longest[i+1][j] >= longest[i][j+1]:
-			lines = append(lines, "- "+eventText(was[i], words))
-			i++
-		default:
-			lines = append(lines, "+ "+eventText(would[j], words))
-			j++
-		}
-	}
-	return lines
+	return b.String()
 }
 
 func eventText(e run.TraceEvent, words run.Vocabulary) string {

@@ -32,8 +32,8 @@ type Sibyl interface {
 	Models(ctx context.Context) ([]string, error)
 	// Why says in a few lines why a run did what it did.
 	Why(ctx context.Context, run string) ([]string, error)
-	// Passage gives the lines of a source, as an answer cites it, as Markdown.
-	Passage(source string, o oracle.Options) (string, error)
+	// Passage gives what a run had read of a source, as its answer cites it, as Markdown.
+	Passage(ctx context.Context, run, source string) (string, error)
 	// LastWrite is the last write to a note that can be put back: its id, and in words. An empty id: there is none.
 	LastWrite(ctx context.Context) (id, words string, err error)
 	// Undo puts back what a write replaced, and says what became of it.
