@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/council/session"
 )
 
-// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or it is wanted.
+// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or
+// it is wanted.
 func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	if fresh && name != "" {
 		return withCode(ExitUsage, errors.New("--new and --session can't be used together"))
@@ -150,7 +151,8 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 	return s.desk.AddAudio(ctx, s.ID, filepath.Base(name), f)
 }
 
-// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program there is one object, of how
+// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program
+// there is one object, of how
 // things stand in the end.
 func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, failed error) error {
 	tell := func() error {

@@ -111,7 +111,8 @@ func pointsOf(x service.Explanation, costs string) []assistant.Point {
 	return points
 }
 
-// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,
+// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with
+// what it decided,
 // or else why, and with the keys that it wrote.
 func stepText(s service.Step) string {
 	b := &strings.Builder{}

@@ -6,7 +6,8 @@ import (
 	"sibyl/internal/app"
 )
 
-// projectHere is the folder that the person stands in, if it holds a project: only then it is searched unless it is named. A home folder is none.
+// projectHere is the folder that the person stands in, if it holds a project: only then it is searched unless it is
+// named. A home folder is none.
 func projectHere() string {
 	here, err := os.Getwd()
 	if err != nil || !app.IsProject(here) {

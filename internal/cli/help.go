@@ -62,7 +62,8 @@ func helpful(root *cobra.Command) {
 	})
 }
 
-// helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags are those of an assistant
+// helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags
+// are those of an assistant
 // say it beside them.
 //
 //go:embed help.txt

@@ -268,7 +268,8 @@ func (s *setup) keyless() (names []string) {
 	return names
 }
 
-// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is forgotten.
+// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is
+// forgotten.
 func (s *setup) askKey(ctx context.Context, name string) error {
 	key, err := s.c.readKey(ctx, name)
 	var wrong *exitError

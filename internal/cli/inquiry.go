@@ -95,7 +95,8 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	return errors.Join(followed, err)
 }
 
-// beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first, in a few lines.
+// beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first,
+// in a few lines.
 func beginningOf(markdown string) string {
 	const most = 12
 	lines := strings.SplitN(markdown, "\n", most+1)
@@ -105,7 +106,8 @@ func beginningOf(markdown string) string {
 	return strings.TrimSpace(strings.Join(lines[:most], "\n")) + "\n\n…"
 }
 
-// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is another one that holds the place.
+// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is
+// another one that holds the place.
 func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
@@ -119,7 +121,8 @@ func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
 	return true
 }
 
-// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be done next.
+// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be
+// done next.
 func (c *command) whereItLies(ctx context.Context, a *app.App, r journal.Run) error {
 	s, err := c.session(ctx, a, r)
 	if err != nil {

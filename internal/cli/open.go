@@ -113,7 +113,8 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 	return errors.Join(err, failed)
 }
 
-// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that is free.
+// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that
+// is free.
 func onThisMachine(ctx context.Context, set string) string {
 	const any = "127.0.0.1:0"
 	if !(config.Server{Listen: set}).Loopback() {
@@ -127,7 +128,8 @@ func onThisMachine(ctx context.Context, set string) string {
 	return set
 }
 
-// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody on this machine, so the browser
+// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody
+// on this machine, so the browser
 // is given a file that only its owner can read, and that leads on; its path is returned.
 func (c *command) show(ctx context.Context, cfg config.Config, address string, f openFlags) (page string, err error) {
 	fmt.Fprintln(c.Out, address)

@@ -73,7 +73,8 @@ func (c *command) promptsShow() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text, that on stdout.
+// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text,
+// that on stdout.
 func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	to := c.Err
 	if brief {

@@ -12,8 +12,10 @@ import (
 	"sibyl/internal/render"
 )
 
-// screen shows text that may not be the answer yet. On a terminal it is laid out as it arrives and taken back when it turns out to be something
-// else; elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All that is printed meanwhile
+// screen shows text that may not be the answer yet. On a terminal it is laid out as it arrives and taken back when it
+// turns out to be something
+// else; elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All
+// that is printed meanwhile
 // goes through it.
 type screen struct {
 	Streams
@@ -179,7 +181,8 @@ func (s *screen) withdraw() {
 	}
 }
 
-// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at its
+// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at
+// its
 // end; of what can't, the rest is written.
 func (s *screen) makeRoom() {
 	if s.over {
@@ -209,7 +212,8 @@ func (s *screen) beside(print func()) {
 	print()
 }
 
-// answer writes the answer: laid out on a terminal, as it is elsewhere. One that stands on the terminal already, too tall to
+// answer writes the answer: laid out on a terminal, as it is elsewhere. One that stands on the terminal already, too
+// tall to
 // be taken back, is left as it is.
 func (s *screen) answer(text string) {
 	s.mu.Lock()
@@ -252,7 +256,8 @@ func (s *screen) dim(line string, tty bool) string {
 // printable drops control characters, so that no text from elsewhere can steer the terminal.
 func printable(text string) string { return render.Clean(text) }
 
-// folded breaks a text between words where a terminal would break it anywhere; what goes on begins with so many spaces. Space at its ends stays.
+// folded breaks a text between words where a terminal would break it anywhere; what goes on begins with so many
+// spaces. Space at its ends stays.
 func (s Streams) folded(text string, tty bool, hang int) string {
 	width := s.width() - 1 - hang
 	if !tty || width < hang {

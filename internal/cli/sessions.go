@@ -53,9 +53,11 @@ func (c *command) sessionDocument(do func(ctx context.Context, d document) error
 		if err != nil {
 			return err
 		}
-		d := document{value: e, markdown: e.Markdown(), export: func(format string) (string, error) { return e.Export(format, encodeJSON) }}
+		export := func(format string) (string, error) { return e.Export(format, encodeJSON) }
+		d := document{value: e, markdown: e.Markdown(), export: export}
 		if e.Assistant == oracle.ShadowName {
-			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit " + e.ID + "’ shows all of it"
+			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
+				"‘sibyl session audit " + e.ID + "’ shows all of it"
 		}
 		return do(ctx, d)
 	})
