@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -90,12 +88,8 @@ func (s *story) chatsKilledAt(t *testing.T, dialogue []string, message int, cras
 // resumes goes on with what was interrupted, which may end with a question.
 func (s *story) resumes(t *testing.T) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sibyl", "run", "resume", "--json")
-	cmd.Env = s.environ()
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != cli.ExitPartial) {
-		t.Fatalf("%v: %s", err, out)
+	if o := s.begin(t, "", "run", "resume", "--json")(); o.code != cli.ExitAnswered && o.code != cli.ExitPartial {
+		t.Fatalf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
 }
 

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // story is one process life after another over one data folder and one vault.
@@ -39,21 +33,11 @@ func (s *story) environ() []string {
 // sibyl runs the real program; killed says that it killed itself.
 func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, killed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sibyl", args...)
-	cmd.Env = append(s.environ(), crashAt+"="+crash)
-	var errText bytes.Buffer
-	cmd.Stderr = &errText
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return out, true
+	o := s.begin(t, crashAt+"="+crash, args...)()
+	if o.code > 0 {
+		t.Fatalf("sibyl %s exits %d:\n%s", strings.Join(args, " "), o.code, o.err)
 	}
-	if err != nil {
-		t.Fatalf("sibyl %s: %v\n%s", strings.Join(args, " "), err, errText.String())
-	}
-	return out, false
+	return []byte(o.out), o.code < 0
 }
 
 // TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a write to

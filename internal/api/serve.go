@@ -24,6 +24,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	r.Host = x.host
+	body := &readOnce{ReadCloser: r.Body}
+	r.Body = body
 	rec := &recorder{ResponseWriter: w, write: s.config.Limits.Write}
 	secure(rec.Header(), x)
 	defer func() {
@@ -32,7 +34,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		abort := thrown != nil && s.failed(x, rec, r, thrown)
 		s.log(x, rec, r, time.Since(began))
 		if thrown == nil {
-			s.drain(rec, r)
+			s.drain(rec, r, body)
 		}
 		if abort {
 			panic(http.ErrAbortHandler) // ends the connection: half of an answer must not pass for one
@@ -52,10 +54,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // mostDrained bounds what is read of a body after its request was refused, in bytes.
 const mostDrained = 1 << 20
 
-// drain sends the answer, and then reads what is left of the body, within bounds of size and time. A client that still sends when its
-// connection is closed is told that it broke, and may never read why its request was refused.
-func (s *Server) drain(rec *recorder, r *http.Request) {
-	if r.ContentLength == 0 || rec.status < http.StatusBadRequest || rec.status == http.StatusRequestTimeout || r.Header.Get("Expect") != "" {
+// readOnce is a body of which is known whether it was read to its end.
+type readOnce struct {
+	io.ReadCloser
+	ended bool
+}
+
+func (b *readOnce) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// drain sends the answer, and then reads what is left of the body, within bounds of size and time. A client that still
+// sends when its connection is closed is told that it broke, and may never read why its request was refused.
+func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
+	refused := rec.status >= http.StatusBadRequest && rec.status != http.StatusRequestTimeout
+	if !refused || body.ended || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
 		return
 	}
 	out := http.NewResponseController(rec)
@@ -63,7 +78,7 @@ func (s *Server) drain(rec *recorder, r *http.Request) {
 		return
 	}
 	_ = out.SetReadDeadline(time.Now().Add(s.config.Limits.Read)) // where it can't be set the server's own bound holds
-	_, _ = io.CopyN(io.Discard, r.Body, mostDrained)              // however it ends, the connection ends with it
+	_, _ = io.CopyN(io.Discard, body, mostDrained)                // however it ends, the connection ends with it
 }
 
 // missed answers where there is no route, or none for the method. Below /api nobody learns even that who is not known.
