@@ -291,7 +291,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 
 // beside are the files of ways in that use the engine or the store, with the reasons.
 var beside = map[string]string{
-	"internal/cli/models.go": "doctor tries whether the journal can be written",
+	"internal/cli/doctor.go": "doctor tries whether the journal can be written",
 }
 
 func (m *module) eachImport(do func(pkg, name string)) {
