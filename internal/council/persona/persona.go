@@ -20,7 +20,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"sibyl/internal/text/language"
@@ -125,9 +124,7 @@ func decode(data []byte) (string, error) {
 }
 
 // braced are words in the marks that people put around placeholders.
-var braced = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{{1,3}\s*([\p{L}_][\p{L}\p{N}_.-]{0,40})\s*\}{1,3}`)
-})
+var braced = regexp.MustCompile(`\{{1,3}\s*([\p{L}_][\p{L}\p{N}_.-]{0,40})\s*\}{1,3}`)
 
 // parse makes an oracle of a text as decode gives it. File is the path that it is known by, and called that by which it was found.
 func parse(text, file, called, placeholder string) (Persona, error) {
@@ -150,7 +147,7 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 	if times > 1 {
 		p.warn("%s stands in it %d times, and each is replaced by the whole context", placeholder, times)
 	}
-	for _, m := range braced().FindAllStringSubmatch(strings.ReplaceAll(content, placeholder, ""), -1) {
+	for _, m := range braced.FindAllStringSubmatch(strings.ReplaceAll(content, placeholder, ""), -1) {
 		if strings.HasPrefix(m[0], "{{") || Slug(m[1]) == Slug(placeholder) {
 			p.warn("%s is not the placeholder and stays unchanged; write %s", m[0], placeholder)
 			break

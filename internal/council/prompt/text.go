@@ -82,10 +82,8 @@ func clean(text string) string {
 }
 
 // header is how one begins, in any of the languages, in whatever case, with or without accents.
-var header = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\[［][\s\p{Z}\p{Cf}*_]*` +
-		`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：])`)
-})
+var header = regexp.MustCompile(`^[\[［][\s\p{Z}\p{Cf}*_]*` +
+	`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：])`)
 
 const headerStart = 200 // bytes in which one is told
 
@@ -104,7 +102,7 @@ func escape(text string) string {
 		case !begins || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune(">#*_~+-", r):
 		case r != '[' && r != '［':
 			begins = false
-		case header().MatchString(text[i:min(len(text), i+headerStart)]):
+		case header.MatchString(text[i:min(len(text), i+headerStart)]):
 			b.WriteByte('\\')
 			begins = false
 		}

@@ -81,18 +81,10 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// passage is the part of a text with the most of the words in it.
+// passage is the part of a text around the first of the words that were looked for.
 func passage(q search.Query, words []string) string {
-	from, most := 0, -1
-	for i, word := range words {
-		if q.AnsweredBy(word) == 0 {
-			continue
-		}
-		begin := max(0, min(i-passageWords/4, len(words)-passageWords))
-		if n := q.AnsweredBy(strings.Join(words[begin:min(begin+passageWords, len(words))], " ")); n > most {
-			from, most = begin, n
-		}
-	}
+	first := slices.IndexFunc(words, func(word string) bool { return q.AnsweredBy(word) > 0 })
+	from := max(0, min(first-passageWords/4, len(words)-passageWords))
 	to := min(from+passageWords, len(words))
 	text := strings.Join(words[from:to], " ")
 	if from > 0 {
