@@ -127,10 +127,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 // assist readies the use cases of the assistants.
 func (a *App) assist(opt Options) (err error) {
 	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
-	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools: a.Tools, LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
-		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
-		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
+	main := oracle.Describe(a.Oracle, a.Surroundings())
 	chat, err := a.chat()
 	if err != nil {
 		return err
@@ -158,13 +155,17 @@ func (a *App) assist(opt Options) (err error) {
 	if a.Engine, err = run.NewEngine(c); err != nil {
 		return err
 	}
-	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Tree: a.tree, Now: a.Clock.Now})
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree, Now: a.Clock.Now})
 	return err
 }
 
-// Usual are the options of the Oracle where a person says nothing, as the settings have them. They name no folder.
-func Usual(cfg config.Config) oracle.Options {
-	return oracle.Options{Model: cfg.Model, MaxTurns: cfg.MaxTurns, MaxTokens: cfg.MaxTokens, MaxTime: cfg.MaxTime}
+// Surroundings are what the beginning of a question needs.
+func (a *App) Surroundings() oracle.Surroundings {
+	return oracle.Surroundings{
+		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys, Tools: a.Tools,
+		LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
+		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
+	}
 }
 
 // tree reads the tree of an assistant.

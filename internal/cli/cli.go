@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
+	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
@@ -243,7 +244,7 @@ func (c *command) root() *cobra.Command {
 			return groupRun(cmd, args)
 		}
 		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})
+			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](c, &cobra.Command{})})
 		}
 		return cmd.Help()
 	}

@@ -36,13 +36,12 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	f = f.orSettings(cfg)
 	if err := c.settleNotices(f, cfg); err != nil {
 		return err
 	}
-	o, err := f.options(cfg.Vault)
+	o, err := questionOptions(f.said, cfg)
 	if err != nil {
-		return withCode(ExitUsage, err)
+		return err
 	}
 	a, err := c.open(ctx, cfg)
 	if err != nil {
@@ -179,7 +178,7 @@ func (t *talker) Passage(source string, o oracle.Options) (string, error) {
 	if at == nil {
 		return source, nil // an address, which the terminal opens
 	}
-	for _, folder := range []string{o.CodeRoot, o.Vault} {
+	for _, folder := range []string{o.Code.Path, o.Vault.Path} {
 		if folder == "" || !filepath.IsLocal(at[1]) {
 			continue
 		}
