@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 )
 
 func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
@@ -44,7 +45,7 @@ func TestPassageHasTheLinesThatASourceNames(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "secret.md"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := oracle.Options{CodeRoot: filepath.Join(dir, "none"), Vault: dir}
+	o := oracle.Options{Code: schema.Folder{Path: filepath.Join(dir, "none")}, Vault: schema.Folder{Path: dir}}
 	for source, want := range map[string]string{
 		"a.md:2-3":            "````\n    2  two\n    3      ```three\n````\n",
 		"a.md:4":              "```\n    4  four\n```\n",

@@ -149,8 +149,10 @@ func (h *harness) question(text string) question {
 // surroundings are those of the questions of a harness.
 func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web, Fallback: h.env.Fallback,
-		Choose:     func(context.Context, string) (string, error) { return h.env.Model, nil },
-		Describe:   func(context.Context, string) model.Info { return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls} },
+		Choose: func(context.Context, string) (string, error) { return h.env.Model, nil },
+		Describe: func(context.Context, string) model.Info {
+			return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
+		},
 		ReportTool: func(string) bool { return h.env.ReportTool },
 		LearnKeys:  func(context.Context, oracle.Env) {},
 		LeftOut:    func() []string { return h.env.LeftOut },

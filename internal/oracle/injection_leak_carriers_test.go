@@ -12,8 +12,8 @@ import (
 type carrier struct {
 	name, question string
 	plant          func(g *ground, h *harness, q *question) []bait // puts it there; how the model meets it
-	unseen         bool                                                   // the model is never shown it
-	open           []string                                               // where private text gets out with all ports open
+	unseen         bool                                            // the model is never shown it
+	open           []string                                        // where private text gets out with all ports open
 }
 
 // noteOf asks for a note, so that a model is offered what writes.

@@ -10,8 +10,8 @@ import (
 // Options are what a person says beside the question.
 type Options struct {
 	Model     string        `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"the model, as provider:model; a provider alone takes its usual one"`
-	Code      schema.Folder `json:"code,omitempty" flag:"in" names:"folder" doc:"a folder of code, searched at the latest when likelier sources have nothing"`
-	Vault     schema.Folder `json:"vault,omitempty" names:"folder" setting:"vault" doc:"a folder of notes, searched in the same way, and written to on request"`
+	Code      schema.Folder `json:"code,omitempty" flag:"in" names:"folder" min:"1" doc:"a folder of code, searched at the latest when likelier sources have nothing"`
+	Vault     schema.Folder `json:"vault,omitempty" names:"folder" min:"1" setting:"vault" doc:"a folder of notes, searched in the same way, and written to on request"`
 	Web       *bool         `json:"web,omitempty" tool:"-" doc:"search the web, at the latest when likelier sources have nothing" no:"don't search the web or open pages"`
 	AskCode   bool          `json:"-" flag:"code" doc:"search the code, at the latest when likelier sources have nothing"`
 	AskNotes  bool          `json:"-" flag:"notes" doc:"search your notes, at the latest when likelier sources have nothing"`

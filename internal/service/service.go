@@ -109,7 +109,7 @@ func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
 		}
 	}
 	if err := a.Options.Decode(said.JSON, into); err != nil {
-		return nil, &assistant.RequestError{Public: "in the options, " + err.Error(), Hint: "they are: " + strings.Join(a.Options.Names(), ", "), Err: err}
+		return nil, &assistant.RequestError{Public: strings.Replace(err.Error(), "arguments ", "the options ", 1), Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
 	if err := a.Options.Find(into, said.Folder); err != nil {
 		return nil, err
