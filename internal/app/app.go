@@ -50,6 +50,9 @@ type Options struct {
 	// Serving, if set, is where the logs of a process that serves go: as JSON, with metrics and traces beside them.
 	Serving io.Writer
 
+	// Also are assistants beside those of the house. The store is nil where they are only described.
+	Also func(store journal.Store) ([]*assistant.Assistant, error)
+
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
@@ -145,6 +148,13 @@ func (a *App) assist(opt Options) (err error) {
 		return err
 	}
 	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
+	if opt.Also != nil {
+		others, err := opt.Also(a.Store)
+		if err != nil {
+			return err
+		}
+		all = append(all, others...)
+	}
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()

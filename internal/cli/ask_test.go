@@ -61,7 +61,7 @@ func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := questionOptions(f, config.Config{})
+		o, err := questionOptions(f, config.Config{MaxTurns: 30})
 		if err != nil || o.Code.Name != "" || filepath.Base(o.Code.Path) != filepath.Base(stand) || o.Vault != (schema.Folder{Name: notes, Path: notes}) {
 			t.Errorf("in %s: %+v, %v", stand, o, err)
 		}
@@ -72,7 +72,7 @@ func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
 	for args, want := range map[string]string{"--notes": "--vault", "--in=/nowhere": "--in", "--vault=" + filepath.Join(project, "go.mod"): "not a folder"} {
 		f, err := flagsOf(t, args)
 		if err == nil {
-			_, err = questionOptions(f, config.Config{})
+			_, err = questionOptions(f, config.Config{MaxTurns: 30})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)

@@ -97,11 +97,16 @@ func (o *optionFlag) Set(text string) error {
 // settled are the options with the settings where a flag said nothing, and folders where they lie.
 func (s *said[O]) settled(cfg config.Config) (O, error) {
 	o := s.options
-	err := s.object.Settle(&o, cfg.Text, func(f *schema.Field) bool { return s.given[f] })
+	return o, settle(s.object, &o, s.given, cfg)
+}
+
+// settle fills in the struct that into points to by the settings, where no flag was given, and finds the folders.
+func settle(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
+	err := object.Settle(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
 	if err == nil {
-		err = s.object.Find(&o, local)
+		err = object.Find(into, local)
 	}
-	return o, withCode(ExitUsage, err)
+	return withCode(ExitUsage, err)
 }
 
 // local finds a folder of this machine by its path; a witness may be a file.

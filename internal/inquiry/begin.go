@@ -24,10 +24,10 @@ import (
 
 // Options are what a person says beside the hypothesis.
 type Options struct {
-	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" doc:"who is asked: a folder of documents, or provider:model"`
-	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" doc:"who asks: provider:model; offline:rules for none"`
+	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
+	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"who asks: provider:model; offline:rules for none"`
 	Limit     int           `json:"limit,omitempty" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
-	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" doc:"of the questions; that of the hypothesis if none is given"`
+	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" tool:"of the questions" doc:"of the questions; that of the hypothesis if none is given"`
 }
 
 // usualLimit is how many questions are put where nobody says (requirement 4).

@@ -11,6 +11,7 @@
 //	none     a flag may say 0, and this is what it means
 //	setting  the setting that stands for it where nothing is said
 //	names    what a text names: model, folder, witness (a folder or a model), oracle
+//	tool     what it is, in fewer words for models; "-": models are not offered it
 //	flag     how its flag is called where not as in JSON, with a letter behind a comma; "-": it has none
 //
 // Fields are texts, numbers, bools, times (in JSON whole seconds), folders, lists of these, and pointers to bools, which are nil where nothing
@@ -19,6 +20,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -137,10 +139,15 @@ func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
+	for name, property := range s.Properties {
+		if n := len(property.Types); n > 0 && !slices.Contains(s.Required, name) { // it is left out in place of null
+			property.Type, property.Types = property.Types[n-1], nil
+		}
+	}
 	s.AdditionalProperties, s.Required = nil, nil
 	switch {
 	case s.Items != nil:
-		s.Type, s.Types = "array", nil
+		s.Type, s.Types, s.MinItems, s.MaxItems = "array", nil, nil, nil
 	case len(s.Types) == 2:
 		s.AnyOf = []*jsonschema.Schema{{Type: s.Types[1], Properties: s.Properties}, {Type: s.Types[0]}}
 		s.Types, s.Properties = nil, nil
@@ -162,7 +169,7 @@ func (f *Field) describe() error {
 		s.Type, s.Types = s.Types[n-1], nil
 	}
 	if f.Tag.Get("names") == "model" {
-		s.Pattern, s.MaxLength = `^[^\s\x00-\x1f\x7f]*$`, jsonschema.Ptr(mostModelName)
+		s.Pattern, s.MaxLength = `^[^\s\x00-\x1f]*$`, jsonschema.Ptr(mostModelName)
 	}
 	if text := f.Tag.Get("default"); text != "" {
 		s.Default = json.RawMessage(text)
@@ -210,9 +217,12 @@ func (o *Object) Names() (all []string) {
 func (o *Object) Part(of func(*Field) bool, before map[string]*jsonschema.Schema, required ...string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: maps.Clone(before), Required: required, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	for _, f := range o.Fields {
-		if f.Name != "" && of(f) {
-			s.Properties[f.Name] = f.schema
+		if f.Name == "" || !of(f) {
+			continue
 		}
+		property := *f.schema
+		property.Description = cmp.Or(f.Tag.Get("tool"), f.Doc)
+		s.Properties[f.Name] = &property
 	}
 	return s
 }
