@@ -68,7 +68,7 @@ func TestWrongOptionsOfTheOracleAreToldWithoutWhatTheyHold(t *testing.T) {
 		`{"code":"hunter2"}`:          "there is no such folder",
 		`{"model":"hunter2 hunter2"}`: "model must be provider:model, in one word of at most 200 characters",
 		`{"model":"hunter2\r\nX: y"}`: "model must be provider:model, in one word of at most 200 characters",
-		fmt.Sprintf(`{"model":%q}`, strings.Repeat("m", 201)): "model must be provider:model, in one word of at most 200 characters",
+		fmt.Sprintf(`{"model":%q}`, strings.Repeat("m", 201)): "model has 201 characters; 200 at most",
 	} {
 		_, err := readOptions(raw)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {

@@ -265,7 +265,7 @@ func (o *Object) Decode(raw json.RawMessage, into any) error {
 			if err := f.set(into, value); err != nil {
 				return err
 			}
-		case f.required():
+		case f.required() && !f.IsSet(into):
 			return &Error{Field: f.Name, Problem: "is missing"}
 		}
 	}
@@ -292,6 +292,10 @@ func (f *Field) set(into any, raw json.RawMessage) error {
 	wrong := &Error{Field: f.Name, Problem: f.Must()}
 	var value any
 	if json.Unmarshal(raw, &value) != nil || f.check.Validate(value) != nil {
+		text, _ := value.(string)
+		if most := f.schema.MaxLength; most != nil && utf8.RuneCountInString(text) > *most {
+			wrong.Problem = fmt.Sprintf("has %d characters; %d at most", utf8.RuneCountInString(text), *most)
+		}
 		return wrong
 	}
 	at := f.at(into)

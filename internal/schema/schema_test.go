@@ -76,7 +76,7 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 		`{"inner":true}`:        {Field: "arguments", Problem: "have a name that is not known"},
 		`{"here":true}`:         {Field: "arguments", Problem: "have a name that is not known"},
 		"{\"title\":\"\xff\"}":  {Field: "arguments", Problem: "must be valid UTF-8"},
-		`{"title":"hunter2"}`:   {Field: "title", Problem: "must be a text from 2 to 5 characters"},
+		`{"title":"hunter2"}`:   {Field: "title", Problem: "has 7 characters; 5 at most"},
 		`{"title":"x"}`:         {Field: "title", Problem: "must be a text from 2 to 5 characters"},
 		`{"count":0}`:           {Field: "count", Problem: "must be a whole number from 1 on"},
 		`{"count":1.5}`:         {Field: "count", Problem: "must be a whole number from 1 on"},

@@ -224,6 +224,9 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
+	if r.Options, err = s.options(a, r.Options); err != nil {
+		return nil, run.Spec{}, usage(err)
+	}
 	file, text, err := s.tree(a)
 	if err != nil {
 		return nil, run.Spec{}, err
@@ -239,9 +242,6 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 		}
 	}
 	r.Owner, r.Late = owner, late
-	if r.Options, err = s.options(a, r.Options); err != nil {
-		return a, run.Spec{}, usage(err)
-	}
 	spec, err := a.Begin(ctx, r)
 	if err != nil {
 		return a, run.Spec{}, usage(err)
