@@ -110,7 +110,7 @@ type CouncilRepaired struct {
 	Mended   []string         `json:"mended,omitempty"`
 }
 
-// CouncilHits are the places that have the words that were looked for, the best first.
+// CouncilHits are the places that have the words that were looked for, the newest first.
 type CouncilHits struct {
 	Hits []CouncilHit `json:"hits"`
 }

@@ -27,9 +27,6 @@ func councilProblem(err error) *Problem {
 	if _, ok := errors.AsType[*session.Damaged](err); ok {
 		return newProblem(http.StatusConflict, "damaged", "The session can't be read: its metadata.json is missing or damaged.", "Repairing the session rebuilds it from its files.")
 	}
-	if _, ok := errors.AsType[*session.Illegal](err); ok {
-		return newProblem(http.StatusConflict, "state", "The state of the session does not allow this.", "Wait until it is transcribed, or repair it.")
-	}
 	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
 		return newProblem(http.StatusServiceUnavailable, "session_locked", "Somebody else is changing the session.", "Try again.").after(time.Second)
 	}

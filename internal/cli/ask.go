@@ -61,7 +61,7 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	f.said = optionFlags[oracle.Options](c, cmd)
+	f.said = optionFlags[oracle.Options](cmd)
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
 	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; can be given several times")
@@ -307,7 +307,7 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 		p.screen.retract()
 		return err
 	}
-	return c.answer(p, r, res)
+	return c.answer(p, r, c.withUsage(context.WithoutCancel(ctx), r, res))
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

@@ -19,7 +19,7 @@ import (
 func flagsOf(t *testing.T, args ...string) (*said[oracle.Options], error) {
 	t.Helper()
 	cmd := &cobra.Command{}
-	f := optionFlags[oracle.Options](&command{}, cmd)
+	f := optionFlags[oracle.Options](cmd)
 	return f, cmd.ParseFlags(args)
 }
 

@@ -40,7 +40,7 @@ func (c *command) chatCommand() *cobra.Command {
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()
 	fl.StringVar(&f.conversation, "conversation", "", "continue this conversation; new: begin one (default: the last one)")
-	f.said = optionFlags[taskchat.Options](c, cmd)
+	f.said = optionFlags[taskchat.Options](cmd)
 	return c.withView(cmd, "one JSON object per message")
 }
 
@@ -151,6 +151,9 @@ func (t *talk) say(ctx context.Context, words string) error {
 	if !t.c.asJSON {
 		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
 			fmt.Fprintln(t.c.Err, p.screen.dim("· "+w, t.c.ErrTTY))
+		}
+		if costs := costsOf(t.c.prices, t.c.withUsage(context.WithoutCancel(ctx), r, res).Usage); costs != "" {
+			p.say("%s", costs)
 		}
 	}
 	switch {

@@ -13,7 +13,6 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/service"
-	"sibyl/internal/text"
 )
 
 func (c *command) councilAsk() *cobra.Command {
@@ -39,7 +38,7 @@ func (c *command) councilAsk() *cobra.Command {
 			}
 			return s.ask(ctx, o)
 		})}
-	f = optionFlags[council.Options](c, cmd)
+	f = optionFlags[council.Options](cmd)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the exact prompt and ask no model")
 	return c.withView(withSession(cmd, &name), "one JSON object")
 }
@@ -138,12 +137,9 @@ func (s *sitting) listOracles(list persona.Listing, check bool) error {
 		line := printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.About))
 		fmt.Fprintln(s.Out, ansi.Truncate(line, max(s.Width-1, oracleLine), "…"))
 	}
-	if dir := s.a.OraclesDir(); len(out.Oracles) == 0 && dir != "" {
-		s.note("no oracles in %s; ‘sibyl council oracle new NAME’ creates one", dir)
-	} else if dir != "" {
-		s.note("%s in %s", text.Count(len(out.Oracles), "oracle"), dir)
-	} else {
-		s.note("%s, built in; set ORACLES_DIR to use a folder of your own", text.Count(len(out.Oracles), "oracle"))
+	s.note("%s", oraclesIn(s.a, len(out.Oracles)))
+	if len(out.Oracles) == 0 {
+		s.note("‘sibyl council oracle new NAME’ creates one")
 	}
 	for _, line := range warnings {
 		fmt.Fprintln(s.Err, printable("· "+line))

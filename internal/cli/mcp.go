@@ -32,7 +32,7 @@ func (c *command) mcpCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	f = optionFlags[oracle.Options](c, cmd, "in", "vault", "model")
+	f = optionFlags[oracle.Options](cmd, "in", "vault", "model")
 	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ can use as its witness, by the folder's own name; can be given several times")
 	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd

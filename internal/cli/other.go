@@ -66,7 +66,7 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 			}
 			return c.follow(ctx, begun)
 		})}
-	bindFlags(c, cmd, a.Options, options, given, nil)
+	bindFlags(cmd, a.Options, options, given, nil)
 	cmd.Flags().StringVarP(&session, "session", "s", "", "continue this session")
 	return c.withView(cmd, "one JSON object")
 }

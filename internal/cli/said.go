@@ -21,14 +21,14 @@ type said[O any] struct {
 }
 
 // optionFlags gives a command the flags that O declares, or those that are named.
-func optionFlags[O any](c *command, cmd *cobra.Command, only ...string) *said[O] {
+func optionFlags[O any](cmd *cobra.Command, only ...string) *said[O] {
 	s := &said[O]{object: schema.Of[O](), given: map[*schema.Field]bool{}}
-	bindFlags(c, cmd, s.object, &s.options, s.given, only)
+	bindFlags(cmd, s.object, &s.options, s.given, only)
 	return s
 }
 
 // bindFlags has flags fill in the struct that into points to.
-func bindFlags(c *command, cmd *cobra.Command, object *schema.Object, into any, given map[*schema.Field]bool, only []string) {
+func bindFlags(cmd *cobra.Command, object *schema.Object, into any, given map[*schema.Field]bool, only []string) {
 	for _, f := range object.Fields {
 		name, short := f.Flag()
 		if name == "" || len(only) > 0 && !slices.Contains(only, name) {
@@ -51,21 +51,6 @@ func bindFlags(c *command, cmd *cobra.Command, object *schema.Object, into any, 
 			cmd.Flags().Lookup("no-" + name).NoOptDefVal = "true"
 			cmd.MarkFlagsMutuallyExclusive(name, "no-"+name)
 		}
-		c.completeOption(cmd, f, name)
-	}
-}
-
-// completeOption has the shell complete a flag by what its option names.
-func (c *command) completeOption(cmd *cobra.Command, f *schema.Field, name string) {
-	find := map[string]lookup{"model": modelNames, "witness": witnesses, "oracle": oracleNames}[f.Tag.Get("names")]
-	if all := f.Choices(); len(all) > 0 {
-		find = oneWordOf(all...)
-	}
-	switch {
-	case f.Tag.Get("names") == "folder":
-		_ = cmd.MarkFlagDirname(name) // the flag is there
-	case find != nil:
-		_ = cmd.RegisterFlagCompletionFunc(name, c.completing(find)) // it is there, and has none yet
 	}
 }
 
@@ -83,6 +68,14 @@ func (*optionFlag) String() string { return "" }
 // Type implements pflag.Value.
 func (o *optionFlag) Type() string {
 	return map[string]string{"bool": "bool", "choice": "bool", "number": "int", "duration": "duration", "list": "strings", "text": "string"}[o.field.Kind()]
+}
+
+// kind is the kind of what may stand behind the flag, as completions have it.
+func (o *optionFlag) kind() string {
+	if all := o.field.Choices(); len(all) > 0 {
+		return "=" + strings.Join(all, " ")
+	}
+	return o.field.Tag.Get("names")
 }
 
 // Set implements pflag.Value.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
@@ -135,8 +134,12 @@ func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []too
 	return g
 }
 
-// keptPast bounds how many earlier exchanges a continued session shows the model.
-const keptPast = 12
+// keptPast bounds how many earlier exchanges a continued session shows the model, and mostPrevious how much of each question is read to classify the next
+// one, in bytes.
+const (
+	keptPast     = 12
+	mostPrevious = 1 << 10
+)
 
 // remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
 func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.Request) ([]string, error) {
@@ -173,7 +176,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
 		if !e.Piped && (!e.Relayed || q.Relayed) {
-			g.Previous = append(g.Previous, firstRunes(e.Question, 500))
+			g.Previous = append(g.Previous, text.Clip(e.Question, mostPrevious))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
@@ -241,10 +244,3 @@ func (a *Answer) row(env Env) []journal.Pending {
 
 // Title is a question shortened to a line.
 func Title(question string) string { return text.Brief(question, 72) }
-
-func firstRunes(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most])
-}
