@@ -27,7 +27,7 @@ type askFlags struct {
 	session      string
 	cont, shadow bool
 	attach       []string
-	notices      bool // the person said which file they go to
+	given        func(flag string) bool // says whether the person gave a flag, if only with nothing behind it
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -53,7 +53,7 @@ func (c *command) askCommand() *cobra.Command {
 			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.notices = cmd.Flags().Changed("notices")
+			f.given = cmd.Flags().Changed
 			if len(args) == 0 && c.opensConversation(f) {
 				return c.converseFrom(cmd.Context(), f)
 			}
@@ -221,7 +221,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 
 // settleNotices settles which file notices go to.
 func (c *command) settleNotices(f askFlags, cfg config.Config) error {
-	if !f.notices {
+	if !f.given("notices") {
 		c.notices = cfg.Notices
 		return nil
 	}
@@ -238,7 +238,7 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
 		}
 		return s.ID, err
-	case f.session == "":
+	case !f.given("session"):
 		return "", nil
 	}
 	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)

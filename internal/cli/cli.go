@@ -246,7 +246,7 @@ func (c *command) root() *cobra.Command {
 			return groupRun(cmd, args)
 		}
 		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{})})
+			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}), given: func(string) bool { return false }})
 		}
 		return cmd.Help()
 	}

@@ -35,9 +35,9 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		}
 		q, err := p.about(ctx, textAnalyse, asked.Turns)
 		if err != nil || c.Err != nil {
-			return sentTo(q, r.By, analysis, r.Sent), err
+			return sentTo(q, r.By, analysis(), r.Sent), err
 		}
-		return sentTo(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(taken(r))...), nil
+		return sentTo(q, r.By, analysis(), r.Sent, assistant.AnsweredJSON(taken(r))...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
@@ -90,7 +90,7 @@ func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r 
 		}
 		k.again(n+1, json.RawMessage(value), askedBefore(all, k.worded(said.Question)), said.Gaps)
 	}
-	return k.prompt.Exchanged(r.By, question, r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.Exchanged(r.By, question(), r.Sent, assistant.Answered(r.Text)...), nil
 }
 
 // exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.

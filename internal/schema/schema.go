@@ -96,7 +96,10 @@ func Of[T any]() *Object {
 			f.schema, err = jsonschema.ForType(field.Type, known())
 		}
 		if err == nil {
-			err = f.describe()
+			err = describe(f.schema, f.Tag)
+			if f.Tag.Get("setting") != "" && f.Tag.Get("names") != "folder" {
+				f.schema.Description += "; left out: as the server is set"
+			}
 		}
 		if err == nil {
 			f.check, err = f.schema.Resolve(nil)
@@ -120,6 +123,44 @@ func known() *jsonschema.ForOptions {
 		reflect.TypeFor[Folder]():          {Type: "string"},
 		reflect.TypeFor[json.RawMessage](): {},
 	}}
+}
+
+// Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T.
+func Answer[T any]() json.RawMessage {
+	s, err := jsonschema.For[T](known())
+	if err == nil {
+		err = describeAll(reflect.TypeFor[T](), s)
+	}
+	if err != nil {
+		panic(err) // the declaration of T alone decides that
+	}
+	raw, _ := json.Marshal(s) // it has no value that JSON can't have
+	return raw
+}
+
+func describeAll(t reflect.Type, s *jsonschema.Schema) error {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		if t, s = t.Elem(), cmp.Or(s.Items, s); s == nil {
+			return nil
+		}
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := s.Properties[name]
+		if property == nil {
+			continue
+		}
+		if err := describe(property, field.Tag); err != nil {
+			return err
+		}
+		if err := describeAll(field.Type, property); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Result is the JSON Schema of a value that this program gives. What may be null is described as either: not every client understands lists of
@@ -162,19 +203,18 @@ func open(s *jsonschema.Schema) {
 const mostModelName = 200
 
 // describe puts what the tags say into the schema of a field.
-func (f *Field) describe() error {
-	s := f.schema
-	s.Description = f.Doc
+func describe(s *jsonschema.Schema, tag reflect.StructTag) error {
+	s.Description = tag.Get("doc")
 	if n := len(s.Types); n > 0 { // null is what is left out
 		s.Type, s.Types = s.Types[n-1], nil
 	}
-	if f.Tag.Get("names") == "model" {
+	if tag.Get("names") == "model" {
 		s.Pattern, s.MaxLength = `^[^\s\x00-\x1f]*$`, jsonschema.Ptr(mostModelName)
 	}
-	if text := f.Tag.Get("default"); text != "" {
+	if text := tag.Get("default"); text != "" {
 		s.Default = json.RawMessage(text)
 	}
-	if enum := f.Tag.Get("enum"); enum != "" {
+	if enum := tag.Get("enum"); enum != "" {
 		for text := range strings.SplitSeq(enum, ",") {
 			s.Enum = append(s.Enum, text)
 		}
@@ -183,7 +223,7 @@ func (f *Field) describe() error {
 		number         **float64
 		length, within **int
 	}{"min": {&s.Minimum, &s.MinLength, &s.MinItems}, "max": {&s.Maximum, &s.MaxLength, &s.MaxItems}} {
-		text, ok := f.Tag.Lookup(name)
+		text, ok := tag.Lookup(name)
 		if !ok {
 			continue
 		}
