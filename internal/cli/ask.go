@@ -199,6 +199,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
+	c.mentionUnsearched(o.Code.Path)
 	if !c.quiet && !c.asJSON {
 		if err := c.mentionInterrupted(ctx, a); err != nil {
 			return err
@@ -228,20 +229,25 @@ func (c *command) settleNotices(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about; a
-// session that is named is asked about its own folder, unless the person names another.
+// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about or, where
+// that is none, the last of all; a session is asked about its own folder, unless the person names another.
 func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
+	var s journal.Session
+	var err error
 	switch {
 	case f.cont:
-		s, err := a.Service.LastIn(ctx, c.owner(), oracle.Name, o.Code.Path)
+		s, err = a.Service.LastIn(ctx, c.owner(), oracle.Name, o.Code.Path)
 		if errors.Is(err, journal.ErrNotFound) {
 			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
 		}
-		return s.ID, err
-	case !f.given("session"):
+		if o.Code.Path != "" {
+			return s.ID, err
+		}
+	case f.given("session"):
+		s, err = a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
+	default:
 		return "", nil
 	}
-	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
 	if err != nil || o.Code.Name != "" || s.Place == "" || s.Place == o.Code.Path {
 		return s.ID, err
 	}
@@ -277,7 +283,8 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	return err
 }
 
-// questionOptions are what a question is asked with: the code is that of the folder that the person stands in, where none is named.
+// questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person stands in, if that is a
+// project or the code is to be searched.
 func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options, error) {
 	o, err := f.settled(cfg)
 	if err != nil {
@@ -287,6 +294,9 @@ func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options
 		return o, withCode(ExitUsage, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’"))
 	}
 	if o.Code.Path == "" {
+		o.Code.Path = projectHere()
+	}
+	if o.Code.Path == "" && o.AskCode {
 		if o.Code.Path, err = filepath.Abs("."); err != nil {
 			return o, withCode(ExitUsage, err)
 		}
@@ -297,6 +307,15 @@ func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options
 
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
 func (c *command) follow(ctx context.Context, r *service.Run) error {
+	p, res, err := c.watch(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(p, r, res)
+}
+
+// watch shows a run that this process drives until it ends, and gives what came of it.
+func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	p := c.newProgress()
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
@@ -305,9 +324,9 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		p.screen.retract()
-		return err
+		return p, res, err
 	}
-	return c.answer(p, r, c.withUsage(context.WithoutCancel(ctx), r, res))
+	return p, c.withUsage(context.WithoutCancel(ctx), r, res), nil
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

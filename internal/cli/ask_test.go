@@ -62,7 +62,7 @@ func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, err := questionOptions(f, config.Config{MaxTurns: 30})
-		if err != nil || o.Code.Name != "" || filepath.Base(o.Code.Path) != filepath.Base(stand) || o.Vault != (schema.Folder{Name: notes, Path: notes}) {
+		if err != nil || o.Code.Name != "" || (o.Code.Path != "") != (stand == project) || o.Vault != (schema.Folder{Name: notes, Path: notes}) {
 			t.Errorf("in %s: %+v, %v", stand, o, err)
 		}
 		if o.Project != (stand == project) {
