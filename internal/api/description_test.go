@@ -289,7 +289,7 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 		`{"max_tokens":0}`:             "from 1000 to 10000000",
 		`{"max_time_seconds":1e300}`:   "from 5 to 3600",
 		`{"fallback":"hunter2"}`:       "true or false",
-		`{"model":7}`:                  "must be a text",
+		`{"model":7}`:                  "one word",
 		`{"model":"hunter2 hunter2"}`:  "one word",
 		`{"model":"\u0000"}`:           "one word",
 		`{"code":["/etc"]}`:            "must be a text",
