@@ -70,7 +70,7 @@ func load(files fs.FS) (*module, error) {
 // The kinds of rooms. A room that is none of them is under the rules for all.
 var (
 	kernel    = []string{"internal/bt", "internal/signal"}
-	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/text", "internal/text/search", "internal/user"}
+	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search", "internal/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, an oracle of the
 	// Council is a Markdown file, the witness of an Inquiry may be documents, and the schema of its session is a document too.

@@ -61,7 +61,11 @@ func (s *Server) me(t user.Token) Me {
 func (s *Server) assistants(context.Context, *none) (*of[Assistants], error) {
 	list := Assistants{Assistants: []Assistant{}}
 	for _, a := range s.config.Service.Assistants() {
-		list.Assistants = append(list.Assistants, Assistant{Name: a.Name, About: a.About, Companion: a.Companion, Options: a.Schema})
+		one := Assistant{Name: a.Name, About: a.About, Companion: a.Companion}
+		if a.Options != nil {
+			one.Options = a.Options.JSON
+		}
+		list.Assistants = append(list.Assistants, one)
 	}
 	return &of[Assistants]{list}, nil
 }

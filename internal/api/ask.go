@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -30,8 +31,9 @@ func (s *Server) askRoutes() {
 
 // ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
 func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
-	b := Begin{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Options: in.Body.Options}
-	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, b, in.Key) }, (*stream).streamOrAnswer)
+	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
+	said := assistant.Said{JSON: in.Body.Options}
+	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, r, said) }, (*stream).streamOrAnswer)
 }
 
 // streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.

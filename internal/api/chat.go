@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/service"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
@@ -117,12 +118,9 @@ func (s *Server) chatRoutes() {
 
 // chat begins a run, and answers with its response. The run goes on when the client goes away.
 func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
-	options, err := json.Marshal(taskchat.Options{Model: in.Body.Model})
-	if err != nil {
-		return nil, err
-	}
-	b := Begin{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Options: options}
-	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, b, in.Key) }, func(t *stream, r service.Row) {
+	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
+	said := assistant.Said{Base: taskchat.Options{Model: in.Body.Model}}
+	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, r, said) }, func(t *stream, r service.Row) {
 		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
 			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
 			return res.Outcome, err

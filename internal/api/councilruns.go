@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/journal"
@@ -15,11 +16,11 @@ import (
 )
 
 // CouncilQuestion says who is to answer what was said in a session, and how.
-type CouncilQuestion struct {
-	Oracles []string `json:"oracles" minItems:"1" maxItems:"12" doc:"Ids, names, or beginnings of them. Several answer side by side over the same context."`
-	History *bool    `json:"history,omitempty" doc:"Whether earlier answers are in the context. Left out: as the session is set."`
-	Chair   string   `json:"chair,omitempty" maxLength:"200" doc:"The oracle who merges the answers of several, and says where they agree, differ, and what they overlook."`
-	Model   string   `json:"model,omitempty" maxLength:"200" doc:"provider:model. Left out: as the server is set to."`
+type CouncilQuestion struct{ council.Options }
+
+// Schema implements huma.SchemaProvider.
+func (CouncilQuestion) Schema(r huma.Registry) *huma.Schema {
+	return declared[CouncilQuestion](r, "oracles!", "history", "chair", "model")
 }
 
 // CouncilTranscribe says which recordings are written down: those that wait.
@@ -30,9 +31,10 @@ type CouncilTranscribe struct {
 }
 
 // CouncilNaming has a model name a session.
-type CouncilNaming struct {
-	Model string `json:"model,omitempty" maxLength:"200" doc:"provider:model. Left out: as the server is set to."`
-}
+type CouncilNaming struct{ council.Options }
+
+// Schema implements huma.SchemaProvider.
+func (CouncilNaming) Schema(r huma.Registry) *huma.Schema { return declared[CouncilNaming](r, "model") }
 
 // CouncilPrompts are the prompts that would be sent.
 type CouncilPrompts struct {
@@ -71,15 +73,16 @@ func (s *Server) councilRunRoutes(tag string) {
 	register(s, route{id: "previewCouncil", method: http.MethodPost, path: councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked", problems: begins}, s.previewCouncil)
 }
 
-// question is what a person wants of oracles, as the Council knows it: oracles by their ids, so that what is wrong with a name is said here.
-func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (council.Options, error) {
-	o := council.Options{Session: session, History: q.History, Model: q.Model}
-	for _, name := range q.Oracles {
+// question is what a person wants of oracles in a session, by their ids, so that what is wrong with a name is said here.
+func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (o council.Options, err error) {
+	o = q.Options
+	o.Session = session
+	for i, name := range q.Oracles {
 		p, err := s.config.Council.Oracles.Find(ctx, name)
 		if err != nil {
 			return o, err
 		}
-		o.Oracles = append(o.Oracles, p.ID)
+		o.Oracles[i] = p.ID
 	}
 	if q.Chair == "" {
 		return o, nil
@@ -115,7 +118,7 @@ func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming
 // councilRun begins a run of the Council, and answers with what happens in it, as ask does.
 func (s *Server) councilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
 	return s.answered(ctx, func() (service.Submitted, error) {
-		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: o, Key: key})
+		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.Said{Base: o}, Key: key})
 	}, (*stream).streamOrAnswer)
 }
 

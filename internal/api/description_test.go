@@ -18,7 +18,6 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
-	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/oracle"
@@ -36,8 +35,7 @@ func theOracle(h *house) *assistant.Assistant {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return oracle.Describe(o, oracle.Surroundings{Store: teststore.Empty(h), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
-		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
+	return oracle.Describe(o, oracle.Surroundings{Store: teststore.Empty(h)})
 }
 
 // theTasks is the task assistant, with nothing behind it.
@@ -285,17 +283,18 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 	}
 	for options, says := range map[string]string{
 		`[]`:                           "must be a JSON object",
-		`{"hunter2":1}`:                "a name that the Oracle does not have",
+		`{"hunter2":1}`:                "a name that is not known",
 		`{"max_turns":0}`:              "Max_turns must be a whole number from 1 to 200",
 		`{"max_turns":"hunter2"}`:      "whole number",
 		`{"max_tokens":0}`:             "from 1000 to 10000000",
 		`{"max_time_seconds":1e300}`:   "from 5 to 3600",
 		`{"fallback":"hunter2"}`:       "true or false",
-		`{"model":7}`:                  "must be a text",
+		`{"model":7}`:                  "one word",
 		`{"model":"hunter2 hunter2"}`:  "one word",
 		`{"model":"\u0000"}`:           "one word",
 		`{"code":["/etc"]}`:            "must be a text",
-		`{"code_root":"/etc/hunter2"}`: "a name that the Oracle does not have",
+		`{"vault":""}`:                 "must be a text",
+		`{"code_root":"/etc/hunter2"}`: "a name that is not known",
 	} {
 		a := h.refused(options, with(options), 400, "invalid_request")
 		if p := a.problem(); !strings.Contains(p.Detail, says) || strings.Contains(string(a.body), "hunter2") {
@@ -303,7 +302,7 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 		}
 	}
 	unknown := h.refused("a folder that is not there", with(`{"code":"nowhere"}`), 404, "no_folder")
-	for _, name := range []string{"eves", "/srv/eves", "../eves", "", "code/../../eves"} {
+	for _, name := range []string{"eves", "/srv/eves", "../eves", "code/../../eves"} {
 		a := h.refused("the folder "+name, with(fmt.Sprintf(`{"vault":%q}`, name)), 404, "no_folder")
 		if string(a.body) != string(unknown.body) {
 			t.Errorf("another's folder is told apart: %s, %s", a.body, unknown.body)

@@ -70,6 +70,7 @@ type house struct {
 	server *api.Server
 	log    *lines
 
+	setting    func(path string) string                               // what the settings say; nil: nothing
 	folder     string                                                 // of the sessions of the Council, each owner's below it
 	transcribe func(ctx context.Context, file string) (string, error) // nil: nothing is set up
 	testify    func(ctx context.Context, answer int) error            // happens before an answer of an inquiry; nil: nothing does
@@ -85,7 +86,7 @@ func newHouse(t testing.TB) *house {
 	h.folder = t.TempDir()
 	h.panel = h.describe("panel")
 	h.shadow = h.describe("shadow")
-	h.shadow.Companion, h.shadow.Decode, h.shadow.Schema = true, nil, nil
+	h.shadow.Companion, h.shadow.Options = true, nil
 	h.config = api.Config{Build: "test", Hosts: []string{"sibyl.example", "gate.example:8443"},
 		Log:    slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Limits: api.Limits{Requests: 10_000, Burst: 10_000, Bytes: 1 << 30, Wrong: 10_000, Runs: 1000},
@@ -176,7 +177,7 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 		t, err := files.Get(name)
 		return t.File, t.Text, err
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Redact: func(text string) string { return text },
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Redact: func(text string) string { return text }, Setting: h.setting,
 		Tree: tree})
 	if err != nil {
 		h.Fatal(err)

@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
@@ -50,12 +52,12 @@ func (s *Server) inquiryRoutes() {
 
 // InquiryBegin is what an inquiry begins with.
 type InquiryBegin struct {
-	Hypothesis string `json:"hypothesis" minLength:"1" doc:"What is inquired into: a statement or a question, 4000 characters at most."`
-	Witness    string `json:"witness,omitempty" minLength:"1" maxLength:"500" doc:"Who is asked: the name of a folder of documents that the server has, or provider:model. Left out: as the server is set to."`
-	Detective  string `json:"detective,omitempty" maxLength:"200" doc:"Who asks: provider:model; offline:rules for none. Left out: as the server is set to."`
-	Limit      int    `json:"limit,omitempty" minimum:"5" maximum:"20" doc:"Questions at most. Left out: as the server is set to."`
-	Language   string `json:"language,omitempty" enum:"en,de,pt,fr,es" doc:"Left out: that of the hypothesis."`
+	Hypothesis string `json:"hypothesis" min:"1" doc:"what is inquired into: a statement or a question, 4000 characters at most"`
+	inquiry.Options
 }
+
+// Schema implements huma.SchemaProvider.
+func (InquiryBegin) Schema(r huma.Registry) *huma.Schema { return declared[InquiryBegin](r) }
 
 // InquiryBegun is an inquiry that was begun, or asked to stop.
 type InquiryBegun struct {
@@ -113,23 +115,8 @@ type inquiryAt struct {
 }
 
 func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*inquiryAt, error) {
-	x, b := exchangeOf(ctx), in.Body
-	if strings.TrimSpace(b.Hypothesis) == "" {
-		return nil, newProblem(http.StatusBadRequest, "invalid_request", "There is no hypothesis.", "Say what is to be inquired into, in words.")
-	}
-	raw, err := json.Marshal(inquiry.Options{Witness: b.Witness, Detective: b.Detective, Limit: b.Limit, Language: b.Language})
-	if err != nil {
-		return nil, err
-	}
-	options, err := s.config.Service.Options(inquiry.Name, raw, s.folders(x.token))
-	if err != nil {
-		return nil, err
-	}
-	r := service.Request{Assistant: inquiry.Name, Words: b.Hypothesis, Options: options, Key: in.Key}
-	begun, err := s.submitRequest(ctx, r)
-	if errors.Is(err, journal.ErrClaimed) && in.Key != "" {
-		begun, err = s.submitRequest(ctx, r) // another request with this key may have been first
-	}
+	said := assistant.Said{Base: in.Body.Options}
+	begun, err := s.submit(ctx, service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}, said)
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
 		p := newProblem(http.StatusConflict, "inquiry_goes_on", "An inquiry of yours goes on already, and there is one at a time.", "Wait for its end, or stop it; run has the id of its run.")
 		p.Run = held.Run

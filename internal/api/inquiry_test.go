@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -290,7 +291,7 @@ func TestEventsOfAnInquiryHaveTheirFields(t *testing.T) {
 func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
 	h, reports := withInquiry(t)
 	usual := h.config.Inquiry.Witness
-	h.config.Inquiry.Heard = "test:usual"
+	h.setting = func(path string) string { return map[string]string{"inquiry.witness": "test:usual"}[path] }
 	h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 		if w.Kind != record.WitnessModel || w.Name != "test:usual" {
 			return nil, nil, fmt.Errorf("%s %s is asked", w.Kind, w.Name)
@@ -319,10 +320,7 @@ func TestInquirySurvivesItsNode(t *testing.T) {
 	dying := &faulty{Store: h.store}
 	a := theInquiry(h)
 	dead, _ := h.service("dead", dying, a)
-	options, err := dead.Options(inquiry.Name, json.RawMessage(`{"witness":"reports","limit":5}`), func(string) (string, error) { return reports, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	options := inquiry.Options{Witness: schema.Folder{Name: "reports", Path: reports}, Limit: 5}
 	left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: inquiry.Name, Words: hypothesis, Options: options})
 	if err != nil {
 		t.Fatal(err)

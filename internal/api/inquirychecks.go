@@ -51,7 +51,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	folder := ""
 	if in.Documents != "" {
 		var err error
-		if folder, err = s.folders(x.token)(in.Documents); err != nil {
+		if folder, err = s.folders(x.token)(nil, in.Documents); err != nil {
 			return nil, s.problem(ctx, err).closing()
 		}
 	}

@@ -162,7 +162,7 @@ func TestServerThatStopsBeginsNothingMore(t *testing.T) {
 
 func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 	h := newHouse(t)
-	h.panel.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
+	h.panel.Begin = func(_ context.Context, b assistant.Request) (run.Spec, error) {
 		if strings.Contains(b.Words, "index") {
 			return run.Spec{Title: string(make([]byte, len(b.Words))[999:])}, nil
 		}
@@ -185,7 +185,7 @@ func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 
 func TestTreeThatIsBrokenIsATroubleOfTheServer(t *testing.T) {
 	h := newHouse(t)
-	h.panel.Begin = func(context.Context, assistant.Beginning) (run.Spec, error) {
+	h.panel.Begin = func(context.Context, assistant.Request) (run.Spec, error) {
 		return run.Spec{}, errors.New("open /srv/code-of-ada: permission denied")
 	}
 	h.open()
@@ -216,7 +216,7 @@ func TestBadRequestIs400AndSaysWhatWouldBeRight(t *testing.T) {
 		{"an unknown assistant", `{"assistant":"hunter2","words":"Tea?"}`, "no such assistant"},
 		{"an assistant of a thousand letters", `{"assistant":"` + strings.Repeat("hunter2", 200) + `","words":"Tea?"}`, "assistant is wrong"},
 		{"no options", `{"assistant":"panel","words":"Tea?"}`, "wants personas"},
-		{"options of another form", `{"assistant":"panel","words":"Tea?","options":{"personas":"hunter2"}}`, "wants personas"},
+		{"options of another form", `{"assistant":"panel","words":"Tea?","options":{"personas":"hunter2"}}`, "ersonas must be a list"},
 		{"deep nesting", `{"assistant":"panel","words":"Tea?","options":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, "not valid JSON"},
 	} {
 		a := h.refused(c.about, question{method: "POST", path: "/api/runs", body: c.body}, 400, "invalid_request")

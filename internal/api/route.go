@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
+	"sibyl/internal/schema"
 	"sibyl/internal/user"
 )
 
@@ -297,11 +298,11 @@ func (s *Server) nameOptions() error {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	options := schemas["Begin"].Properties["options"]
 	for _, a := range s.config.Service.Assistants() {
-		if a.Schema == nil {
+		if a.Options == nil {
 			continue
 		}
-		var schema map[string]any
-		if err := json.Unmarshal(a.Schema, &schema); err != nil {
+		var described map[string]any
+		if err := json.Unmarshal(a.Options.JSON, &described); err != nil {
 			return fmt.Errorf("schema of the options of %s: %w", a.Name, err)
 		}
 		name := ""
@@ -309,7 +310,7 @@ func (s *Server) nameOptions() error {
 			name += strings.ToUpper(part[:1]) + part[1:]
 		}
 		name += "Options"
-		schemas[name] = &huma.Schema{Extensions: schema}
+		schemas[name] = &huma.Schema{Extensions: described}
 		own := &huma.Schema{Ref: schemasRef + name}
 		oneOfThese(options, append(options.AnyOf, own))
 		if a.Name == oracle.Name {
@@ -317,6 +318,29 @@ func (s *Server) nameOptions() error {
 		}
 	}
 	return nil
+}
+
+// declared is the schema of a body that is declared as options are, under the name of its type. Of its members it has those that are named,
+// where some are; an exclamation mark says that one can't be left out.
+func declared[T any](r huma.Registry, only ...string) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	s := &huma.Schema{}
+	if err := json.Unmarshal(schema.Of[T]().JSON, s); err != nil {
+		panic(fmt.Sprintf("%s: %v", t, err)) // the declaration of T alone decides that
+	}
+	if len(only) > 0 {
+		all := s.Properties
+		s.Properties, s.Required = map[string]*huma.Schema{}, nil
+		for _, name := range only {
+			name, required := strings.CutSuffix(name, "!")
+			if s.Properties[name] = all[name]; required {
+				s.Required = append(s.Required, name)
+			}
+		}
+	}
+	s.PrecomputeMessages()
+	r.Map()[t.Name()] = s
+	return &huma.Schema{Ref: schemasRef + t.Name()}
 }
 
 // nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the sentences that say why something was decided,

@@ -7,19 +7,19 @@ import (
 	"net/http"
 	"strings"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
 
 // Begin is what a run begins with.
 type Begin struct {
-	Assistant string          `json:"assistant" minLength:"1" maxLength:"64"`
-	Session   string          `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
-	Words     string          `json:"words" minLength:"1" doc:"What is asked of the assistant."`
-	Options   json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
+	service.Request
+	Options json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
 }
 
 // keyed is a request that begins a run.
@@ -72,7 +72,9 @@ type begunAt struct {
 func runPath(id string) string { return "/api/runs/" + id }
 
 func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*begunAt, error) {
-	begun, err := s.submit(ctx, in.Body, in.Key)
+	r := in.Body.Request
+	r.Key = in.Key
+	begun, err := s.submit(ctx, r, assistant.Said{JSON: in.Body.Options})
 	if err != nil {
 		return nil, err
 	}
@@ -88,20 +90,17 @@ func begunForm(b service.Submitted) Begun {
 	return f
 }
 
-// submit begins a run as a user asks for it.
-func (s *Server) submit(ctx context.Context, b Begin, key string) (begun service.Submitted, err error) {
-	x := exchangeOf(ctx)
-	if strings.TrimSpace(b.Words) == "" {
+// submit begins a run as a user asks for it in words.
+func (s *Server) submit(ctx context.Context, r service.Request, said assistant.Said) (begun service.Submitted, err error) {
+	if strings.TrimSpace(r.Words) == "" {
 		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.", "Say what you ask, in words.")
 	}
-	if b.Session != "" && !isID(b.Session) {
+	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
 	}
-	options, err := s.config.Service.Options(b.Assistant, b.Options, s.folders(x.token))
-	if err != nil {
-		return begun, err
-	}
-	return s.submitRequest(ctx, service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options, Key: key})
+	said.Folder = s.folders(exchangeOf(ctx).token)
+	r.Options = said
+	return s.submitRequest(ctx, r)
 }
 
 // submitRequest begins a run, if its user has room for one more.
@@ -115,8 +114,8 @@ func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun se
 }
 
 // folders finds the folders that a user may name. Of those of others it says what it says of those that are not there.
-func (s *Server) folders(t user.Token) func(name string) (string, error) {
-	return func(name string) (string, error) {
+func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
+	return func(_ *schema.Field, name string) (string, error) {
 		if path := s.config.Folders(t.User)[name]; path != "" {
 			return path, nil
 		}

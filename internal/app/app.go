@@ -51,6 +51,9 @@ type Options struct {
 	// Serving, if set, is where the logs of a process that serves go: as JSON, with metrics and traces beside them.
 	Serving io.Writer
 
+	// Also are assistants beside those of the house. The store is nil where they are only described.
+	Also func(store journal.Store) ([]*assistant.Assistant, error)
+
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
@@ -129,10 +132,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 // assist readies the use cases of the assistants.
 func (a *App) assist(opt Options) (err error) {
 	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
-	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools: a.Tools, LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
-		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
-		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
+	main := oracle.Describe(a.Oracle, a.Surroundings())
 	chat, err := a.chat()
 	if err != nil {
 		return err
@@ -150,6 +150,13 @@ func (a *App) assist(opt Options) (err error) {
 		return err
 	}
 	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
+	if opt.Also != nil {
+		others, err := opt.Also(a.Store)
+		if err != nil {
+			return err
+		}
+		all = append(all, others...)
+	}
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
@@ -160,13 +167,17 @@ func (a *App) assist(opt Options) (err error) {
 	if a.Engine, err = run.NewEngine(c); err != nil {
 		return err
 	}
-	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Tree: a.tree, Now: a.Clock.Now})
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree, Now: a.Clock.Now})
 	return err
 }
 
-// Usual are the options of the Oracle where a person says nothing, as the settings have them. They name no folder.
-func Usual(cfg config.Config) oracle.Options {
-	return oracle.Options{Model: cfg.Model, MaxTurns: cfg.MaxTurns, MaxTokens: cfg.MaxTokens, MaxTime: cfg.MaxTime}
+// Surroundings are what the beginning of a question needs.
+func (a *App) Surroundings() oracle.Surroundings {
+	return oracle.Surroundings{
+		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys, Tools: a.Tools,
+		LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
+		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
+	}
 }
 
 // tree reads the tree of an assistant.

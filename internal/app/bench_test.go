@@ -16,11 +16,15 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/tool"
+	"sibyl/trees"
 )
 
 // stubTool answers at once, so that the bench measures the run and not a search.
@@ -48,7 +52,9 @@ func (stubTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 // bench is the whole program over a stub tool.
 type bench struct {
 	*App
-	question oracle.Question
+	from  oracle.Surroundings
+	tree  trees.Tree
+	words string
 }
 
 func newBench(tb testing.TB) *bench {
@@ -79,24 +85,27 @@ func newBench(tb testing.TB) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &bench{App: a, question: oracle.Question{Text: "How does the function a() in a.go work?", Owner: Owner, MaxTurns: 30,
-		Env: oracle.Env{CodeRoot: "/", Model: "openai:m"}, Tools: stub.Specs(), TreeFile: t.File, Tree: t.Text, Prompts: a.Prompts}}
+	from := a.Surroundings()
+	from.Choose = func(context.Context, string) (string, error) { return "openai:m", nil }
+	from.Describe = func(context.Context, string) model.Info { return model.Info{} }
+	from.Tools = func(context.Context, oracle.Env) (*tool.Set, func(), error) { return stub, func() {}, nil }
+	return &bench{App: a, from: from, tree: t, words: "How does the function a() in a.go work?"}
 }
 
 // start begins a run in a session of its own.
-func (b *bench) start(ctx context.Context, q oracle.Question) (*run.Live, error) {
+func (b *bench) start(ctx context.Context, words string) (*run.Live, error) {
 	now := time.Now()
-	q.Session = run.NewID(now)
-	q.NewSession = &journal.Session{ID: q.Session, Owner: Owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
-	spec, err := oracle.NewRun(ctx, b.Store, q)
+	spec, err := b.from.Begin(ctx, assistant.Request{Owner: Owner, Words: words}, oracle.Options{Code: schema.Folder{Path: "/"}})
 	if err != nil {
 		return nil, err
 	}
+	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = Owner, oracle.Name, run.NewID(now), b.tree.File, b.tree.Text
+	spec.NewSession = &journal.Session{ID: spec.Session, Owner: Owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
 	return b.Engine.Start(ctx, spec)
 }
 
 func (b *bench) once(ctx context.Context) error {
-	live, err := b.start(ctx, b.question)
+	live, err := b.start(ctx, b.words)
 	if err != nil {
 		return err
 	}
@@ -301,7 +310,7 @@ func BenchmarkTurn(b *testing.B) {
 	for name, text := range map[string]string{"at-once": "", "slow-model": " slowly"} {
 		b.Run(name, func(b *testing.B) {
 			p := newBench(b)
-			p.question.Text += text
+			p.words += text
 			if err := p.once(b.Context()); err != nil {
 				b.Fatal(err)
 			}

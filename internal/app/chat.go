@@ -22,7 +22,7 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 	if err != nil {
 		return d, err
 	}
-	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.ofTasks, Usual: a.Config.Model, Now: a.Clock.Now,
+	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.ofTasks, Now: a.Clock.Now,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},

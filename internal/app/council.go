@@ -35,7 +35,7 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	d := council.Deps{Store: a.Store, Sessions: a.sessions.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
+	d := council.Deps{Store: a.Store, Sessions: a.sessions.of, Prompts: prompts, Now: a.Clock.Now,
 		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,

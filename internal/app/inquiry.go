@@ -25,7 +25,7 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit, Heard: a.Config.Inquiry.Witness,
+	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.chained(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)

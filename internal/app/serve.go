@@ -31,10 +31,10 @@ const mostBody = 1 << 20
 func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
 	cfg := a.Config.Server
 	var answers *api.Server
-	offered, err := a.MCP(ctx, build, &mcp.Oracle{Service: a.Service, Options: Usual(a.Config), Folders: cfg.FoldersOf, Stays: true,
+	offered, err := a.MCP(ctx, build, mcp.Assistants{Folders: cfg.FoldersOf, Stays: true,
 		Begin: func(ctx context.Context, owner journal.Owner, do func() error) error {
 			return answers.Begin(ctx, owner, do)
-		}}, cfg.FoldersOf)
+		}})
 	if err != nil {
 		return err
 	}

@@ -7,19 +7,18 @@
 package assistant
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
+	"fmt"
 	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
-// Assistant is a description of itself. Decode, Lines, Places, Effect, Audit and Texts may be nil.
+// Assistant is a description of itself. Lines, Places, Effect, Audit and Texts may be nil.
 type Assistant struct {
 	*run.Assistant
 	About     string        // what it does, in a line
@@ -31,16 +30,15 @@ type Assistant struct {
 	Events    []bt.Typed    // one of each type that its leaves emit
 	Reasons   []bt.Reason   // those that its events give
 
-	// Decode reads the options of a Beginning from what somebody sent from elsewhere: JSON, empty for none said. Folders have names
-	// there; folder gives the path of one, or an error that is returned as it is. What is wrong is a RequestError. Nil: it can't be begun
-	// from elsewhere.
-	Decode func(raw json.RawMessage, folder func(name string) (path string, err error)) (any, error)
-	// Schema is the JSON Schema of what Decode reads.
-	Schema json.RawMessage
+	// Options are what can be said beside the words, declared by the struct that Begin takes: flags, settings, HTTP and MCP are read into it. Nil:
+	// it can't be begun by a person.
+	Options *schema.Object
+	// Tool offers it over MCP; nil: it is not offered.
+	Tool *Tool
 
-	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner and tree. A Beginning
-	// without a session may be given one that the options mean: the same each time, and made with its first run.
-	Begin func(ctx context.Context, b Beginning) (run.Spec, error)
+	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of the Spec but owner and
+	// tree. A Request without a session may be given one that the options mean: the same each time, and made with its first run.
+	Begin func(ctx context.Context, r Request) (run.Spec, error)
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
@@ -64,13 +62,45 @@ type Assistant struct {
 	Texts func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error)
 }
 
-// Beginning is what a run is begun with. Session is empty for a session that begins with the run.
-type Beginning struct {
-	Owner   journal.Owner
-	Session string
-	Words   string
-	Options any  // the assistant's own
-	Late    bool // another run of the session has gone on since the words were said: they are no answer to what that one said
+// Request is what a person asks of an assistant.
+type Request struct {
+	Assistant string        `json:"assistant" minLength:"1" maxLength:"64"`
+	Session   string        `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
+	Words     string        `json:"words" minLength:"1" doc:"What is asked of the assistant."`
+	Owner     journal.Owner `json:"-"` // who asks
+	Options   any           `json:"-"` // the assistant's own, or a Said
+	Relayed   bool          `json:"-"` // a program passes the words on, and may have made them: they are no yes, and nothing is written
+	Late      bool          `json:"-"` // another run of the session has gone on since the words were said: they are no answer to what that one said
+
+	Key      string        `json:"-"` // what is submitted again under the same key is the same run, for good; "": it is another one
+	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
+}
+
+// Said are options as somebody elsewhere said them. What they leave out is as in Base, or as the settings have it.
+type Said struct {
+	JSON   json.RawMessage
+	Base   any                                                         // options of the assistant; nil: the settings
+	Folder func(f *schema.Field, name string) (path string, err error) // finds a folder that is named; its error is told as it is
+}
+
+// BeginWith is a Begin that takes options of one type.
+func BeginWith[O any](begin func(context.Context, Request, O) (run.Spec, error)) func(context.Context, Request) (run.Spec, error) {
+	return func(ctx context.Context, r Request) (run.Spec, error) {
+		o, ok := r.Options.(O)
+		if !ok {
+			return run.Spec{}, fmt.Errorf("the options are %T, and not %T", r.Options, o)
+		}
+		return begin(ctx, r, o)
+	}
+}
+
+// Tool is how an assistant is offered to other programs over MCP.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string // for a model
+	Words       string // the argument that has the words
+	Waits       bool   // a call waits for the answer, and writes nothing; else it begins a run, and is done
 }
 
 // Shown is an outcome as it reaches people.
@@ -183,24 +213,6 @@ func (e *RequestError) Error() string {
 
 // Unwrap gives the error in full.
 func (e *RequestError) Unwrap() error { return e.Err }
-
-// ReadOptions reads options from JSON that somebody elsewhere sent; empty JSON says nothing. A member that O does not have, or more than one
-// value, is a *RequestError with the hint.
-func ReadOptions[O any](raw json.RawMessage, hint string) (o O, err error) {
-	if len(raw) == 0 {
-		return o, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err = d.Decode(&o)
-	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
-		err = errors.New("there is more than one JSON value")
-	}
-	if err != nil {
-		return o, &RequestError{Public: "these options can't be read", Hint: hint, Err: err}
-	}
-	return o, nil
-}
 
 // Passage is the text of a place as a run read it.
 type Passage struct {

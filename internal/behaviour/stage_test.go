@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -132,7 +133,7 @@ func (s *stage) ask(t *testing.T, model, session, question, vault string) ending
 func (s *stage) start(t *testing.T, model, session, question, vault string) *service.Run {
 	t.Helper()
 	r, err := s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session, Words: question,
-		Options: oracle.Options{CodeRoot: s.code, Vault: vault, Model: model, MaxTurns: 30}})
+		Options: oracle.Options{Code: schema.Folder{Path: s.code}, Vault: schema.Folder{Path: vault}, Model: model, MaxTurns: 30}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,20 +19,15 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
-	"sibyl/internal/tool"
 )
 
-// askFlags are the flags of ‘sibyl ask’.
+// askFlags are the flags of ‘sibyl ask’ beside the options of the Oracle.
 type askFlags struct {
-	in, vault, model, session string
-	maxTurns, maxTokens       int
-	maxTime                   time.Duration
-	cont, shadow, noFallback  bool
-	noWeb                     bool
-	code, notes, web          bool // to be searched, whatever the question looks like
-	attach                    []string
-
-	given func(flag string) bool // says whether the person gave a flag, so that none can be told from a wish for nothing
+	*said[oracle.Options]
+	session      string
+	cont, shadow bool
+	attach       []string
+	given        func(flag string) bool // says whether the person gave a flag, if only with nothing behind it
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -60,9 +54,6 @@ func (c *command) askCommand() *cobra.Command {
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
-			if err := f.check(); err != nil {
-				return withCode(ExitUsage, err)
-			}
 			if len(args) == 0 && c.opensConversation(f) {
 				return c.converseFrom(cmd.Context(), f)
 			}
@@ -70,50 +61,14 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder with the code; searched at the latest when likelier sources have nothing (default: this one)")
-	fl.StringVar(&f.vault, "vault", "", "folder with your notes, searched in the same way (default: the setting vault)")
-	fl.BoolVar(&f.code, "code", false, "search the code, at the latest when likelier sources have nothing")
-	fl.BoolVar(&f.notes, "notes", false, "search your notes, at the latest when likelier sources have nothing")
-	fl.BoolVar(&f.web, "web", false, "search the web, at the latest when likelier sources have nothing")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
+	f.said = optionFlags[oracle.Options](cmd)
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
-	fl.IntVar(&f.maxTurns, "max-turns", 0, "maximum number of model turns (default: the setting max_turns, or 30)")
-	fl.IntVar(&f.maxTokens, "max-tokens", 0, "start the last turn after this many tokens, not counting cached ones; 0: no limit (default: the setting max_tokens)")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "time limit: the last turn starts after 80 % of it, and anything still running at the end is stopped; 0: no limit (default: the setting max_time)")
 	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; can be given several times")
-	fl.BoolVar(&f.noWeb, "no-web", false, "don't search the web or open pages")
-	fl.BoolVar(&f.noFallback, "no-fallback", false, "don't try another model when this one does not answer")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "", "append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
-	cmd.MarkFlagsMutuallyExclusive("web", "no-web")
 	return c.withView(cmd, "one JSON object")
-}
-
-// check holds the budgets that the person gave against their bounds.
-func (f askFlags) check() error {
-	switch {
-	case f.given("max-turns") && f.maxTurns == 0:
-		return fmt.Errorf("--max-turns is 0; use 1 to %d", oracle.MostTurns)
-	case f.maxTokens != 0 && (f.maxTokens < config.MinTokens || f.maxTokens > config.MostTokens):
-		return fmt.Errorf("--max-tokens is %d; use %d to %d, or 0 for no limit", f.maxTokens, config.MinTokens, config.MostTokens)
-	case f.maxTime != 0 && (f.maxTime < config.MinTime || f.maxTime > config.MostTime):
-		return fmt.Errorf("--max-time is %s; use %s to %s, or 0 for no limit", f.maxTime, inWords(config.MinTime), inWords(config.MostTime))
-	}
-	return nil
-}
-
-// inWords writes a time without the zeroes behind its last unit that counts: 1h, not 1h0m0s.
-func inWords(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // asked is what the person asks: the words, and the material that they are about. Piped says that the words themselves were piped in.
@@ -221,20 +176,15 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	f = f.orSettings(cfg)
-	q := oracle.Question{Text: said.words, Material: said.material, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime}
-	if err := q.Check(); err != nil {
-		return withCode(ExitUsage, err)
-	}
 	if err := c.settleNotices(f, cfg); err != nil {
 		return err
 	}
-	o, err := f.options(cfg.Vault)
+	o, err := questionOptions(f.said, cfg)
 	if err != nil {
-		return withCode(ExitUsage, err)
+		return err
 	}
 	o.Piped, o.Material = said.piped, said.material
-	c.folders = []string{o.CodeRoot, o.Vault}
+	c.folders = []string{o.Code.Path, o.Vault.Path}
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
@@ -249,7 +199,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	c.mentionUnsearched(o.CodeRoot)
+	c.mentionUnsearched(o.Code.Path)
 	if !c.quiet && !c.asJSON {
 		if err := c.mentionInterrupted(ctx, a); err != nil {
 			return err
@@ -286,11 +236,11 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 	var err error
 	switch {
 	case f.cont:
-		s, err = a.Service.LastIn(ctx, c.owner(), oracle.Name, o.CodeRoot)
+		s, err = a.Service.LastIn(ctx, c.owner(), oracle.Name, o.Code.Path)
 		if errors.Is(err, journal.ErrNotFound) {
 			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
 		}
-		if o.CodeRoot != "" {
+		if o.Code.Path != "" {
 			return s.ID, err
 		}
 	case f.given("session"):
@@ -298,13 +248,13 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 	default:
 		return "", nil
 	}
-	if err != nil || f.given("in") || s.Place == "" || s.Place == o.CodeRoot {
+	if err != nil || o.Code.Name != "" || s.Place == "" || s.Place == o.Code.Path {
 		return s.ID, err
 	}
 	if info, err := os.Stat(s.Place); err != nil || !info.IsDir() {
 		return "", withCode(ExitUsage, fmt.Errorf("session %s is about %s, which no longer exists: name a folder with --in", s.ID, s.Place))
 	}
-	o.CodeRoot = s.Place
+	o.Code.Path = s.Place
 	if !c.quiet && !c.asJSON {
 		fmt.Fprintf(c.Err, "· in %s, as before\n", printable(s.Place))
 	}
@@ -324,19 +274,6 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place, last.ID)
 }
 
-// orSettings fills in what the person left to the settings.
-func (f askFlags) orSettings(cfg config.Config) askFlags {
-	usual := app.Usual(cfg)
-	f.maxTurns, f.model = cmp.Or(f.maxTurns, usual.MaxTurns), cmp.Or(f.model, usual.Model)
-	if !f.given("max-tokens") {
-		f.maxTokens = usual.MaxTokens
-	}
-	if !f.given("max-time") {
-		f.maxTime = usual.MaxTime
-	}
-	return f
-}
-
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
@@ -346,44 +283,25 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	return err
 }
 
-// options settles which folders a question is asked on, which of them the person named, and how.
-func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
-	o := oracle.Options{CodeRoot: cmp.Or(f.in, projectHere()), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
-		MaxTime: f.maxTime, NoFallback: f.noFallback, NoWeb: f.noWeb}
-	if f.notes && o.Vault == "" {
-		return o, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’")
+// questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person stands in, if that is a
+// project or the code is to be searched.
+func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options, error) {
+	o, err := f.settled(cfg)
+	if err != nil {
+		return o, err
 	}
-	if f.code && o.CodeRoot == "" {
-		o.CodeRoot = "." // which is named by that
+	if o.AskNotes && o.Vault.Path == "" {
+		return o, withCode(ExitUsage, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’"))
 	}
-	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
-		if *dir == "" {
-			continue
-		}
-		abs, err := filepath.Abs(*dir)
-		if err != nil {
-			return o, fmt.Errorf("%s: %w", flag, err)
-		}
-		info, err := os.Stat(abs)
-		if err != nil {
-			return o, fmt.Errorf("%s: %w", flag, err)
-		}
-		if !info.IsDir() {
-			return o, fmt.Errorf("%s: %s is not a folder", flag, *dir)
-		}
-		*dir = abs
+	if o.Code.Path == "" {
+		o.Code.Path = projectHere()
 	}
-	for _, n := range []struct {
-		named  bool
-		source tool.Source
-	}{{f.code || f.in != "", tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
-		if n.named {
-			o.Name(n.source)
+	if o.Code.Path == "" && o.AskCode {
+		if o.Code.Path, err = filepath.Abs("."); err != nil {
+			return o, withCode(ExitUsage, err)
 		}
 	}
-	if app.IsProject(o.CodeRoot) {
-		o.Likely = []tool.Source{tool.Code}
-	}
+	o.Project = app.IsProject(o.Code.Path)
 	return o, nil
 }
 

@@ -16,7 +16,10 @@ import (
 )
 
 // chatFlags are the flags of ‘sibyl chat’.
-type chatFlags struct{ conversation, model string }
+type chatFlags struct {
+	*said[taskchat.Options]
+	conversation string
+}
 
 // newConversation is the conversation that begins with a message.
 const newConversation = "new"
@@ -37,7 +40,7 @@ func (c *command) chatCommand() *cobra.Command {
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()
 	fl.StringVar(&f.conversation, "conversation", "", "continue this conversation; new: begin one (default: the last one)")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model; offline:rules for none (default: the first one available, see ‘sibyl models’)")
+	f.said = optionFlags[taskchat.Options](cmd)
 	return c.withView(cmd, "one JSON object per message")
 }
 
@@ -64,16 +67,20 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 
 // talk is a conversation at a terminal.
 type talk struct {
-	c     *command
-	a     *app.App
-	owner journal.Owner
-	id    string
-	model string
+	c       *command
+	a       *app.App
+	owner   journal.Owner
+	id      string
+	options taskchat.Options
 }
 
 // talkOf finds the conversation to go on with.
 func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, error) {
-	t := &talk{c: c, a: a, owner: c.owner(), model: f.model}
+	o, err := f.settled(a.Config)
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{c: c, a: a, owner: c.owner(), options: o}
 	switch f.conversation {
 	case newConversation:
 		return t, nil
@@ -120,8 +127,8 @@ func (c *command) converse(ctx context.Context, t *talk) error {
 
 // say sends one message and prints the response.
 func (t *talk) say(ctx context.Context, words string) error {
-	r, err := t.c.startChoosing(ctx, &t.model, func() (*service.Run, error) {
-		return t.a.Service.Start(ctx, t.owner, service.Request{Assistant: taskchat.Name, Session: t.id, Words: words, Options: taskchat.Options{Model: t.model}})
+	r, err := t.c.startChoosing(ctx, &t.options.Model, func() (*service.Run, error) {
+		return t.a.Service.Start(ctx, t.owner, service.Request{Assistant: taskchat.Name, Session: t.id, Words: words, Options: t.options})
 	})
 	if err != nil {
 		return err

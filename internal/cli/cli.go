@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
+	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
@@ -246,7 +247,7 @@ func (c *command) root() *cobra.Command {
 			return groupRun(cmd, args)
 		}
 		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})
+			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}), given: func(string) bool { return false }})
 		}
 		return cmd.Help()
 	}

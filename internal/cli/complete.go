@@ -53,10 +53,10 @@ func completions() map[string]string {
 		"tree show": "tree", "mcp trust": "server",
 		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
 
-		"--model": "model", "--detective": "model", "--witness": "witness", "--chair": "oracle", "--user": "user",
+		"--model": "model", "--user": "user",
 		"--session": "sitting", "ask --session": "question", "--conversation": "conversation", "sources --run": "answer",
 		"--format": "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
-		"--scope": "=read write operate", "--language": "=en de pt", "investigate --language": "=en de",
+		"--scope": "=read write operate", "--language": "=en de pt",
 		"--in": "folder", "--vault": "folder", "--data": "folder", "--documents": "folder", "--prompts": "folder",
 	}
 }
@@ -76,7 +76,11 @@ func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]st
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		switch kind := cmp.Or(kinds[path+" --"+f.Name], kinds["--"+f.Name]); kind {
+		kind := cmp.Or(kinds[path+" --"+f.Name], kinds["--"+f.Name])
+		if option, is := f.Value.(*optionFlag); is {
+			kind = option.kind()
+		}
+		switch kind {
 		case "":
 		case "folder":
 			_ = cmd.MarkFlagDirname(f.Name) // the flag is there

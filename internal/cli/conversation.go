@@ -33,13 +33,12 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	f = f.orSettings(cfg)
 	if err := c.settleNotices(f, cfg); err != nil {
 		return err
 	}
-	o, err := f.options(cfg.Vault)
+	o, err := questionOptions(f.said, cfg)
 	if err != nil {
-		return withCode(ExitUsage, err)
+		return err
 	}
 	a, err := c.open(ctx, cfg)
 	if err != nil {

@@ -228,7 +228,7 @@ func (c *command) councilRename() *cobra.Command {
 				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
 			}
 			if suggest {
-				r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: model}})
+				r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: cmp.Or(model, s.a.Config.Model)}})
 				if err != nil {
 					return err
 				}

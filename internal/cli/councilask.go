@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,16 +15,10 @@ import (
 	"sibyl/internal/service"
 )
 
-// askingFlags are the flags of ‘sibyl council ask’.
-type askingFlags struct {
-	session            string
-	history, noHistory bool
-	dryRun             bool
-	chair, model       string
-}
-
 func (c *command) councilAsk() *cobra.Command {
-	var f askingFlags
+	var f *said[council.Options]
+	var name string
+	var dryRun bool
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
 		Long: "Has one or more oracles answer, each with the whole session as context: what was said and, unless\n" +
 			"--no-history, earlier answers of oracles. Name an oracle by its name, the beginning of it, or its id\n" +
@@ -34,26 +27,20 @@ func (c *command) councilAsk() *cobra.Command {
 			"agree, where they differ, and what all of them overlook. Answers are stored in the session's folder.\n\n" +
 			"Oracles need a model. Without one, --dry-run prints the prompt that would be sent.",
 		Example: "  sibyl council ask cético\n  sibyl council ask cético visionário otimista --chair cético\n  sibyl council ask cético --dry-run",
-		RunE: c.onSitting(&f.session, func(ctx context.Context, s sitting, args []string) error {
-			o := council.Options{Session: s.ID, Oracles: args, Chair: f.chair, Model: f.model}
-			switch {
-			case f.history && f.noHistory:
-				return withCode(ExitUsage, errors.New("--history and --no-history can't be used together"))
-			case f.history || f.noHistory:
-				o.History = &f.history
+		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, args []string) error {
+			o, err := f.settled(s.a.Config)
+			if err != nil {
+				return err
 			}
-			if f.dryRun {
+			o.Session, o.Oracles = s.ID, args
+			if dryRun {
 				return s.preview(ctx, o)
 			}
 			return s.ask(ctx, o)
 		})}
-	fl := cmd.Flags()
-	fl.BoolVar(&f.history, "history", false, "include earlier answers of oracles (default: the session's setting)")
-	fl.BoolVar(&f.noHistory, "no-history", false, "include only what was said")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the exact prompt and ask no model")
-	fl.StringVar(&f.chair, "chair", "", "the oracle that merges the answers, naming the authors of each sentence")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
-	return c.withView(withSession(cmd, &f.session), "one JSON object")
+	f = optionFlags[council.Options](cmd)
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the exact prompt and ask no model")
+	return c.withView(withSession(cmd, &name), "one JSON object")
 }
 
 // preview prints the prompts that would be sent.

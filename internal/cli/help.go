@@ -15,7 +15,7 @@ func (c *command) addCommands(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Ask", []*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.promptsCommand()}},
+		{"Ask", append([]*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.promptsCommand()}, c.otherAssistants()...)},
 		{"Tasks", []*cobra.Command{c.chatCommand(), c.taskCommand()}},
 		{"Council", []*cobra.Command{c.councilCommand()}},
 		{"Inquiry", []*cobra.Command{c.investigateCommand(), c.inquiryCommand()}},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 )
 
 func (c *command) investigateCommand() *cobra.Command {
-	var o inquiry.Options
+	var f *said[inquiry.Options]
 	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
 		Long: "A detective questions a witness about a hypothesis until the answers are complete and consistent,\n" +
 			"nothing new comes, or the limit is reached. The witness is a file or folder of documents (txt, md,\n" +
@@ -35,16 +34,13 @@ func (c *command) investigateCommand() *cobra.Command {
 			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
 	}
 	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		if cmd.Flags().Changed("limit") && (o.Limit < inquiry.LeastLimit || o.Limit > inquiry.MostLimit) {
-			return withCode(ExitUsage, fmt.Errorf("--limit is %d: an inquiry has %d to %d questions", o.Limit, inquiry.LeastLimit, inquiry.MostLimit))
+		o, err := f.settled(a.Config)
+		if err != nil {
+			return err
 		}
 		return c.investigate(ctx, a, o, args)
 	})
-	fl := cmd.Flags()
-	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model (default: the setting inquiry.witness)")
-	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: the first one available, see ‘sibyl models’)")
-	fl.IntVar(&o.Limit, "limit", 0, "maximum number of questions, 5 to 20 (default: the setting inquiry.limit)")
-	fl.StringVar(&o.Language, "language", "", "en, de, pt, fr or es (default: the language of the hypothesis)")
+	f = optionFlags[inquiry.Options](cmd)
 	return c.withView(cmd, `one JSON object, {"session": …}, with the session as in its file`)
 }
 
@@ -56,16 +52,6 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 			return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
 		}
 		words = string(raw)
-	}
-	switch _, err := os.Stat(o.Witness); {
-	case err == nil:
-		o.Documents = true
-	case o.Witness != "" && !strings.Contains(o.Witness, ":"):
-		return withCode(ExitUsage, fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as ollama:llama3.1:8b", o.Witness))
-	}
-	if o.Witness == "" && a.Config.Inquiry.Witness == "" {
-		return withCode(ExitUsage, errors.New("who is the witness? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
-			"the setting inquiry.witness sets a default"))
 	}
 	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
 		asked := service.Request{Assistant: inquiry.Name, Words: words, Options: o}

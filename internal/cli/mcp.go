@@ -7,17 +7,16 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/mcp"
-	"sibyl/internal/tool"
+	"sibyl/internal/oracle"
 )
 
 func (c *command) mcpCommand() *cobra.Command {
-	var f askFlags
+	var f *said[oracle.Options]
 	var documents []string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)", Args: cobra.NoArgs,
@@ -29,14 +28,11 @@ func (c *command) mcpCommand() *cobra.Command {
 			"clients.",
 		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.given = cmd.Flags().Changed
 			return c.mcp(cmd.Context(), f, documents)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder with the code that ‘ask’ searches (default: none)")
-	fl.StringVar(&f.vault, "vault", "", "folder with the notes that ‘ask’ searches (default: the setting vault)")
-	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: the first one available, see ‘sibyl models’)")
+	f = optionFlags[oracle.Options](cmd, "in", "vault", "model")
 	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ can use as its witness, by the folder's own name; can be given several times")
 	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd
@@ -62,7 +58,7 @@ func namedFolders(paths []string) (map[string]string, error) {
 	return all, nil
 }
 
-func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err error) {
+func (c *command) mcp(ctx context.Context, f *said[oracle.Options], documents []string) (err error) {
 	folders, err := namedFolders(documents)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -71,13 +67,9 @@ func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err 
 	if err != nil {
 		return err
 	}
-	o, err := f.orSettings(cfg).options(cfg.Vault)
+	o, err := f.settled(cfg) // without --in no code is searched: whoever starts this program is somewhere by chance
 	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	if f.in == "" {
-		o.CodeRoot = "" // whoever starts this program is somewhere by chance
-		o.Named = slices.DeleteFunc(o.Named, func(s tool.Source) bool { return s == tool.Code })
+		return err
 	}
 	c.Log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := c.open(ctx, cfg)
@@ -85,7 +77,7 @@ func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	s, err := a.MCP(ctx, c.Build, &mcp.Oracle{Service: a.Service, Options: o}, func(string) map[string]string { return folders })
+	s, err := a.MCP(ctx, c.Build, mcp.Assistants{Base: map[string]any{oracle.Name: o}, Folders: func(string) map[string]string { return folders }})
 	if err != nil {
 		return err
 	}

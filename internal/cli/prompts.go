@@ -29,7 +29,7 @@ func (c *command) promptsList() *cobra.Command {
 }
 
 func (c *command) promptsShow() *cobra.Command {
-	var f askFlags
+	var f *said[oracle.Options]
 	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt of a question's first turn, without asking a model",
 		Long: "Prints the composed prompt, and on stderr how the question is classified and why, which tools are\n" +
@@ -37,25 +37,15 @@ func (c *command) promptsShow() *cobra.Command {
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
-			q := oracle.Question{Text: strings.Join(args, " "), Owner: c.owner(), MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
-			o, err := f.options(a.Config.Vault)
+			o, err := questionOptions(f, a.Config)
 			if err != nil {
-				return withCode(ExitUsage, err)
+				return err
 			}
-			q.Named, q.Likely = o.Named, o.Likely
-			q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == ""}
 			t, err := a.Trees.Get(oracle.Name)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			q.TreeFile, q.Tree = t.File, t.Text
-			tools, closeTools, err := a.Tools(ctx, q.Env)
-			if err != nil {
-				return withCode(ExitUsage, err)
-			}
-			q.Tools = tools.Specs()
-			closeTools()
-			p, err := oracle.Look(q, large, failed)
+			p, err := a.Surroundings().Look(ctx, t.File, t.Text, strings.Join(args, " "), o, large, failed)
 			switch {
 			case err != nil:
 				return withCode(ExitUsage, err)
@@ -65,8 +55,7 @@ func (c *command) promptsShow() *cobra.Command {
 			return c.showPrompt(p, brief)
 		})}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder with the code (default: this one)")
-	fl.StringVar(&f.vault, "vault", "", "folder with your notes (default: the setting vault)")
+	f = optionFlags[oracle.Options](cmd, "in", "vault")
 	fl.BoolVar(&large, "long-history", false, "as in a long conversation")
 	fl.BoolVar(&failed, "after-error", false, "show also what is said after the first failed call")
 	fl.BoolVar(&brief, "segments", false, "show only the segments and their tokens, without the text")

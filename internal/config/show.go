@@ -115,3 +115,16 @@ func (l Lines) YAML() ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
+
+// Text is what is set at a path, as the file would have it in one word; "" for nothing.
+func (c Config) Text(path string) string {
+	for _, s := range settings() {
+		if s.path != path {
+			continue
+		}
+		if value := s.show(&c); value != nil {
+			return fmt.Sprint(value)
+		}
+	}
+	return ""
+}

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/model"
+	"sibyl/internal/schema"
 )
 
 // Composed is what a receipt keeps of a request about what was said.
@@ -32,10 +33,10 @@ type matter struct {
 func (p *performing) matterOf(ctx context.Context, asked any) (m matter, asks bool, err error) {
 	switch a := asked.(type) {
 	case ChairPayload:
-		m, asks = matter{purpose: EffectChair, about: textChair, schema: mergedSchema}, true
+		m, asks = matter{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged", JSON: schema.Answer[merging]()}}, true
 		m.answers, err = p.answers(a.Answers)
 	case NamePayload:
-		m, asks = matter{purpose: EffectName, about: textName, schema: named}, true
+		m, asks = matter{purpose: EffectName, about: textName, schema: model.Schema{Name: "name", JSON: schema.Answer[naming]()}}, true
 	}
 	return m, asks, err
 }

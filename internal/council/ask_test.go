@@ -457,17 +457,21 @@ func TestSessionIsReadyOnlyWhenAnAnswerHeldAllThatWasSaid(t *testing.T) {
 func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	read := must(p.service.Options(council.Name, []byte(`{"session":"s","oracles":["a","b"],"history":false,"chair":"c","model":"m:n"}`), nil))(t)
-	o, _ := read.(council.Options)
-	same(t, "options", []any{o.Session, o.Oracles, *o.History, o.Chair, o.Model}, []any{"s", []string{"a", "b"}, false, "c", "m:n"})
-	for _, wrong := range []string{`{"sessions":"s"}`, `{"session":"s","rounds":2}`, `{"session":`, `{"session":"s"}{}`, `[]`} {
-		_, err := p.service.Options(council.Name, []byte(wrong), nil)
+	start := func(name, options string) error {
+		_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: name, Options: assistant.Said{JSON: []byte(options)}})
+		return err
+	}
+	for wrong, says := range map[string]string{
+		`{"sessions":"s"}`: "not known", `{"session":"s","rounds":2}`: "not known", `{"session":`: "a JSON object", `[]`: "a JSON object",
+		`{"oracles":["a"]}`: "session is missing", `{"session":"s","oracles":["a"],"history":false,"chair":"c","model":"m:n"}`: "no such Council session",
+	} {
+		err := start(council.Name, wrong)
 		var asked *assistant.RequestError
-		if !errors.As(err, &asked) {
+		if !errors.As(err, &asked) || !strings.Contains(asked.Public, says) {
 			t.Errorf("%s gives %v", wrong, err)
 		}
 	}
-	if _, err := p.service.Options(council.MemberName, []byte(`{"session":"s"}`), nil); err == nil {
+	if err := start(council.MemberName, `{"session":"s"}`); err == nil {
 		t.Error("a member of a sitting can be asked from elsewhere")
 	}
 	if _, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName, Options: h.ask("ada")}); err == nil {

@@ -3,15 +3,12 @@ package council
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
@@ -21,36 +18,35 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 )
 
 // Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
 type Options struct {
-	Session string   `json:"session" jsonschema:"The id of a session of the Council."`
-	Oracles []string `json:"oracles,omitempty" jsonschema:"Who is asked: ids, names, or beginnings of them."`
-	History *bool    `json:"history,omitempty" jsonschema:"Whether earlier answers are in the context. Left out: as the session is set."`
-	Chair   string   `json:"chair,omitempty" jsonschema:"The oracle who merges the answers of several."`
-	Model   string   `json:"model,omitempty" jsonschema:"provider:model; left out: as the server is set to."`
-	Name    bool     `json:"name,omitempty" jsonschema:"A model is to name the session; nothing is asked."`
-	Again   bool     `json:"again,omitempty" jsonschema:"Of a transcription: also recordings that have failed."`
+	Session string   `json:"session" flag:"-" max:"64" doc:"the id of a session of the Council"`
+	Oracles []string `json:"oracles,omitempty" flag:"-" names:"oracle" min:"1" max:"12" doc:"who is asked: ids, names, or beginnings of them; several answer side by side over the same context"`
+	History *bool    `json:"history,omitempty" doc:"include earlier answers of oracles; as the session is set if nothing is said" no:"include only what was said"`
+	Chair   string   `json:"chair,omitempty" names:"oracle" max:"200" doc:"the oracle who merges the answers of several, and says where they agree, differ, and what they overlook"`
+	Model   string   `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model"`
+	Name    bool     `json:"name,omitempty" flag:"-" doc:"a model is to name the session; nothing is asked"`
+	Again   bool     `json:"again,omitempty" flag:"-" doc:"of a transcription: also recordings that have failed"`
 
 	member *membership // of an oracle of a sitting
 }
 
-// The bounds of Options.
-const (
-	MostOracles = 12  // that can be asked at once
-	longestName = 200 // characters
-	longestID   = 64  // … of a session's id
-)
+// MostOracles is how many can be asked at once.
+const MostOracles = 12
 
 // keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off by.
 const keptForAnswer = 0.25
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
-		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
+	return &assistant.Assistant{
+		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Options: schema.Of[Options](),
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
+		Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
 			}
@@ -77,34 +73,9 @@ func under(of *assistant.Assistant, name, about string) *assistant.Assistant {
 // DescribeMember tells of the assistant whose runs are those of one oracle in a sitting.
 func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	m := under(of, MemberName, "one oracle of a Council sitting")
-	m.Companion, m.Decode, m.Schema = true, nil, nil
+	m.Companion, m.Options = true, nil
 	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
 	return m
-}
-
-// schema is the form of Options.
-func schema() json.RawMessage {
-	form, err := jsonschema.For[Options](nil)
-	if err != nil {
-		panic(err) // Options is no type that JSON can't have
-	}
-	for _, p := range form.Properties {
-		if len(p.Types) > 0 { // null is not taken for what is left out
-			p.Type, p.Types = p.Types[len(p.Types)-1], nil
-		}
-		if p.Type == "string" {
-			p.MaxLength = jsonschema.Ptr(longestName)
-		}
-	}
-	form.Properties["session"].MaxLength = jsonschema.Ptr(longestID)
-	oracles := form.Properties["oracles"]
-	oracles.MaxItems, oracles.Items.MaxLength = jsonschema.Ptr(MostOracles), jsonschema.Ptr(longestName)
-	raw, _ := json.Marshal(form) // it has no value that JSON can't have
-	return raw
-}
-
-func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
-	return assistant.ReadOptions[Options](raw, "its schema is in the list of assistants")
 }
 
 // refused is a request that can't be carried out as it is.
@@ -115,12 +86,8 @@ func refused(public, hint string, err error) error {
 // beginner makes the beginning of a run about a session.
 type beginner func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error)
 
-func (d Deps) begin(which func(Options) beginner) func(context.Context, assistant.Beginning) (run.Spec, error) {
-	return func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
-		o, ok := b.Options.(Options)
-		if !ok {
-			return run.Spec{}, fmt.Errorf("the options of the Council are %T", b.Options)
-		}
+func (d Deps) begin(which func(Options) beginner) func(context.Context, assistant.Request) (run.Spec, error) {
+	return assistant.BeginWith(func(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 		folder, err := d.Sessions(b.Owner)
 		if err != nil {
 			return run.Spec{}, err
@@ -135,7 +102,7 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		}
 		spec.Session, err = d.JournalSession(ctx, b.Owner, s.ID)
 		return spec, err
-	}
+	})
 }
 
 // titled is a title of a run about a session.
@@ -278,7 +245,7 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 
 // model is the one that is asked; "" where there is none. What answers by rules is no oracle.
 func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
-	id, err = d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	id, err = d.Choose(ctx, o.Model)
 	if err != nil {
 		return "", refused("the model can't be used here", "leave it out to use the configured one", err)
 	}

@@ -52,29 +52,38 @@ type ChairReceipt struct {
 	Composed
 }
 
-// mergedSchema is the form in which a model gives a Merged: beside each name it quotes the words that it goes by.
-var mergedSchema = model.Schema{Name: "merged", JSON: json.RawMessage(`{
-	"type": "object", "additionalProperties": false, "required": ["sentences", "agree", "differ", "overlooked"],
-	"properties": {
-		"sentences": {"type": "array", "minItems": 1, "maxItems": 60, "items": {
-			"type": "object", "additionalProperties": false, "required": ["text", "by", "minority"],
-			"properties": {"text": {"type": "string", "minLength": 1}, "by": {"$ref": "#/$defs/by"}, "minority": {"type": "boolean"}}}},
-		"agree": {"$ref": "#/$defs/points"},
-		"differ": {"$ref": "#/$defs/points"},
-		"overlooked": {"type": "array", "maxItems": 8, "items": {"type": "string", "minLength": 1}}},
-	"$defs": {
-		"points": {"type": "array", "maxItems": 8, "items": {
-			"type": "object", "additionalProperties": false, "required": ["text", "by"],
-			"properties": {"text": {"type": "string", "minLength": 1}, "by": {"$ref": "#/$defs/by"}}}},
-		"by": {"type": "array", "items": {
-			"type": "object", "additionalProperties": false, "required": ["oracle", "words"],
-			"properties": {"oracle": {"type": "string"}, "words": {"type": "string"}}}}}}`)}
+// merging is what a model is asked for: beside each name it quotes the words that it goes by.
+type merging struct {
+	Sentences  []credited `json:"sentences" min:"1" max:"60"`
+	Agree      []point    `json:"agree" max:"8"`
+	Differ     []point    `json:"differ" max:"8"`
+	Overlooked []string   `json:"overlooked" max:"8"`
+}
 
-// credited is a sentence as a model gives it.
+// point is a sentence as a model gives it.
+type point struct {
+	Text string   `json:"text" min:"1"`
+	By   []quoted `json:"by"`
+}
+
+// credited is a point that may be of a minority.
 type credited struct {
-	Text     string
-	Minority bool
-	By       []struct{ Oracle, Words string }
+	point
+	Minority bool `json:"minority"`
+}
+
+// quoted are words of an oracle's answer.
+type quoted struct {
+	Oracle string `json:"oracle"`
+	Words  string `json:"words"`
+}
+
+// uncredited are points of which none is a minority's.
+func uncredited(points []point) (all []credited) {
+	for _, p := range points {
+		all = append(all, credited{point: p})
+	}
+	return all
 }
 
 func callChair() bt.Leaf {
@@ -126,18 +135,15 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 	if err != nil {
 		return nil, err
 	}
-	var said struct {
-		Sentences, Agree, Differ []credited
-		Overlooked               []string
-	}
+	var said merging
 	c, resp, err := p.structured(ctx, m, &said)
 	if err != nil {
 		return nil, err
 	}
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
-	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(said.Agree, m.answers), attributed(said.Differ, m.answers)
+	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(uncredited(said.Agree), m.answers), attributed(uncredited(said.Differ), m.answers)
 	for _, one := range said.Overlooked {
-		r.Overlooked = append(r.Overlooked, attributed([]credited{{Text: one}}, nil)...)
+		r.Overlooked = append(r.Overlooked, attributed([]credited{{point: point{Text: one}}}, nil)...)
 	}
 	r.Unused = unused(m.answers, r.Sentences)
 	r.Text = r.markdown(wordsOf(p.env.Language))

@@ -43,8 +43,7 @@ type Deps struct {
 	Choose   func(ctx context.Context, asked string) (model string, err error)
 	Model    func(ctx context.Context, id string) (model.Model, error)
 	Describe func(ctx context.Context, id string) model.Info
-	Prompts  fs.FS  // chair.md and name.md
-	Usual    string // the model where a person names none; "": what is there
+	Prompts  fs.FS // chair.md and name.md
 	Now      func() time.Time
 
 	// Missing says which setting would transcribe, in words for people; "": it can.

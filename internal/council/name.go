@@ -2,7 +2,6 @@ package council
 
 import (
 	"context"
-	"encoding/json"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
@@ -21,7 +20,10 @@ type NameReceipt struct {
 	Composed
 }
 
-var named = model.Schema{Name: "name", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80}}}`)}
+// naming is what a model is asked for.
+type naming struct {
+	Name string `json:"name" min:"1" max:"80"`
+}
 
 func nameLeaf() bt.Leaf {
 	type in struct{}

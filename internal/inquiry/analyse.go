@@ -2,7 +2,6 @@ package inquiry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
 // AnalysePayload asks what the answers leave open.
@@ -38,54 +38,38 @@ func (r *AnalyseReceipt) satisfied() bool {
 	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= leastComplete
 }
 
-// analysis is the schema of a model's analysis. Pairs count from 1 there.
-var analysis = model.Schema{Name: "analysis", JSON: json.RawMessage(`{
-"type": "object", "additionalProperties": false,
-"required": ["gaps", "completenessScore", "requiresFollowUp", "contradictions", "retracted"],
-"properties": {
-	"gaps": {"type": "array", "maxItems": 30, "items": {
-		"type": "object", "additionalProperties": false,
-		"required": ["id", "category", "severity", "aspect", "description", "pair"],
-		"properties": {
-			"id": {"type": "string"},
-			"category": {"type": "string", "enum": ["missing_information", "ambiguity", "inconsistency", "vagueness"]},
-			"severity": {"type": "string", "enum": ["low", "medium", "high"]},
-			"aspect": {"type": "string"},
-			"description": {"type": "string", "minLength": 1},
-			"pair": {"type": "integer", "minimum": 1}}}},
-	"completenessScore": {"type": "integer", "minimum": 0, "maximum": 100},
-	"requiresFollowUp": {"type": "boolean"},
-	"contradictions": {"type": "array", "maxItems": 20, "items": {
-		"type": "object", "additionalProperties": false,
-		"required": ["first", "second", "first_words", "second_words", "kind", "description"],
-		"properties": {
-			"first": {"type": "integer", "minimum": 1},
-			"second": {"type": "integer", "minimum": 1},
-			"first_words": {"type": "string", "minLength": 1},
-			"second_words": {"type": "string", "minLength": 1},
-			"kind": {"type": "string", "enum": ["number", "date", "negation", "name", "other"]},
-			"description": {"type": "string", "minLength": 1}}}},
-	"retracted": {"type": "array", "maxItems": 20, "items": {"type": "string"}}}}`)}
+// analysis is the schema of a model's analysis.
+func analysis() model.Schema {
+	return model.Schema{Name: "analysis", JSON: schema.Answer[modelAnalysis]()}
+}
 
 // modelAnalysis is what a model says. Pairs count from 1.
 type modelAnalysis struct {
-	Gaps []struct {
-		ID, Category, Severity, Aspect, Description string
-		Pair                                        int
-	}
-	CompletenessScore int
-	RequiresFollowUp  bool
-	Contradictions    []reported
-	Retracted         []string
+	Gaps              []modelGap `json:"gaps" max:"30"`
+	CompletenessScore int        `json:"completenessScore" min:"0" max:"100"`
+	RequiresFollowUp  bool       `json:"requiresFollowUp"`
+	Contradictions    []reported `json:"contradictions" max:"20"`
+	Retracted         []string   `json:"retracted" max:"20"`
+}
+
+// modelGap is what a model finds missing.
+type modelGap struct {
+	ID          string `json:"id"`
+	Category    string `json:"category" enum:"missing_information,ambiguity,inconsistency,vagueness"`
+	Severity    string `json:"severity" enum:"low,medium,high"`
+	Aspect      string `json:"aspect"`
+	Description string `json:"description" min:"1"`
+	Pair        int    `json:"pair" min:"1"`
 }
 
 // reported is a contradiction as a model reports it.
 type reported struct {
-	First, Second int
-	FirstWords    string `json:"first_words"`
-	SecondWords   string `json:"second_words"`
-	Kind          string
-	Description   string
+	First       int    `json:"first" min:"1"`
+	Second      int    `json:"second" min:"1"`
+	FirstWords  string `json:"first_words" min:"1"`
+	SecondWords string `json:"second_words" min:"1"`
+	Kind        string `json:"kind" enum:"number,date,negation,name,other"`
+	Description string `json:"description" min:"1"`
 }
 
 func analyseLeaf() bt.Leaf {
@@ -178,7 +162,7 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 		return nil, lost(ctx, err)
 	}
 	var said modelAnalysis
-	_, resp, err := model.Structured(ctx, m, q.Request, analysis, &said)
+	_, resp, err := model.Structured(ctx, m, q.Request, analysis(), &said)
 	switch {
 	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
 		return nil, faultOf(err)

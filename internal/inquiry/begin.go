@@ -3,7 +3,6 @@ package inquiry
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -19,27 +18,21 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )
 
 // Options are what a person says beside the hypothesis.
 type Options struct {
-	Witness   string `json:"witness,omitempty"`   // a file or folder of documents, or provider:model; empty: as it is set
-	Detective string `json:"detective,omitempty"` // provider:model; empty: what is there
-	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
-	Language  string `json:"language,omitempty"`  // one of languages; empty: that of the hypothesis
-	Documents bool   `json:"-"`                   // the witness is a path, also if it looks like a model; who is elsewhere names a folder of the server
-
-	called string // what the folder of the witness is called where its path is not to be told
+	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
+	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"who asks: provider:model; offline:rules for none"`
+	Limit     int           `json:"limit,omitempty" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
+	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" tool:"of the questions" doc:"of the questions; that of the hypothesis if none is given"`
 }
 
-// The bounds of an inquiry (requirement 4), and how many questions are put where nobody says.
-const (
-	LeastLimit = 5
-	MostLimit  = 20
-	UsualLimit = 10
-)
+// usualLimit is how many questions are put where nobody says (requirement 4).
+const usualLimit = 10
 
 // languages are those of the templates; a detective that is a model asks in any that a hypothesis has.
 func languages() []string { return []string{"en", "de", "pt", "fr", "es"} }
@@ -55,32 +48,14 @@ const claim = "inquiry"
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
-		Begin: d.begin, Show: show, Lines: lines, Decode: decode, Exchanged: exchanged,
-		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de","pt","fr","es"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
+	return &assistant.Assistant{
+		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Events: Events(), Show: show, Lines: lines, Exchanged: exchanged,
+		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
+			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
 
-// decode reads options from elsewhere: documents are named by a folder of the server.
-func decode(raw json.RawMessage, folder func(name string) (string, error)) (any, error) {
-	o, err := assistant.ReadOptions[Options](raw, `there is "witness", "detective", "limit" and "language"`)
-	if err != nil {
-		return nil, err
-	}
-	if o.Witness != "" && !strings.Contains(o.Witness, ":") {
-		path, err := folder(o.Witness)
-		if err != nil {
-			return nil, err
-		}
-		o.called, o.Witness, o.Documents = o.Witness, path, true
-	}
-	return o, nil
-}
-
-func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
-	o, ok := b.Options.(Options)
-	if !ok {
-		return run.Spec{}, fmt.Errorf("the options of the Inquiry are %T", b.Options)
-	}
+func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	if b.Session != "" {
 		return run.Spec{}, &assistant.RequestError{Public: "an inquiry needs its own session", Hint: "name none"}
 	}
@@ -88,15 +63,12 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
 	}
-	limit := cmp.Or(o.Limit, d.Limit, UsualLimit)
-	if limit < LeastLimit || limit > MostLimit {
-		return run.Spec{}, &assistant.RequestError{Public: fmt.Sprintf("an inquiry has %d to %d questions", LeastLimit, MostLimit), Hint: "choose a limit in this range"}
-	}
 	tongue := cmp.Or(o.Language, language.Of(words))
 	if tongue != "" && !slices.Contains(languages(), tongue) {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " + strings.Join(languages(), ", ") + ", or none"}
 	}
-	if o.Witness = cmp.Or(strings.TrimSpace(o.Witness), d.Heard); o.Witness == "" {
+	witness := cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
+	if witness == "" {
 		return run.Spec{}, &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
 	}
 	if err := d.alone(ctx, b.Owner); err != nil {
@@ -106,12 +78,12 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
+	w := Called{Kind: record.WitnessDocuments, Name: witness, Title: filepath.Base(cmp.Or(o.Witness.Name, witness)), Embeddings: d.Embeddings}
 	if detective != model.OfflineRules {
 		w.Model = detective
 	}
-	if !o.Documents && strings.Contains(o.Witness, ":") {
-		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness}
+	if o.Witness.Path == "" && strings.Contains(witness, ":") {
+		w = Called{Kind: record.WitnessModel, Name: witness, Title: witness}
 	}
 	texts, told, err := d.texts(w.Kind)
 	if err != nil {
@@ -123,7 +95,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	}
 	id := uuid.NewString()
 	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: limit, Model: detective != model.OfflineRules, Detective: detective},
+		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: cmp.Or(o.Limit, usualLimit), Model: detective != model.OfflineRules, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
 }
 
@@ -142,7 +114,7 @@ func unheard(err error) error {
 
 // detective chooses the detective, and sees that it can be asked.
 func (d Deps) detective(ctx context.Context, asked string) (id string, err error) {
-	if id, err = d.Choose(ctx, cmp.Or(asked, d.Usual)); err == nil && id != model.OfflineRules {
+	if id, err = d.Choose(ctx, asked); err == nil && id != model.OfflineRules {
 		_, err = d.Model(ctx, id)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/schema"
 )
 
 // beams are two quotations of answers 1 and 2 that clash.
@@ -238,7 +239,7 @@ func TestContradictionBetweenDocumentsIsRecordedAtOnceAlsoWithinOneAnswer(t *tes
 	h.analyses = func(int, model.Request) modeltest.Turn { return with(satisfied, people).turn() }
 	p := h.process("one", h.journal)
 	o := options()
-	o.Witness, o.Documents = "reports", true
+	o.Witness = schema.Folder{Path: "reports"}
 	res, s := p.wait(p.begin("The workshop grew.", o))
 	p.ended(s, record.Completed, record.Satisfied, 1)
 	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{{Pairs: [2]int{0, 0}, Description: people.Description, Kind: "number",

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/schema"
 )
 
 func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T) {
@@ -40,7 +41,7 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, 1) }
 	h.asks = func(int, model.Request) modeltest.Turn { return ask("What are the specific dosage recommendations?") }
 	p := h.process("one", h.journal)
-	r := p.begin(bridge, inquiry.Options{Witness: dir, Documents: true, Limit: 5})
+	r := p.begin(bridge, inquiry.Options{Witness: schema.Folder{Path: dir}, Limit: 5})
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 1)
 	pair := s.Pairs[0]

@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/schema"
 )
 
 // A page has the passages as they were when the witness quoted them, whatever has become of the documents; of one with a secret in it, it has the hash.
@@ -23,7 +24,7 @@ func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 	}
 	p := h.process("one", h.journal)
 	o := options()
-	o.Witness, o.Documents = "reports", true
+	o.Witness = schema.Folder{Path: "reports"}
 	r := p.begin(bridge, o)
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 3)

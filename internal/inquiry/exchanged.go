@@ -44,7 +44,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 				FollowUp bool `json:"requiresFollowUp"`
 			}{r.Analysis, r.FollowUp})
 		}
-		return q.Exchanged(r.By, analysis, r.Sent, got...), nil
+		return q.Exchanged(r.By, analysis(), r.Sent, got...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
@@ -84,7 +84,7 @@ func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r 
 		}
 		k.again(n+1, json.RawMessage(value), askedBefore(all, k.worded(said.Question)), said.Gaps)
 	}
-	return k.prompt.Exchanged(r.By, question, r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.Exchanged(r.By, question(), r.Sent, assistant.Answered(r.Text)...), nil
 }
 
 // exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.

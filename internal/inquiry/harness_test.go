@@ -28,6 +28,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
@@ -321,7 +322,7 @@ func speaking(answers ...string) func(context.Context, string, int) (witness.Ans
 
 // options are those of an inquiry of ten pairs at most.
 func options() inquiry.Options {
-	return inquiry.Options{Witness: "scripted:witness", Limit: 10}
+	return inquiry.Options{Witness: schema.Folder{Name: "scripted:witness"}, Limit: 10}
 }
 
 func (p *process) begin(words string, o inquiry.Options) *service.Run {

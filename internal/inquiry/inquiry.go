@@ -37,9 +37,6 @@ type Deps struct {
 	Model   func(ctx context.Context, id string) (model.Model, error)
 	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
 	Prompts fs.FS                                                                           // detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
-	Usual   string                                                                          // the detective where a person names none; "": what is there
-	Limit   int                                                                             // of questions where a person says none
-	Heard   string                                                                          // the witness where a person names none, provider:model; "": there is none
 
 	Embeddings Embeddings // by which passages of documents are found by their meaning; zero: they are searched by words alone
 }

@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -214,7 +215,7 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	}
 	p := h.process("one", h.journal)
 	o := options()
-	o.Witness, o.Documents = "reports", true
+	o.Witness = schema.Folder{Path: "reports"}
 	r := p.begin(bridge, o)
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 3)

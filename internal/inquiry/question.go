@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 )
 
@@ -43,19 +44,14 @@ type AskReceipt struct {
 }
 
 // question is the schema of a model's question.
-var question = model.Schema{Name: "question", JSON: json.RawMessage(`{
-"type": "object", "additionalProperties": false,
-"required": ["question", "strategy", "aspect", "gaps"],
-"properties": {
-	"question": {"type": "string", "minLength": 1, "maxLength": 1000},
-	"strategy": {"type": "string", "enum": ["breadth", "depth", "timeline"]},
-	"aspect": {"type": "string"},
-	"gaps": {"type": "array", "items": {"type": "string"}}}}`)}
+func question() model.Schema { return model.Schema{Name: "question", JSON: schema.Answer[put]()} }
 
 // put is what a model says for a question.
 type put struct {
-	Question, Strategy, Aspect string
-	Gaps                       []string
+	Question string   `json:"question" min:"1" max:"1000"`
+	Strategy string   `json:"strategy" enum:"breadth,depth,timeline"`
+	Aspect   string   `json:"aspect"`
+	Gaps     []string `json:"gaps"`
 }
 
 func askLeaf() bt.Leaf {
@@ -198,7 +194,7 @@ func (k *asking) reply(ctx context.Context, m model.Model) (said put, value json
 	for range mostGarbled {
 		var resp model.Response
 		said = put{}
-		value, resp, err = model.Structured(ctx, m, k.prompt.Request, question, &said)
+		value, resp, err = model.Structured(ctx, m, k.prompt.Request, question(), &said)
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
 		if err == nil {
 			k.receipt.By = resp.Model

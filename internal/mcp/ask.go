@@ -3,35 +3,36 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/tool"
 )
 
-// askName is the tool that asks the Oracle.
-const askName = "ask"
-
-// Oracle is how questions are asked.
-type Oracle struct {
+// Assistants are those that can be asked.
+type Assistants struct {
 	Service *service.Service
-	Options oracle.Options                       // of every question; ReadOnly is set for it
-	Folders func(owner string) map[string]string // that a question may name, with their paths; nil: none
+	Base    map[string]any                       // the options that hold where a call says nothing, by the assistant's name; else the settings do
+	Folders func(owner string) map[string]string // that a call may name, with their paths; nil: none
 	// Begin stands before each run that begins, and may refuse it by a *Fault. nil: nothing does.
 	Begin   func(ctx context.Context, owner journal.Owner, do func() error) error
 	Stays   bool          // a run goes on when nobody waits for it any more; else it ends
 	Waiting time.Duration // how long a run that nobody drives is waited for; 0: 10 s
 }
 
-// answered is the data of ask.
+// answered is the data of an assistant that answers.
 type answered struct {
 	Run      string   `json:"run_id"`
 	Session  string   `json:"session_id"`
@@ -41,81 +42,131 @@ type answered struct {
 	Warnings []string `json:"warnings"`
 }
 
-func (s *Server) askTool() offer {
-	folders := ""
-	if s.config.Oracle.Folders != nil {
-		folders = `,
-			"code": {"type": "string", "description": "a folder of code on the server"},
-			"vault": {"type": "string", "description": "a folder of notes on the server"}`
-	}
-	return newOffer(tool.Spec{Name: askName, Title: "Ask the Oracle", Effect: tool.Repeatable, Foreign: true,
-		Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
-		[]string{"question"}, `{
-			"question": {"type": "string", "minLength": 1},
-			"session": {"type": "string", "description": "session_id of an earlier answer"}`+folders+`}`,
-		`{"type": "object", "properties": {"run_id": {"type": "string"}, "session_id": {"type": "string"}, "answer": {"type": "string"}, "partial": {"type": "boolean"},
-			"sources": {"type": "array", "items": {"type": "string"}}, "warnings": {"type": "array", "items": {"type": "string"}}}}`, s.ask)
+// begun is the data of an assistant whose answer is not waited for.
+type begun struct {
+	ID  string `json:"id"`
+	Run string `json:"run_id"`
 }
 
-// ask begins a run, and waits for its end.
-func (s *Server) ask(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	q, err := s.request(c)
-	if err != nil {
-		return nil, err
+// sessionArgument has the session that an assistant goes on with.
+const sessionArgument = "session"
+
+// offered are the assistants that have a tool.
+func (s *Server) offered() (all []*assistant.Assistant) {
+	if s.config.Assistants == nil {
+		return nil
 	}
-	owner := journal.Owner(c.by.Owner)
-	var begun service.Submitted
+	for _, a := range s.config.Assistants.Service.Assistants() {
+		if a.Tool != nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// assistantTool is the tool that asks an assistant: its words, and what its options declare.
+func (s *Server) assistantTool(a *assistant.Assistant) offer {
+	told := func(f *schema.Field) bool {
+		return f.Tag.Get("tool") != "-" && (s.config.Assistants.Folders != nil || f.Tag.Get("names") != "folder")
+	}
+	words := map[string]*jsonschema.Schema{a.Tool.Words: {Type: "string", MinLength: jsonschema.Ptr(1)}}
+	spec := tool.Spec{Name: a.Tool.Name, Title: a.Tool.Title, Description: a.Tool.Description, Foreign: true, Effect: tool.Once}
+	result := schema.Result[begun]()
+	if a.Tool.Waits {
+		words[sessionArgument] = &jsonschema.Schema{Type: "string", Description: "session_id of an earlier answer"}
+		spec.Effect, result = tool.Repeatable, schema.Result[answered]()
+	}
+	o := described(spec, a.Options.Part(told, words, a.Tool.Words), result)
+	o.begins = true
+	known := slices.Collect(maps.Keys(o.spec.InputSchema.(*jsonschema.Schema).Properties)) //nolint:forcetypeassert // it was made above
+	slices.Sort(known)
+	o.call = func(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+		r, err := s.request(a, c, known)
+		if err != nil {
+			return nil, err
+		}
+		return s.ask(ctx, a, c, r)
+	}
+	return o
+}
+
+// request is what a call asks of an assistant.
+func (s *Server) request(a *assistant.Assistant, c call, known []string) (r service.Request, err error) {
+	given := map[string]json.RawMessage{}
+	if raw := c.req.Params.Arguments; len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
+		return r, invalid("arguments", "must be a JSON object")
+	}
+	for name := range given {
+		if !slices.Contains(known, name) {
+			return r, unknown(known)
+		}
+	}
+	r = service.Request{Assistant: a.Name, Relayed: a.Tool.Waits} // the client's model may have made the words
+	for name, into := range map[string]*string{a.Tool.Words: &r.Words, sessionArgument: &r.Session} {
+		if raw, said := given[name]; said && json.Unmarshal(raw, into) != nil {
+			return r, invalid(name, "must be a text")
+		}
+		delete(given, name)
+	}
+	switch {
+	case strings.TrimSpace(r.Words) == "":
+		return r, invalid(a.Tool.Words, "is missing, or has no words")
+	case !maybeID(r.Session):
+		return r, journal.ErrNotFound
+	case !a.Tool.Waits:
+		r.Key = c.by.Key
+	}
+	rest, err := json.Marshal(given)
+	r.Options = assistant.Said{JSON: rest, Base: s.config.Assistants.Base[a.Name], Folder: func(f *schema.Field, name string) (string, error) {
+		return s.config.Assistants.folder(c.by.Owner, f.Name, name)
+	}}
+	return r, err
+}
+
+// folder is the path of a folder that a field names; a *Fault says which there are.
+func (a *Assistants) folder(owner, field, name string) (string, error) {
+	var all map[string]string
+	if a.Folders != nil {
+		all = a.Folders(owner)
+	}
+	if path := all[name]; path != "" {
+		return path, nil
+	}
+	names := append([]string{}, slices.Sorted(maps.Keys(all))...)
+	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.", Details: map[string]any{"field": field, "folders": names}}
+}
+
+// ask begins a run, and waits for its end if the assistant's tool does.
+func (s *Server) ask(ctx context.Context, a *assistant.Assistant, c call, r service.Request) (*sdk.CallToolResult, error) {
+	all, owner := s.config.Assistants, journal.Owner(c.by.Owner)
+	var run service.Submitted
 	begin := func() (err error) {
-		begun, err = s.config.Oracle.Service.Submit(ctx, owner, q)
+		run, err = all.Service.Submit(ctx, owner, r)
 		return err
 	}
-	if s.config.Oracle.Begin != nil {
-		err = s.config.Oracle.Begin(ctx, owner, begin)
+	var err error
+	if all.Begin != nil {
+		err = all.Begin(ctx, owner, begin)
 	} else {
 		err = begin()
 	}
+	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
+		return nil, &Fault{Code: Unavailable, Text: "One of yours goes on already, and there is one at a time.", Details: map[string]any{"run_id": held.Run}}
+	}
 	if err != nil {
 		return nil, err
 	}
-	w := &wait{s: s, owner: owner, run: begun.Run, req: c.req}
-	if err := w.forEnd(ctx); err != nil {
-		return nil, err
-	}
-	return w.answer(ctx, begun.Session)
-}
-
-// request is what a question asks of the service.
-func (s *Server) request(c call) (service.Request, error) {
-	words := c.args.required("question")
-	switch {
-	case strings.TrimSpace(words) == "":
-		c.args.wrong("question", "has no words")
-	case len(words) > oracle.MaxQuestion:
-		c.args.wrong("question", fmt.Sprintf("has more than %d bytes", oracle.MaxQuestion))
-	}
-	session := c.args.text("session")
-	if c.args.err != nil {
-		return service.Request{}, c.args.err
-	}
-	o := s.config.Oracle.Options
-	o.ReadOnly, o.Relayed = true, true // the client's model may have made the words
-	for name, path := range map[string]*string{"code": &o.CodeRoot, "vault": &o.Vault} {
-		folder, err := c.args.text(name), c.args.err
-		if err == nil && folder != nil {
-			*path, err = folderOf(s.config.Oracle.Folders(c.by.Owner), name, *folder)
+	if a.Tool.Waits {
+		w := &wait{s: s, owner: owner, run: run.Run, req: c.req}
+		if err := w.forEnd(ctx); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return service.Request{}, err
-		}
+		return w.answer(ctx, run.Session)
 	}
-	r := service.Request{Assistant: oracle.Name, Words: words, Options: o}
-	if session != nil {
-		r.Session = *session
+	if row, err := all.Service.Run(ctx, owner, run.Run); err == nil && row.Assistant != a.Name {
+		return nil, invalid("_meta."+MetaKey, "was used for something else")
 	}
-	if !maybeID(r.Session) {
-		return service.Request{}, journal.ErrNotFound
-	}
-	return r, nil
+	return succeeded(begun{run.Session, run.Run}, a.Tool.Name+" has begun "+run.Session+".")
 }
 
 // longestID bounds the ids of sessions, in bytes.
@@ -148,7 +199,7 @@ func (w *wait) forEnd(ctx context.Context) error {
 	go func() {
 		defer close(over)
 		defer close(in)
-		for u, err := range w.s.config.Oracle.Service.Watch(ctx, w.owner, w.run, service.Place{}) {
+		for u, err := range w.s.config.Assistants.Service.Watch(ctx, w.owner, w.run, service.Place{}) {
 			select {
 			case in <- update{u, err}:
 			case <-ctx.Done():
@@ -158,7 +209,7 @@ func (w *wait) forEnd(ctx context.Context) error {
 	}()
 	defer func() { cancel(); <-over }()
 	w.tell(ctx, "run "+w.run)
-	look := time.NewTicker(cmp.Or(w.s.config.Oracle.Waiting, 10*time.Second))
+	look := time.NewTicker(cmp.Or(w.s.config.Assistants.Waiting, 10*time.Second))
 	defer look.Stop()
 	for {
 		select {
@@ -173,7 +224,7 @@ func (w *wait) forEnd(ctx context.Context) error {
 				w.tell(ctx, strings.TrimSpace(line))
 			}
 		case <-look.C:
-			if r, err := w.s.config.Oracle.Service.Run(ctx, w.owner, w.run); err != nil || r.State != string(journal.Running) {
+			if r, err := w.s.config.Assistants.Service.Run(ctx, w.owner, w.run); err != nil || r.State != string(journal.Running) {
 				return err
 			}
 			w.tell(ctx, "it goes on") // so that no proxy takes silence for the end
@@ -197,10 +248,10 @@ func (w *wait) tell(ctx context.Context, line string) {
 
 // leave is the end of a wait that nobody wants any more.
 func (w *wait) leave(ctx context.Context) error {
-	if w.s.config.Oracle.Stays {
+	if w.s.config.Assistants.Stays {
 		return w.unanswered("The request was withdrawn. The run goes on; its answer will be in its session.")
 	}
-	err := w.s.config.Oracle.Service.Cancel(context.WithoutCancel(ctx), w.owner, w.run, "withdrawn over MCP")
+	err := w.s.config.Assistants.Service.Cancel(context.WithoutCancel(ctx), w.owner, w.run, "withdrawn over MCP")
 	if err != nil && !errors.Is(err, journal.ErrEnded) {
 		return err
 	}
@@ -213,7 +264,7 @@ func (w *wait) unanswered(text string) *Fault {
 
 // answer is what came of the run.
 func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
-	res, err := w.s.config.Oracle.Service.Result(ctx, w.owner, w.run)
+	res, err := w.s.config.Assistants.Service.Result(ctx, w.owner, w.run)
 	if errors.Is(err, journal.ErrNotFound) {
 		return nil, w.unanswered("There is no answer yet: the run " + w.run + " waits for a process that takes it up, or for its model. " +
 			"‘sibyl run resume’ goes on with it.")

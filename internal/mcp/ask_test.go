@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
 	"sibyl/internal/store/teststore"
@@ -27,9 +28,10 @@ import (
 // study is a house whose Oracle is played by a panel of one, with what its runs were begun with.
 type study struct {
 	*house
-	oracle  *mcp.Oracle
+	oracle  *mcp.Assistants
 	service *service.Service
 	options []oracle.Options
+	relayed []bool
 	answer  func(ctx context.Context) (string, error)
 }
 
@@ -44,9 +46,13 @@ func studyOf(t *testing.T, most int) *study {
 		t.Fatal(err)
 	}
 	begin, show := a.Begin, a.Show
-	a.Name = oracle.Name
-	a.Begin = func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
-		s.options = append(s.options, b.Options.(oracle.Options))
+	asked := oracle.Describe(a.Assistant, oracle.Surroundings{})
+	a.Name, a.Options, a.Tool = oracle.Name, asked.Options, asked.Tool
+	a.Begin = func(ctx context.Context, b assistant.Request) (run.Spec, error) {
+		if len(b.Words) > oracle.MaxQuestion {
+			return run.Spec{}, &assistant.RequestError{Public: "it is too long"}
+		}
+		s.options, s.relayed = append(s.options, b.Options.(oracle.Options)), append(s.relayed, b.Relayed)
 		b.Options = "pythia"
 		return begin(ctx, b)
 	}
@@ -73,10 +79,10 @@ func studyOf(t *testing.T, most int) *study {
 		cancel()
 		engine.Drain(ctx)
 	})
-	s.oracle = &mcp.Oracle{Service: s.service, Options: oracle.Options{MaxTurns: 3}, Folders: func(owner string) map[string]string {
+	s.oracle = &mcp.Assistants{Service: s.service, Base: map[string]any{oracle.Name: oracle.Options{MaxTurns: 3}}, Folders: func(owner string) map[string]string {
 		return map[string]map[string]string{"ada": {"code": "/srv/code"}}[owner]
 	}}
-	s.server = s.process(mcp.Config{Tasks: s.tasks, Oracle: s.oracle})
+	s.server = s.process(mcp.Config{Tasks: s.tasks, Assistants: s.oracle})
 	return s
 }
 
@@ -94,8 +100,9 @@ func TestQuestionIsAnsweredWithItsSourcesAndGoesOnInItsSession(t *testing.T) {
 	if second.Data["session_id"] != first.Data["session_id"] || second.Data["run_id"] == first.Data["run_id"] {
 		t.Errorf("it goes on with %+v", second)
 	}
-	if want := []oracle.Options{{MaxTurns: 3, CodeRoot: "/srv/code", ReadOnly: true, Relayed: true}, {MaxTurns: 3, ReadOnly: true, Relayed: true}}; !reflect.DeepEqual(s.options, want) {
-		t.Errorf("runs were begun with %+v", s.options)
+	want := []oracle.Options{{MaxTurns: 3, Code: schema.Folder{Name: "code", Path: "/srv/code"}}, {MaxTurns: 3}}
+	if !reflect.DeepEqual(s.options, want) || !reflect.DeepEqual(s.relayed, []bool{true, true}) {
+		t.Errorf("runs were begun with %+v, relayed: %v", s.options, s.relayed)
 	}
 }
 
@@ -105,7 +112,7 @@ func TestQuestionThatCannotBeAskedSaysWhy(t *testing.T) {
 	session := ada.call("ask", `{"question":"Where?"}`).Data["session_id"]
 	ada.call("ask", `{}`).failed(t, mcp.Validation, "field", "question")
 	ada.call("ask", `{"question":" "}`).failed(t, mcp.Validation, "field", "question")
-	ada.call("ask", `{"question":"`+strings.Repeat("w", oracle.MaxQuestion+1)+`"}`).failed(t, mcp.Validation, "field", "question")
+	ada.call("ask", `{"question":"`+strings.Repeat("w", oracle.MaxQuestion+1)+`"}`).failed(t, mcp.Validation, "", "")
 	ada.call("ask", `{"question":"Where?","code":"S3NT"}`).failed(t, mcp.NotFound, "field", "code")
 	eve.call("ask", `{"question":"Where?","code":"code"}`).failed(t, mcp.NotFound, "field", "code")
 	eve.call("ask", fmt.Sprintf(`{"question":"Where?","session":%q}`, session)).failed(t, mcp.NotFound, "", "")

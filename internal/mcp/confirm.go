@@ -56,66 +56,52 @@ func unconfirmed(why string) *Fault {
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }
 
-func (s *Server) removeTool() offer {
-	return newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true, Idempotent: true,
-		Description: "Deletes a task, once the person has said yes: the client asks them."},
-		[]string{"task_id"}, `{`+idSchema+`}`, taskSchema, s.remove)
-}
-
 // remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of times.
-func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id := c.args.id("task_id")
-	if c.args.err != nil {
-		return nil, c.args.err
-	}
-	t, err := s.config.Tasks.Task(ctx, c.by.Owner, id)
+func (s *Server) remove(ctx context.Context, c call, in oneTask) (t task.Task, text string, err error) {
+	t, err = s.config.Tasks.Task(ctx, c.by.Owner, in.ID)
 	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {
 		// It may have been deleted under this key. A version that no task has keeps this from deleting one that is back by now.
-		was, again, keyErr := s.config.Tasks.Delete(ctx, c.by, id, math.MaxInt64)
-		if keyErr == nil && again {
-			return succeeded(was, "This was done before: deleted "+named(was)+".")
+		if was, again, keyErr := s.config.Tasks.Delete(ctx, c.by, in.ID, math.MaxInt64); keyErr == nil && again {
+			return was, told("deleted", was, again), nil
 		}
-		return nil, err
 	}
 	if err != nil {
-		return nil, err
+		return t, "", err
 	}
 	if c.version != 0 && c.version != t.Version {
-		return nil, task.ErrConflict
+		return t, "", task.ErrConflict
 	}
 	subject, err := tool.Subject(deleteName, c.req.Params.Arguments, t.Version)
 	if err != nil {
-		return nil, err
+		return t, "", err
 	}
-	asked, err := s.confirmed(ctx, c, t, subject)
-	if asked != nil || err != nil {
-		return asked, err
+	if err := s.confirmed(ctx, c, t, subject); err != nil {
+		return t, "", err
 	}
-	was, again, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
-	if err != nil {
-		return nil, err
-	}
-	if again {
-		return succeeded(was, "This was done before: deleted "+named(was)+".")
-	}
-	return succeeded(was, "Deleted "+named(was)+".")
+	was, again, err := s.config.Tasks.Delete(ctx, c.by, in.ID, t.Version)
+	return was, told("deleted", was, again), err
 }
 
-// confirmed sees to it that the person said yes to this very call: both nil if so. A result is the question.
-func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject string) (*sdk.CallToolResult, error) {
+// asks is a result that is a question to the person, in place of what was wanted.
+type asks struct{ *sdk.CallToolResult }
+
+func (asks) Error() string { return "the person is asked" }
+
+// confirmed is nil if the person said yes to this very call. It may be an asks.
+func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject string) error {
 	p := c.req.Params
 	switch {
 	case p.RequestState != "" || p.InputResponses != nil:
 		if err := s.checkState(c, t.Version); err != nil {
-			return nil, err
+			return err
 		}
 		answer, _ := p.InputResponses[question].(*sdk.ElicitResult)
-		return nil, saidYes(answer)
+		return saidYes(answer)
 	case !canAsk(c.req):
-		return nil, unconfirmed(whyCannotAsk)
+		return unconfirmed(whyCannotAsk)
 	case c.req.ProtocolVersion() >= mrtr:
-		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
-			RequestState: s.state(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}, nil
+		return asks{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
+			RequestState: s.state(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askedFor)
 	defer cancel()
@@ -123,9 +109,9 @@ func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject str
 	if err != nil {
 		f := unconfirmed(whyNoAnswer)
 		f.Err = err
-		return nil, f
+		return f
 	}
-	return nil, saidYes(answer)
+	return saidYes(answer)
 }
 
 // canAsk says that a client can ask its person to fill in a form.

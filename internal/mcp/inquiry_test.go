@@ -21,7 +21,6 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
-	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/store/teststore"
@@ -37,7 +36,8 @@ const (
 // office is a house where inquiries are made without a detective, of documents in a folder.
 type office struct {
 	*house
-	inquiry *mcp.Inquiry
+	inquiry *mcp.Assistants
+	desk    *inquiry.Desk
 	engine  *run.Engine
 	reports string
 
@@ -108,7 +108,6 @@ func newOfficeHearing(t *testing.T, heard string) *office {
 	}
 	store := teststore.Empty(t)
 	deps := o.deps(store)
-	deps.Heard = heard
 	made, err := inquiry.New(deps)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +120,7 @@ func newOfficeHearing(t *testing.T, heard string) *office {
 		t.Fatal(err)
 	}
 	s, err := service.New(service.Config{Store: store, Engine: o.engine, Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string { return text },
+		Setting: func(path string) string { return map[string]string{"inquiry.witness": heard}[path] },
 		Tree: func(name string) (string, []byte, error) {
 			tree, err := files.Get(name)
 			return tree.File, tree.Text, err
@@ -133,10 +133,11 @@ func newOfficeHearing(t *testing.T, heard string) *office {
 		cancel()
 		o.engine.Drain(ctx)
 	})
-	o.inquiry = &mcp.Inquiry{Service: s, Desk: &inquiry.Desk{Deps: deps}, Folders: func(owner string) map[string]string {
+	o.inquiry = &mcp.Assistants{Service: s, Folders: func(owner string) map[string]string {
 		return map[string]map[string]string{"ada": {"reports": o.reports}}[owner]
 	}}
-	o.server = o.process(mcp.Config{Inquiry: o.inquiry})
+	o.desk = &inquiry.Desk{Deps: deps}
+	o.server = o.process(mcp.Config{Assistants: o.inquiry, Inquiry: o.desk})
 	return o
 }
 
@@ -284,9 +285,9 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 
 func TestToolsOfTheInquirySayWhatTheyDoAndAllToolsAreSmall(t *testing.T) {
 	o := newOffice(t)
-	o.server = o.process(mcp.Config{Tasks: o.tasks, Inquiry: o.inquiry, Oracle: &mcp.Oracle{Service: o.inquiry.Service, Options: oracle.Options{}, Folders: o.inquiry.Folders}})
+	o.server = o.process(mcp.Config{Tasks: o.tasks, Assistants: o.inquiry, Inquiry: o.desk})
 	res, err := o.connect("ada", newer, nil).session.ListTools(t.Context(), nil)
-	if err != nil || len(res.Tools) != 8 {
+	if err != nil || len(res.Tools) != 7 {
 		t.Fatalf("%d tools, %v", len(res.Tools), err)
 	}
 	small(t, res, 7500)

@@ -22,6 +22,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/inquiry"
 	"sibyl/internal/task"
 )
 
@@ -40,14 +41,14 @@ type Tasks interface {
 
 // Config is what a Server is made of.
 type Config struct {
-	Tasks   Tasks    // nil: no tool of tasks is offered
-	Undo    bool     // undo_task is offered too
-	Oracle  *Oracle  // nil: ask is not offered
-	Inquiry *Inquiry // nil: neither investigate nor inquiry is offered
-	Key     []byte   // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
-	Build   string
-	Log     *slog.Logger     // nil: none
-	Now     func() time.Time // nil: the time of day
+	Tasks      Tasks         // nil: no tool of tasks is offered
+	Undo       bool          // undo_task is offered too
+	Assistants *Assistants   // nil: none is offered
+	Inquiry    *inquiry.Desk // nil: inquiry is not offered
+	Key        []byte        // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
+	Build      string
+	Log        *slog.Logger     // nil: none
+	Now        func() time.Time // nil: the time of day
 }
 
 // MinKey is the least length of a Config's Key, in bytes.
@@ -75,11 +76,11 @@ func New(c Config) (*Server, error) {
 	if c.Tasks != nil {
 		s.tools = s.taskTools()
 	}
-	if c.Oracle != nil {
-		s.tools = append(s.tools, s.askTool())
+	for _, a := range s.offered() {
+		s.tools = append(s.tools, s.assistantTool(a))
 	}
 	if c.Inquiry != nil {
-		s.tools = append(s.tools, s.inquiryTools()...)
+		s.tools = append(s.tools, s.inquiryTool())
 	}
 	for _, o := range s.tools {
 		s.byName[o.spec.Name] = o
@@ -117,11 +118,11 @@ func (s *Server) instructions() string {
 	if s.config.Tasks != nil {
 		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. delete_task asks the person. "
 	}
-	if s.config.Oracle != nil {
-		text += "ask answers questions over code, notes and the web, with its sources. "
+	for _, a := range s.offered() {
+		text += a.Tool.Name + " " + a.About + ". "
 	}
 	if s.config.Inquiry != nil {
-		text += "investigate has documents or a model examined about a hypothesis; inquiry tells how far it is, and what came of it."
+		text += "inquiry tells how far an inquiry is, and what came of it."
 	}
 	return strings.TrimSpace(text)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/schema"
 	"sibyl/internal/task"
 	"sibyl/internal/tool"
 	"sibyl/internal/user"
@@ -36,45 +36,50 @@ const mostKey = 200
 // offer is a tool with what carries out its calls.
 type offer struct {
 	spec     *sdk.Tool
-	names    []string // of its arguments
-	database bool     // an error that is not known comes from the database
+	database bool // an error that is not known comes from the database
+	begins   bool // a call begins a run
 	call     func(ctx context.Context, c call) (*sdk.CallToolResult, error)
 }
 
 // call is one invocation.
 type call struct {
-	args    *arguments
 	by      task.By
 	version int64 // of the task that the caller saw; 0: any
 	look    bool  // for what was done under the key
 	req     *sdk.CallToolRequest
 }
 
-// newOffer describes a tool. properties are the JSON Schemas of its arguments by name, data is that of what a success has.
-func newOffer(s tool.Spec, required []string, properties, data string, call func(context.Context, call) (*sdk.CallToolResult, error)) offer {
+// newOffer makes a tool of a function, whose arguments and result are described by their types. text says the result to a person.
+func newOffer[In, Out any](s tool.Spec, do func(ctx context.Context, c call, in In) (data Out, text string, err error)) offer {
+	arguments := schema.Of[In]()
+	o := described(s, arguments.JSON, schema.Result[Out]())
+	o.call = func(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+		in := arguments.New(nil).(*In) //nolint:forcetypeassert // it is of In
+		if err := arguments.Decode(c.req.Params.Arguments, in); err != nil {
+			return nil, err
+		}
+		data, text, err := do(ctx, c, *in)
+		if err != nil {
+			return nil, err
+		}
+		return succeeded(data, text)
+	}
+	return o
+}
+
+// described is a tool that nothing carries out yet; data is the JSON Schema of what a success has.
+func described(s tool.Spec, arguments any, data json.RawMessage) offer {
 	hints := s.Hints()
-	var named map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(properties), &named); err != nil {
-		panic(fmt.Sprintf("schema of %s: %v", s.Name, err)) // its declaration alone decides that
-	}
-	must := ""
-	if required != nil {
-		must = `,"required":["` + strings.Join(required, `","`) + `"]`
-	}
-	spec := &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description,
+	return offer{spec: &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description, InputSchema: arguments,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
 			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},
-		InputSchema: json.RawMessage(`{"type":"object","properties":` + properties + must + `,"additionalProperties":false}`),
 		// What a failure has, error, code and details, is the same for all tools, and in docs/mcp.md: it would be half of the list.
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + data + `},"required":["success"]}`),
-	}
-	return offer{spec: spec, names: slices.Sorted(maps.Keys(named)), call: call}
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + string(data) + `},"required":["success"]}`),
+	}}
 }
 
 // reads says that a token that may only read allows it.
-func (o offer) reads() bool {
-	return o.spec != nil && o.spec.Annotations.ReadOnlyHint && o.spec.Name != askName
-}
+func (o offer) reads() bool { return o.spec != nil && o.spec.Annotations.ReadOnlyHint && !o.begins }
 
 // handler carries out the calls of a tool.
 func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
@@ -92,6 +97,9 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 		}
 		if err == nil {
 			res, err = o.call(ctx, c)
+		}
+		if question, ok := errors.AsType[asks](err); ok {
+			return question.CallToolResult, nil
 		}
 		if err == nil {
 			return res, nil
@@ -119,20 +127,18 @@ func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c
 		c.by.Key = text
 	}
 	if version, ok := req.Params.Meta[MetaVersion]; ok {
-		raw, _ := json.Marshal(version) // it came as JSON
-		n, is := wholeOf(raw)
-		if !is || n < 1 {
-			return c, invalid("_meta."+MetaVersion, wholeBetween(1, math.MaxInt64))
+		n, is := version.(float64)
+		if !is || n < 1 || n != math.Trunc(n) {
+			return c, invalid("_meta."+MetaVersion, "must be a whole number from 1 on")
 		}
-		c.version = n
+		c.version = int64(n)
 	}
 	if look, ok := req.Params.Meta[MetaLook]; ok {
 		if c.look, ok = look.(bool); !ok || c.by.Key == "" || !o.database {
 			return c, invalid("_meta."+MetaLook, "must be true or false, beside "+MetaKey+", for a tool of tasks")
 		}
 	}
-	c.args, err = readArguments(req.Params.Arguments, o.names)
-	return c, err
+	return c, nil
 }
 
 // made is task.ErrNotFound unless the key of a call was used up.

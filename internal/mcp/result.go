@@ -6,12 +6,14 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/task"
 )
 
@@ -46,6 +48,13 @@ func (f *Fault) Unwrap() error { return f.Err }
 // invalid says what is wrong with a field.
 func invalid(field, problem string) *Fault {
 	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field, "problem": problem}}
+}
+
+// unknown says which arguments there are.
+func unknown(known []string) *Fault {
+	f := invalid("arguments", "have a name that this tool does not know; it knows "+strings.Join(known, ", "))
+	f.Details["known"] = known
+	return f
 }
 
 // outcome is the structured content of every result.
@@ -85,6 +94,12 @@ func failed(f *Fault) *sdk.CallToolResult {
 func faultOf(err error, database bool) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
+	}
+	if wrong, ok := errors.AsType[*schema.Error](err); ok {
+		if wrong.Known != nil {
+			return unknown(wrong.Known)
+		}
+		return invalid(wrong.Field, wrong.Problem)
 	}
 	if wrong, ok := errors.AsType[*task.Invalid](err); ok {
 		return invalid(wrong.Field, wrong.Problem)

@@ -1,58 +1,37 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/task"
 	"sibyl/internal/tool"
 )
 
-// The tools of the task list.
-const (
-	addName      = "add_task"
-	listName     = "list_tasks"
-	updateName   = "update_task"
-	completeName = "complete_task"
-	deleteName   = "delete_task"
-)
-
-// Bounds of a list, in tasks.
-const (
-	usualList = 50
-	mostList  = 200
-)
-
-// Parts of schemas. What may be null is described as either, since lists of types are not understood by every client.
-const (
-	idSchema  = `"task_id": {"type": "integer", "minimum": 1, "description": "as list_tasks gives it"}`
-	mayBeNull = `{"anyOf": [{"type": "string"}, {"type": "null"}]}`
-	fields    = `"id": {"type": "integer"}, "title": {"type": "string"}, "description": ` + mayBeNull + `, "status": {"type": "string"},
-		"created_at": {"type": "string"}, "completed_at": ` + mayBeNull + `, "version": {"type": "integer"}`
-
-	taskSchema      = `{"type": "object", "properties": {` + fields + `}}`
-	completedSchema = `{"type": "object", "properties": {` + fields + `, "already_completed": {"type": "boolean"}}}`
-	listSchema      = `{"type": "object", "properties": {
-		"tasks": {"type": "array", "items": ` + taskSchema + `}, "total": {"type": "integer"}, "next_after": {"type": "integer"}}}`
-)
-
-// textsSchema describes the texts of a task.
-func textsSchema() string {
-	return fmt.Sprintf(`"title": {"type": "string", "minLength": 1, "maxLength": %d},
-		"description": {"type": "string", "maxLength": %d, "description": "empty: none"}`, task.MaxTitle, task.MaxDescription)
-}
+// deleteName is the tool whose calls a person confirms.
+const deleteName = "delete_task"
 
 // taskTools are the tools of the task list.
 func (s *Server) taskTools() []offer {
-	all := []offer{s.addTool(), s.listTool(), s.updateTool(), s.completeTool(), s.removeTool()}
-	if s.config.Undo {
-		all = append(all, s.undoTool())
+	all := []offer{
+		newOffer(tool.Spec{Name: "add_task", Title: "Add a task", Effect: tool.Once,
+			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too."}, s.add),
+		newOffer(tool.Spec{Name: "list_tasks", Title: "List tasks", Effect: tool.Repeatable,
+			Description: "Lists tasks, by default all, in order of creation."}, s.list),
+		newOffer(tool.Spec{Name: "update_task", Title: "Change a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+			Description: "Changes what is given of a task, and leaves the rest."}, s.update),
+		newOffer(tool.Spec{Name: "complete_task", Title: "Complete a task", Effect: tool.Once, Idempotent: true,
+			Description: "Marks a task as done. One that was keeps its time of completion."}, s.complete),
+		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+			Description: "Deletes a task, once the person has said yes: the client asks them."}, s.remove),
+	}
+	if s.config.Undo { // only the task assistant is offered it: it may remove a task that was just added
+		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change", Effect: tool.Once, Destructive: true,
+			Description: "Takes back the last change to the list, if it was made to this task."}, s.undo))
 	}
 	for i := range all {
 		all[i].database = true
@@ -60,38 +39,31 @@ func (s *Server) taskTools() []offer {
 	return all
 }
 
-func (s *Server) addTool() offer {
-	return newOffer(tool.Spec{Name: addName, Title: "Add a task", Effect: tool.Once,
-		Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too."},
-		[]string{"title"}, `{`+textsSchema()+`}`, taskSchema, s.add)
+type added struct {
+	Title       string  `json:"title" min:"1" max:"255"`
+	Description *string `json:"description,omitempty" max:"1000" doc:"empty: none"`
 }
 
-func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	title, description := c.args.required("title"), c.args.text("description")
-	if c.args.err != nil {
-		return nil, c.args.err
-	}
-	t, again, err := s.config.Tasks.Add(ctx, c.by, title, description)
-	if err != nil {
-		return nil, err
-	}
-	said := "Added "
+func (s *Server) add(ctx context.Context, c call, in added) (task.Task, string, error) {
+	t, again, err := s.config.Tasks.Add(ctx, c.by, in.Title, in.Description)
+	return t, told("added", t, again), err
+}
+
+// told is a change as people read it.
+func told(done string, t task.Task, again bool) string {
 	if again {
-		said = "This was done before: added "
+		return "This was done before: " + done + " " + named(t) + "."
 	}
-	return succeeded(t, said+named(t)+".")
+	return strings.ToUpper(done[:1]) + done[1:] + " " + named(t) + "."
 }
 
-func (s *Server) listTool() offer {
-	return newOffer(tool.Spec{Name: listName, Title: "List tasks", Effect: tool.Repeatable,
-		Description: "Lists tasks, by default all, in order of creation."},
-		nil, fmt.Sprintf(`{
-			"status": {"type": "string", "enum": ["all", "pending", "completed"]},
-			"order": {"type": "string", "enum": ["created", "newest"]},
-			"limit": {"type": "integer", "minimum": 1, "maximum": %d, "default": %d},
-			"after": {"type": "integer", "minimum": 1, "description": "next_after of the page before"},
-			"query": {"type": "string", "description": "words; tasks that have one of them, best match first"},
-			"task_ids": {"type": "array", "items": {"type": "integer"}, "maxItems": %d}}`, mostList, usualList, mostList), listSchema, s.list)
+type listing struct {
+	Status string  `json:"status,omitempty" enum:"all,pending,completed"`
+	Order  string  `json:"order,omitempty" enum:"created,newest"`
+	Limit  int     `json:"limit,omitempty" min:"1" max:"200" default:"50"`
+	After  int64   `json:"after,omitempty" min:"1" doc:"next_after of the page before"`
+	Query  string  `json:"query,omitempty" doc:"words; tasks that have one of them, best match first"`
+	IDs    []int64 `json:"task_ids,omitempty" min:"1" max:"200"`
 }
 
 // page is the data of a list.
@@ -101,73 +73,36 @@ type page struct {
 	Next  int64       `json:"next_after,omitempty"`
 }
 
-func (s *Server) list(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	q, err := queryOf(c.args)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.config.Tasks.List(ctx, c.by.Owner, q)
-	if err != nil {
-		return nil, err
-	}
-	return succeeded(page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listed(p))
-}
-
-func queryOf(a *arguments) (q task.Query, err error) {
-	if status := a.oneOf("status", "all", string(task.Pending), string(task.Completed)); status != "all" {
-		q.Status = task.Status(status)
-	}
-	q.Newest = a.oneOf("order", "created", "newest") == "newest"
-	q.Limit = int(a.whole("limit", 1, mostList, usualList))
-	q.After = a.whole("after", 1, math.MaxInt64, 0)
-	if words := a.text("query"); words != nil {
-		q.Words = *words
-	}
-	q.IDs = a.ids("task_ids", mostList)
-	if a.err != nil {
-		return q, a.err
+func (s *Server) list(ctx context.Context, c call, in listing) (page, string, error) {
+	q := task.Query{Words: in.Query, Filter: task.Filter{Newest: in.Order == "newest", Limit: in.Limit, After: in.After, IDs: in.IDs}}
+	if in.Status != "all" {
+		q.Status = task.Status(in.Status)
 	}
 	if strings.TrimSpace(q.Words) != "" && q.After != 0 {
-		return q, invalid("after", "can't stand beside query, which gives the best matches and no pages")
+		return page{}, "", invalid("after", "can't stand beside query, which gives the best matches and no pages")
 	}
-	return q, nil
+	p, err := s.config.Tasks.List(ctx, c.by.Owner, q)
+	return page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listed(p), err
 }
 
-func (s *Server) updateTool() offer {
-	return newOffer(tool.Spec{Name: updateName, Title: "Change a task", Effect: tool.Once, Destructive: true, Idempotent: true,
-		Description: "Changes what is given of a task, and leaves the rest."},
-		[]string{"task_id"}, `{`+idSchema+`, `+textsSchema()+`,
-			"status": {"type": "string", "enum": ["pending"], "description": "opens a completed task again"}}`, taskSchema, s.update)
+type oneTask struct {
+	ID int64 `json:"task_id" min:"1" doc:"as list_tasks gives it"`
 }
 
-func (s *Server) update(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id, e := c.args.id("task_id"), task.Edit{Title: c.args.text("title"), Description: c.args.text("description")}
-	if status := c.args.text("status"); status != nil {
-		if e.Status = new(task.Pending); *status != string(task.Pending) {
-			c.args.wrong("status", "must be pending; complete_task completes")
-		}
-	}
-	if c.args.err != nil {
-		return nil, c.args.err
-	}
+type changed struct {
+	oneTask
+	Title       *string      `json:"title,omitempty" min:"1" max:"255"`
+	Description *string      `json:"description,omitempty" max:"1000" doc:"empty: none"`
+	Status      *task.Status `json:"status,omitempty" enum:"pending" doc:"opens a completed task again"`
+}
+
+func (s *Server) update(ctx context.Context, c call, in changed) (task.Task, string, error) {
+	e := task.Edit{Title: in.Title, Description: in.Description, Status: in.Status}
 	if e == (task.Edit{}) {
-		return nil, invalid("arguments", "must hold title, description or status: there is nothing to change")
+		return task.Task{}, "", invalid("arguments", "must hold title, description or status: there is nothing to change")
 	}
-	t, again, err := s.config.Tasks.Update(ctx, c.by, id, c.version, e)
-	if err != nil {
-		return nil, err
-	}
-	said := "Changed "
-	if again {
-		said = "This was done before: changed "
-	}
-	return succeeded(t, said+named(t)+".")
-}
-
-func (s *Server) completeTool() offer {
-	return newOffer(tool.Spec{Name: completeName, Title: "Complete a task", Effect: tool.Once, Idempotent: true,
-		Description: "Marks a task as done. One that was keeps its time of completion."},
-		[]string{"task_id"}, `{`+idSchema+`}`, completedSchema, s.complete)
+	t, again, err := s.config.Tasks.Update(ctx, c.by, in.ID, c.version, e)
+	return t, told("changed", t, again), err
 }
 
 // completed is the data of complete_task.
@@ -176,26 +111,52 @@ type completed struct {
 	Already bool `json:"already_completed"`
 }
 
-func (s *Server) complete(ctx context.Context, c call) (*sdk.CallToolResult, error) {
-	id := c.args.id("task_id")
-	if c.args.err != nil {
-		return nil, c.args.err
-	}
-	t, already, err := s.config.Tasks.Complete(ctx, c.by, id, c.version)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) complete(ctx context.Context, c call, in oneTask) (completed, string, error) {
+	t, already, err := s.config.Tasks.Complete(ctx, c.by, in.ID, c.version)
 	said := "Completed " + named(t) + "."
 	if already && t.CompletedAt != nil {
-		said = named(t) + " was completed already, at " + t.CompletedAt.UTC().Format(time.RFC3339) + "."
+		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, inOneLine(t.Title), t.CompletedAt.UTC().Format(time.RFC3339))
 	}
-	return succeeded(completed{t, already}, strings.ToUpper(said[:1])+said[1:])
+	return completed{t, already}, said, err
+}
+
+// undone is the data of undo_task: the task before it and after; null: there was none, or is none.
+type undone struct {
+	Before *task.Task `json:"before"`
+	After  *task.Task `json:"after"`
+}
+
+// undo takes back the last change if it left the task at the version that the caller saw: of a deleted task, the version that was deleted.
+func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, text string, err error) {
+	made := false
+	if c.by.Key != "" {
+		if made, err = s.config.Tasks.Made(ctx, c.by); err != nil {
+			return data, "", err
+		}
+	}
+	var last task.Change
+	if !made {
+		if last, err = s.config.Tasks.Last(ctx, c.by.Owner); err != nil {
+			return data, "", err
+		}
+		left := cmp.Or(last.After, last.Before)
+		if last.Task != in.ID || c.version != 0 && left.Version != c.version {
+			return data, "", task.ErrConflict
+		}
+	}
+	change, err := s.config.Tasks.UndoChange(ctx, c.by, last.ID)
+	if err != nil {
+		return data, "", err
+	}
+	return undone{change.Before, change.After}, "Undone: " + named(*cmp.Or(change.After, change.Before)) + ".", nil
 }
 
 // named is a task as people read of it, in one line.
 func named(t task.Task) string {
-	return fmt.Sprintf("task %d, “%s”", t.ID, strings.Join(strings.Fields(t.Title), " "))
+	return fmt.Sprintf("task %d, “%s”", t.ID, inOneLine(t.Title))
 }
+
+func inOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // listed is a list as people read it, with the ids that a model needs.
 func listed(p task.Page) string {
@@ -209,7 +170,7 @@ func listed(p task.Page) string {
 		if t.Status == task.Completed {
 			mark = "x"
 		}
-		lines = append(lines, fmt.Sprintf("- [%s] %s (task_id %d)", mark, strings.Join(strings.Fields(t.Title), " "), t.ID))
+		lines = append(lines, fmt.Sprintf("- [%s] %s (task_id %d)", mark, inOneLine(t.Title), t.ID))
 	}
 	if p.Next > 0 {
 		lines = append(lines, fmt.Sprintf("There are more: after %d.", p.Next))

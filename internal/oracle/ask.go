@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,76 +13,121 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
-// Bounds of a question, in bytes, and of the turns of a run.
+// Bounds of a question and of what it is about, in bytes.
 const (
 	MaxQuestion = 256 << 10
 	MaxMaterial = 256 << 10
-	MostTurns   = 200
 )
 
-// Question is what a person asks, and on what.
-type Question struct {
-	Text     string
-	Owner    journal.Owner
-	Session  string
-	MaxTurns int
+// usualTurns stands where nobody says how many there may be.
+const usualTurns = 30
 
-	MaxTokens int           // tokens of all turns at most, cached ones aside; 0: no limit
-	MaxTime   time.Duration // of the run; 0: no limit
-
-	Classifier bool // one is configured for the fallback
-	Env        Env  // Past is filled in by NewRun
-	Tools      []tool.Spec
-	TreeFile   string
-	Tree       []byte
-	Prompts    *prompt.Set
-
-	NewSession *journal.Session // made with the run; nil: Session is there already
-
-	Piped    bool          // Text itself was piped in
-	Material string        // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
-	Named    []tool.Source // that the person named: they are searched before nothing is said to be found
-	Likely   []tool.Source // the folder that the person stands in: it is searched where nothing likelier can be
-	Late     bool          // another run of the session has gone on since the words were said: they are no answer to what it asked
-	Relayed  bool          // a program passes the words on, and may have made them: they are no yes
+// Begin makes the run of a question; the last runs of its session that gave an answer become its past.
+func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options) (spec run.Spec, err error) {
+	r.Words = strings.TrimSpace(strings.ToValidUTF8(r.Words, "\uFFFD"))
+	o.Material = strings.ToValidUTF8(o.Material, "\uFFFD")
+	if err := checkSize(r.Words, o.Material); err != nil {
+		return spec, &assistant.RequestError{Public: "the Oracle can't take this question",
+			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
+	}
+	texts, err := s.Prompts()
+	if err != nil {
+		return spec, fmt.Errorf("the prompts of the Oracle: %w", err)
+	}
+	env := s.env(o)
+	env.Date = time.Now().Format(time.DateOnly)
+	tools, err := s.equip(ctx, r, o, &env)
+	if err != nil {
+		return spec, err
+	}
+	given := s.given(r, o, env, tools)
+	if env.Past, err = given.remember(ctx, s.Store, r); err != nil {
+		return spec, err
+	}
+	if spec.Consume, err = given.allow(ctx, s.Store, r, env); err != nil {
+		return spec, err
+	}
+	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
+	if o.Material != "" {
+		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
+		env.Material, env.Parts = len(o.Material), splitMaterial(o.Material)
+	}
+	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
+	return spec, nil
 }
 
-// Check says what is wrong with a question before anything is kept of it.
-func (q *Question) Check() error {
-	q.Text = strings.TrimSpace(strings.ToValidUTF8(q.Text, "\uFFFD"))
-	q.Material = strings.ToValidUTF8(q.Material, "\uFFFD")
+// checkSize says what is wrong with a question before anything is kept of it.
+func checkSize(words, material string) error {
 	switch {
-	case q.Text == "":
-		return fmt.Errorf("the question is empty: give it as an argument, or pipe it in")
-	case len(q.Text) > MaxQuestion:
+	case words == "":
+		return errors.New("the question is empty: give it as an argument, or pipe it in")
+	case len(words) > MaxQuestion:
 		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under --in and ask about it",
-			len(q.Text), MaxQuestion)
-	case len(q.Material) > MaxMaterial:
-		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: put it in a folder and ask with --in", len(q.Material), MaxMaterial)
-	case q.MaxTurns < 1 || q.MaxTurns > MostTurns:
-		return fmt.Errorf("%d turns requested; use 1 to %d", q.MaxTurns, MostTurns)
-	case q.MaxTokens < 0 || q.MaxTime < 0:
-		return fmt.Errorf("a token or time budget can't be negative: leave it out for no limit")
+			len(words), MaxQuestion)
+	case len(material) > MaxMaterial:
+		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: put it in a folder and ask with --in", len(material), MaxMaterial)
 	}
 	return nil
 }
 
+// env is what a run is started on, as far as the options say.
+func (s Surroundings) env(o Options) Env {
+	off := o.Web != nil && !*o.Web
+	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off}
+	if o.Fallback == nil || *o.Fallback {
+		env.Fallback = s.Fallback
+	}
+	return env
+}
+
+// equip chooses the model, and gives the tools that the run may be offered.
+func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options, env *Env) ([]tool.Spec, error) {
+	var err error
+	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
+		return nil, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to use the server's setting", Err: err}
+	}
+	env.ReportTool = s.ReportTool(env.Model)
+	s.LearnKeys(ctx, *env)
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	told := make(chan model.Info, 1)
+	go func(id string) { told <- s.Describe(looking, id) }(env.Model)
+	tools, closeTools, err := s.Tools(ctx, *env)
+	if err != nil {
+		return nil, err
+	}
+	defer closeTools()
+	info := <-told
+	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
+	if s.LeftOut != nil {
+		env.LeftOut = s.LeftOut()
+	}
+	specs := tools.Specs()
+	if r.Relayed {
+		specs = slices.DeleteFunc(specs, func(t tool.Spec) bool { return t.Effect != tool.Repeatable })
+	}
+	return specs, nil
+}
+
 // given is what a question gives its tree, without the past of its session.
-func (q *Question) given() Given {
-	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Named: q.Named, Likely: q.Likely, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
-		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
-	if q.Piped || q.Material != "" {
+func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []tool.Spec) Given {
+	g := Given{
+		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.named(), Likely: o.likely(), Tools: agent.FactsOf(tools),
+		MaxTurns: cmp.Or(o.MaxTurns, usualTurns), MaxTokens: o.MaxTokens, MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
+		Window: env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,
+	}
+	if o.Piped || o.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
-	if q.Material != "" { // it is read already
-		for _, p := range splitMaterial(q.Material) {
+	if o.Material != "" { // it is read already
+		for _, p := range splitMaterial(o.Material) {
 			g.Ledger.Opened = append(g.Ledger.Opened, p.ref().String())
 		}
 	}
@@ -95,32 +141,9 @@ const (
 	mostPrevious = 1 << 10
 )
 
-// NewRun makes the run of a question; the last runs of its session that gave an answer become its past.
-func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, error) {
-	if err := q.Check(); err != nil {
-		return run.Spec{}, err
-	}
-	given := q.given()
-	var err error
-	if q.Env.Past, err = given.remember(ctx, store, q); err != nil {
-		return run.Spec{}, err
-	}
-	consume, err := given.allow(ctx, store, q)
-	if err != nil {
-		return run.Spec{}, err
-	}
-	texts := []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}, agent.ToolText(q.Tools)}
-	if q.Material != "" {
-		texts, q.Env.Material = append(texts, run.Text{Name: MaterialText, Content: []byte(q.Material)}), len(q.Material)
-		q.Env.Parts = splitMaterial(q.Material)
-	}
-	return run.Spec{Consume: consume, Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), Place: q.Env.CodeRoot, TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: texts, Env: q.Env, Given: given}, nil
-}
-
 // remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
-func (g *Given) remember(ctx context.Context, store journal.Store, q Question) ([]string, error) {
-	if q.Session == "" || q.NewSession != nil { // no session selects the runs of all
+func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.Request) ([]string, error) {
+	if q.Session == "" { // no session selects the runs of all
 		return nil, nil
 	}
 	var past []string
@@ -167,8 +190,8 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 }
 
 // allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is used up by it.
-func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (consume []string, err error) {
-	if q.Session == "" || q.NewSession != nil || q.Late || q.Relayed || q.Piped || len(q.Env.Past) == 0 {
+func (g *Given) allow(ctx context.Context, store journal.Store, q assistant.Request, env Env) (consume []string, err error) {
+	if q.Session == "" || q.Late || q.Relayed || g.Said.Piped || len(env.Past) == 0 {
 		return nil, nil
 	}
 	rows, err := store.Pending(ctx, q.Owner, q.Session, time.Now())
@@ -176,20 +199,20 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (con
 		return nil, err
 	}
 	for _, row := range rows {
-		if row.Kind != kindAllow || row.Run != q.Env.Past[len(q.Env.Past)-1] || time.Since(row.CreatedAt) > allowFor {
+		if row.Kind != kindAllow || row.Run != env.Past[len(env.Past)-1] || time.Since(row.CreatedAt) > allowFor {
 			continue
 		}
 		var left leaving
 		if err := json.Unmarshal(row.Data, &left); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		yes := agent.SaidYes(q.Text, left.Waiting, left.Asked)
+		yes := agent.SaidYes(q.Words, left.Waiting, left.Asked)
 		if yes == nil {
 			continue
 		}
-		if left.Vault != q.Env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
+		if left.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
 			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes", Hint: "name the same notes again",
-				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"), cmp.Or(q.Env.Vault, "none"))}
+				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"), cmp.Or(env.Vault, "none"))}
 		}
 		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
 	}

@@ -287,7 +287,7 @@ func (e *everything) begin(*run.Engine) *run.Live { return e.start(save) }
 func (e *everything) shadowed(of string) func(*run.Engine) *run.Live {
 	return func(engine *run.Engine) *run.Live {
 		e.t.Helper()
-		spec, err := oracle.NewRun(e.t.Context(), e.store, e.question(save))
+		spec, err := e.harness.begin(e.t.Context(), e.store, e.question(save))
 		if err != nil {
 			e.t.Fatal(err)
 		}

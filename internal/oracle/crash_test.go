@@ -131,7 +131,7 @@ func TestCrashAtEveryAppendLosesNothingAndWritesExactlyOnce(t *testing.T) {
 
 func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
-	spec, err := oracle.NewRun(t.Context(), h.store, h.question(thanks))
+	spec, err := h.begin(t.Context(), h.store, h.question(thanks))
 	if err != nil {
 		t.Fatal(err)
 	}

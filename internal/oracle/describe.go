@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
@@ -34,80 +35,20 @@ type Surroundings struct {
 	Web        bool                        // a search engine is configured
 	Fallback   []string                    // models that answer where the chosen one does not
 	Retention  time.Duration
-
-	Usual       Options // holds where options from elsewhere say nothing; without folders
-	Least, Most Options // the bounds of MaxTurns, MaxTokens and MaxTime in options from elsewhere
-}
-
-// Options are what a person says beside the question. Folders are absolute; empty ones are none.
-type Options struct {
-	CodeRoot   string        `json:"code_root,omitempty"`
-	Vault      string        `json:"vault,omitempty"`
-	Model      string        `json:"model,omitempty"` // provider:model; empty: what is there
-	MaxTurns   int           `json:"max_turns"`
-	MaxTokens  int           `json:"max_tokens,omitempty"`
-	MaxTime    time.Duration `json:"max_time,omitempty"`
-	NoFallback bool          `json:"no_fallback,omitempty"`
-	ReadOnly   bool          `json:"read_only,omitempty"` // the run has no tool that writes
-	NoWeb      bool          `json:"no_web,omitempty"`    // nor one of the web
-	Named      []tool.Source `json:"named,omitempty"`     // sources that the person named: see Question
-	Likely     []tool.Source `json:"likely,omitempty"`    // likewise
-	Piped      bool          `json:"piped,omitempty"`     // the words themselves are material
-	Relayed    bool          `json:"relayed,omitempty"`   // a program passes the words on: they are no yes to what waits
-	Material   string        `json:"material,omitempty"`  // that the words are about
 }
 
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Reasons: whys(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left, Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
+	return &assistant.Assistant{
+		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
+		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
+			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left,
+		Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
-}
-
-func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
-	o, ok := b.Options.(Options)
-	if !ok {
-		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
-	}
-	q := Question{Piped: o.Piped, Relayed: o.Relayed, Material: o.Material, Named: o.Named, Likely: o.Likely, Late: b.Late, Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
-		Classifier: s.Classifier, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
-	if err := q.Check(); err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",
-			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
-	}
-	var err error
-	if q.Prompts, err = s.Prompts(); err != nil {
-		return run.Spec{}, fmt.Errorf("the prompts of the Oracle: %w", err)
-	}
-	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to use the server's setting", Err: err}
-	}
-	q.Env.ReportTool = s.ReportTool(q.Env.Model)
-	if !o.NoFallback {
-		q.Env.Fallback = s.Fallback
-	}
-	s.LearnKeys(ctx, q.Env)
-	looking, stop := context.WithCancel(ctx)
-	defer stop()
-	told := make(chan model.Info, 1)
-	go func(id string) { told <- s.Describe(looking, id) }(q.Env.Model)
-	tools, closeTools, err := s.Tools(ctx, q.Env)
-	if err != nil {
-		return run.Spec{}, err
-	}
-	defer closeTools()
-	info := <-told
-	q.Env.WindowTokens, q.Env.BareCalls = info.Window, info.BareCalls
-	q.Tools = tools.Specs()
-	if o.ReadOnly {
-		q.Tools = slices.DeleteFunc(q.Tools, func(t tool.Spec) bool { return t.Effect != tool.Repeatable })
-	}
-	if s.LeftOut != nil {
-		q.Env.LeftOut = s.LeftOut()
-	}
-	return NewRun(ctx, s.Store, q)
 }
 
 // show reads an answer for people.
@@ -351,14 +292,10 @@ type ShadowOf struct {
 func DescribeShadow(of *assistant.Assistant) *assistant.Assistant {
 	shadow := *of
 	shadow.Assistant, shadow.Tree, shadow.Companion = Shadow(of.Assistant), ShadowTree, true
-	shadow.Decode, shadow.Schema = nil, nil
+	shadow.Options, shadow.Tool = nil, nil
 	shadow.About = "answers the Oracle's questions with a plain loop, for comparison"
-	shadow.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
-		o, ok := b.Options.(ShadowOf)
-		if !ok {
-			return run.Spec{}, fmt.Errorf("a shadow's options are %T", b.Options)
-		}
+	shadow.Begin = assistant.BeginWith(func(_ context.Context, _ assistant.Request, o ShadowOf) (run.Spec, error) {
 		return NewShadow(o.Spec, o.Run)
-	}
+	})
 	return &shadow
 }

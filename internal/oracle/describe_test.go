@@ -47,7 +47,7 @@ func TestQuestionBeginsWithWhatItsModelIsLike(t *testing.T) {
 		close(opened)
 		return nil
 	})
-	spec, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}})
+	spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 		close(ended)
 		return model.Info{}
 	}, func() error { return broken })
-	if _, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
+	if _, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	<-ended
@@ -75,7 +75,7 @@ func TestQuestionMayBeAskedWithoutToolsThatWrite(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		s := beginning(t, func(context.Context) model.Info { return model.Info{} }, func() error { return nil },
 			tool.Spec{Name: "vault_read", Source: tool.Vault, Effect: tool.Repeatable}, tool.Spec{Name: "vault_write", Source: tool.Vault, Effect: tool.Once})
-		spec, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "Write a note about mutexes", Options: oracle.Options{MaxTurns: 3, ReadOnly: readOnly}})
+		spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "Write a note about mutexes", Relayed: readOnly, Options: oracle.Options{MaxTurns: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}

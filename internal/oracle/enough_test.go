@@ -252,7 +252,7 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 		t.Run(c.to, func(t *testing.T) {
 			h := setUp(t)
 			h.tree.Text = []byte(strings.Replace(string(h.tree.Text), c.from, c.to, 1))
-			spec, err := oracle.NewRun(t.Context(), h.store, h.question(auth))
+			spec, err := h.begin(t.Context(), h.store, h.question(auth))
 			if err != nil {
 				t.Fatal(err)
 			}

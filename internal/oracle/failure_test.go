@@ -153,7 +153,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := oracle.NewRun(t.Context(), h.store, h.question(auth))
+	spec, err := h.begin(t.Context(), h.store, h.question(auth))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
@@ -125,19 +126,54 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 	return e
 }
 
-// question is what the command line would hand over.
-func (h *harness) question(text string) oracle.Question {
-	h.t.Helper()
-	registry, err := prompt.Load(prompts.FS)
-	if err != nil {
-		h.t.Fatal(err)
+// question is what a person asks.
+type question struct {
+	assistant.Request
+	oracle.Options
+}
+
+func (h *harness) question(text string) question {
+	q := question{assistant.Request{Owner: owner, Session: h.session, Words: text}, oracle.Options{MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime}}
+	q.Code.Path, q.Vault.Path = h.env.CodeRoot, h.env.Vault
+	for _, s := range h.named {
+		switch s {
+		case tool.Code:
+			q.AskCode = true
+		case tool.Vault:
+			q.AskNotes = true
+		}
 	}
-	tools, err := h.world.registry()
+	return q
+}
+
+// surroundings are those of the questions of a harness.
+func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
+	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web, Fallback: h.env.Fallback,
+		Choose: func(context.Context, string) (string, error) { return h.env.Model, nil },
+		Describe: func(context.Context, string) model.Info {
+			return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
+		},
+		ReportTool: func(string) bool { return h.env.ReportTool },
+		LearnKeys:  func(context.Context, oracle.Env) {},
+		LeftOut:    func() []string { return h.env.LeftOut },
+		Prompts:    func() (*prompt.Set, error) { return prompt.Load(prompts.FS) },
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
+			set, err := h.world.registry()
+			return set, func() {}, err
+		}}
+}
+
+// begin makes the run of a question, as of no day.
+func (h *harness) begin(ctx context.Context, store journal.Store, q question) (run.Spec, error) {
+	spec, err := h.surroundings(store).Begin(ctx, q.Request, q.Options)
 	if err != nil {
-		h.t.Fatal(err)
+		return spec, err
 	}
-	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime, Classifier: h.configured || h.classifier != nil, Env: h.env, Tools: tools.Specs(), Named: h.named,
-		TreeFile: h.tree.File, Tree: h.tree.Text, Prompts: registry}
+	env := spec.Env.(oracle.Env)
+	env.Date, env.ShadowOf = "", h.env.ShadowOf
+	spec.Owner, spec.Session, spec.Assistant, spec.Env = q.Owner, q.Session, oracle.Name, env
+	spec.TreeFile, spec.Tree = h.tree.File, h.tree.Text
+	return spec, nil
 }
 
 func (h *harness) start(text string) *run.Live {
@@ -145,12 +181,12 @@ func (h *harness) start(text string) *run.Live {
 	return h.startQuestion(h.question(text))
 }
 
-func (h *harness) startQuestion(q oracle.Question) *run.Live {
+func (h *harness) startQuestion(q question) *run.Live {
 	h.t.Helper()
 	if h.engine == nil {
 		h.engine = h.newEngine(h.store, "test", nil)
 	}
-	spec, err := oracle.NewRun(h.t.Context(), h.store, q)
+	spec, err := h.begin(h.t.Context(), h.store, q)
 	if err != nil {
 		h.t.Fatal(err)
 	}

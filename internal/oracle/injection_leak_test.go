@@ -195,7 +195,6 @@ func robbed(t *testing.T, c carrier, guarded bool) (places []string, p *thief, a
 	h.turns = 12
 	q := h.question(c.question)
 	p.baits = c.plant(g, h, &q)
-	q.Tools = h.question("x").Tools
 	h.script.Add(p.script()...)
 	before := g.snapshot()
 	a = h.finish(h.startQuestion(q))

@@ -195,8 +195,8 @@ func TestAuditTellsOfAPageThatWasDeniedOnTheWay(t *testing.T) {
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
 	h := waits(t)
 	q := h.question("yes")
-	q.Env.Vault = "/others"
-	_, err := oracle.NewRun(t.Context(), h.store, q)
+	q.Vault.Path = "/others"
+	_, err := h.begin(t.Context(), h.store, q)
 	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Public+wrong.Hint, "/notes") {
 		t.Errorf("asked for other notes: %v", err)
 	}
@@ -205,9 +205,8 @@ func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
 
 func TestYesToACallWhoseToolIsGoneDoesNothingElse(t *testing.T) {
 	h := waits(t, modeltest.Say("I can't write. "+partial("the note")))
-	q := h.question("yes")
-	q.Tools = slices.DeleteFunc(q.Tools, func(s tool.Spec) bool { return s.Effect == tool.Once })
-	a := h.finish(h.startQuestion(q))
+	delete(h.world.tools, "vault_write")
+	a := h.finish(h.start("yes"))
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	same(t, "why not", a.ToolCalls[0].Refused, "it is not there for this question")
 }

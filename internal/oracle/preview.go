@@ -1,11 +1,14 @@
 package oracle
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -24,22 +27,34 @@ type Preview struct {
 	Recovery string                  `json:"recovery,omitempty"` // what is said after the first call that failed, where it was asked for
 }
 
-// Look composes the prompt of a question's first turn, asking nobody. Large says that the conversation is long. Failed says that a call has
-// failed: the system prompt stays as it is then, and the model is told how to go on in a message.
-func Look(q Question, large, failed bool) (Preview, error) {
-	if err := q.Check(); err != nil {
+// Look composes the prompt of a question's first turn under a tree, asking nobody. Large says that the conversation is long. Failed says that
+// a call has failed: the system prompt stays as it is then, and the model is told how to go on in a message.
+func (s Surroundings) Look(ctx context.Context, file string, text []byte, words string, o Options, large, failed bool) (Preview, error) {
+	r := assistant.Request{Words: strings.TrimSpace(words)}
+	if err := checkSize(r.Words, ""); err != nil {
 		return Preview{}, err
 	}
+	texts, err := s.Prompts()
+	if err != nil {
+		return Preview{}, err
+	}
+	env := s.env(o)
+	set, closeTools, err := s.Tools(ctx, env)
+	if err != nil {
+		return Preview{}, err
+	}
+	tools := set.Specs()
+	closeTools()
 	leaves, opt, err := Leaves()
 	if err != nil {
 		return Preview{}, err
 	}
-	tree, err := leaves.Load(q.TreeFile, q.Tree, opt)
+	tree, err := leaves.Load(file, text, opt)
 	if err != nil {
 		return Preview{}, err
 	}
 	state := tree.NewState()
-	given, err := bt.EncodePorts(q.given())
+	given, err := bt.EncodePorts(s.given(r, o, env, tools))
 	if err != nil {
 		return Preview{}, err
 	}
@@ -54,7 +69,7 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	}
 	at := slices.IndexFunc(step.Start, func(e bt.Effect) bool { return e.Kind == agent.EffectTurn })
 	if at < 0 {
-		return Preview{}, fmt.Errorf("%s does not start with a model turn: it ends with %s", q.TreeFile, step.Status)
+		return Preview{}, fmt.Errorf("%s does not start with a model turn: it ends with %s", file, step.Status)
 	}
 	var turn agent.TurnPayload
 	if err := json.Unmarshal(step.Start[at].Payload, &turn); err != nil {
@@ -64,19 +79,19 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	s := promptSituation(of, turn, q.Env, agent.OfferedSpecs(turn, q.Tools))
+	situation := promptSituation(of, turn, env, agent.OfferedSpecs(turn, tools))
 	if large {
-		s.HistoryTokens = 1 << 20
+		situation.HistoryTokens = 1 << 20
 	}
-	c, err := q.Prompts.Compose(s)
+	c, err := texts.Compose(situation)
 	if err != nil {
 		return Preview{}, err
 	}
 	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
 	if failed {
-		p.Recovery = agent.Control(q.Prompts.Content(recoverySegment))
+		p.Recovery = agent.Control(texts.Content(recoverySegment))
 	}
-	for _, t := range s.Tools {
+	for _, t := range situation.Tools {
 		p.Offered = append(p.Offered, t.Name)
 	}
 	if v, ok := tree.Get(state, "class"); ok {

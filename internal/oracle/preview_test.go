@@ -20,7 +20,7 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	for _, question := range []string{auth, caching, weather, thanks, save} {
 		t.Run(question, func(t *testing.T) {
 			h := setUp(t, modeltest.Say("Done. "+partial("all")))
-			p, err := oracle.Look(h.question(question), false, false)
+			p, err := h.look(question, false, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 
 func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 	h := setUp(t)
-	p, err := oracle.Look(h.question(auth), true, false)
+	p, err := h.look(auth, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,15 @@ func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), theEnd)
 	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
-	p, err := oracle.Look(h.question(auth), false, true)
+	p, err := h.look(auth, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.ask(auth)
 	same(t, "prompt", p.Prompt, h.request(2).System)
 	same(t, "what is said", p.Recovery, lastText(h.request(2)))
+}
+
+func (h *harness) look(words string, large, failed bool) (oracle.Preview, error) {
+	return h.surroundings(h.store).Look(h.t.Context(), h.tree.File, h.tree.Text, words, h.question(words).Options, large, failed)
 }

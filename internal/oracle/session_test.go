@@ -47,7 +47,7 @@ func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
 	h.finish(h.start(auth))
 	rows := &counting{Store: h.store}
 	h.engine = h.newEngine(rows, "another process", nil)
-	spec, err := oracle.NewRun(t.Context(), rows, h.question("And in the tests?"))
+	spec, err := h.begin(t.Context(), rows, h.question("And in the tests?"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 
 	q := h.question(auth)
 	q.Session, q.Owner = "talk", "eve"
-	spec, err := oracle.NewRun(t.Context(), h.store, q)
+	spec, err := h.begin(t.Context(), h.store, q)
 	if err == nil && len(spec.Env.(oracle.Env).Past) > 0 {
 		t.Error("another person's run begins with the exchanges of this one")
 	}
@@ -146,7 +146,7 @@ func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
 	}
 	live := h.start("And in the server?")
 	<-h.script.Hanging()
-	spec, err := oracle.NewRun(t.Context(), h.store, h.question("And in the client?"))
+	spec, err := h.begin(t.Context(), h.store, h.question("And in the client?"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,44 +157,31 @@ func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
 }
 
 func TestQuestionIsCheckedBeforeAnythingIsKept(t *testing.T) {
-	valid := func() oracle.Question { return oracle.Question{Text: auth, MaxTurns: 30} }
 	for name, c := range map[string]struct {
-		change func(*oracle.Question)
-		want   string // "": it is accepted
+		words, want string // "": it is accepted
 	}{
-		"a plain one":             {func(*oracle.Question) {}, ""},
-		"empty":                   {func(q *oracle.Question) { q.Text = "" }, "the question is empty"},
-		"blanks":                  {func(q *oracle.Question) { q.Text = " \t\n\u00a0\u2003" }, "the question is empty"},
-		"as long as may be":       {func(q *oracle.Question) { q.Text = strings.Repeat("a", oracle.MaxQuestion) }, ""},
-		"too long":                {func(q *oracle.Question) { q.Text = strings.Repeat("a", oracle.MaxQuestion+1) }, "262145 bytes, more than the limit of 262144"},
-		"too long in letters":     {func(q *oracle.Question) { q.Text = strings.Repeat("ä", oracle.MaxQuestion/2+1) }, "put the material in a file"},
-		"no turns":                {func(q *oracle.Question) { q.MaxTurns = 0 }, "0 turns requested; use 1 to 200"},
-		"fewer than none":         {func(q *oracle.Question) { q.MaxTurns = -1 }, "-1 turns"},
-		"too many turns":          {func(q *oracle.Question) { q.MaxTurns = oracle.MostTurns + 1 }, "201 turns"},
-		"one turn":                {func(q *oracle.Question) { q.MaxTurns = 1 }, ""},
-		"as many as may be":       {func(q *oracle.Question) { q.MaxTurns = oracle.MostTurns }, ""},
-		"other writing":           {func(q *oracle.Question) { q.Text = "认证中间件是如何工作的?" }, ""},
-		"bytes that are no text":  {func(q *oracle.Question) { q.Text = "caf\xe9?" }, ""},
-		"nothing but such bytes ": {func(q *oracle.Question) { q.Text = "\xff\xfe" }, ""},
+		"a plain one":             {auth, ""},
+		"empty":                   {"", "the question is empty"},
+		"blanks":                  {" \t\n\u00a0\u2003", "the question is empty"},
+		"as long as may be":       {strings.Repeat("a", oracle.MaxQuestion), ""},
+		"too long":                {strings.Repeat("a", oracle.MaxQuestion+1), "262145 bytes, more than the limit of 262144"},
+		"too long in letters":     {strings.Repeat("ä", oracle.MaxQuestion/2+1), "put the material in a file"},
+		"other writing":           {"认证中间件是如何工作的?", ""},
+		"bytes that are no text":  {"caf\xe9?", ""},
+		"nothing but such bytes ": {"\xff\xfe", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := valid()
-			c.change(&q)
-			err := q.Check()
+			h := setUp(t)
+			spec, err := h.begin(t.Context(), h.store, h.question(c.words))
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("it is refused: %v", err)
-			case c.want == "" && !utf8.ValidString(q.Text):
-				t.Errorf("what is accepted is no valid text: %q", q.Text)
+			case c.want == "" && !utf8.ValidString(spec.Given.(oracle.Given).Question):
+				t.Errorf("what is accepted is no valid text: %+v", spec.Given)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("the error is %v; want one that says %q", err, c.want)
 			}
 		})
-	}
-	h := setUp(t)
-	q := h.question(" ")
-	if _, err := oracle.NewRun(t.Context(), h.store, q); err == nil {
-		t.Error("a run is made of an empty question")
 	}
 }
 
@@ -239,7 +226,7 @@ func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
 	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true})
 	h.engine = h.newEngine(h.store, "test", nil)
 	ctx, leave := context.WithCancelCause(t.Context())
-	spec, err := oracle.NewRun(ctx, h.store, h.question(auth))
+	spec, err := h.begin(ctx, h.store, h.question(auth))
 	if err != nil {
 		t.Fatal(err)
 	}

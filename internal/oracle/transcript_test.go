@@ -51,7 +51,7 @@ func longest(t *testing.T, notes bool, most int) *harness {
 // begin300 starts the run with more turns than a person may ask for.
 func (h *harness) begin300(*run.Engine) *run.Live {
 	h.t.Helper()
-	spec, err := oracle.NewRun(h.t.Context(), h.store, h.question(auth))
+	spec, err := h.begin(h.t.Context(), h.store, h.question(auth))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func (h *house) single() *assistant.Assistant {
 	a := h.panel("panel")
 	begin := a.Begin
-	a.Begin = func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+	a.Begin = func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 		spec, err := begin(ctx, b)
 		spec.Claims = []string{"the table"}
 		return spec, err

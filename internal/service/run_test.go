@@ -302,18 +302,20 @@ func TestRowIsFoundByItsWholeIDAlone(t *testing.T) {
 func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 	inHouse(t, func(h *house) {
 		alone := h.panel("shadow")
-		alone.Decode = nil
+		alone.Options = nil
 		s := h.process("one", h.store, h.panel("panel"), alone)
 		names := []string{}
 		for _, a := range s.Assistants() {
 			names = append(names, a.Name)
 		}
 		same(h, "assistants", names, []string{"panel", "shadow"})
-		o := must(s.Options("panel", json.RawMessage(`{"personas":["ada","bob"]}`), nil))(h)
-		res := h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: o}))(h))
+		start := func(name, options string) (*service.Run, error) {
+			return s.Start(h.Context(), ada, service.Request{Assistant: name, Words: "Tea?", Options: assistant.Said{JSON: json.RawMessage(options)}})
+		}
+		res := h.wait(must(start("panel", `{"personas":["ada","bob"]}`))(h))
 		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")
 		for name, says := range map[string]string{"panel": "wants personas", "shadow": "started by another assistant", "council": `no assistant "council"`} {
-			_, err := s.Options(name, nil, nil)
+			_, err := start(name, "")
 			misused(h, "none for "+name, err, says)
 			if _, told := errors.AsType[*assistant.RequestError](err); !told {
 				h.Errorf("what is wrong with options for %s is not for those elsewhere: %v", name, err)

@@ -13,9 +13,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +23,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
 // Config is what a Service is made of.
@@ -32,6 +33,7 @@ type Config struct {
 	Assistants []*assistant.Assistant
 	Tree       func(name string) (file string, text []byte, err error)
 	Redact     func(text string) string // of titles
+	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
 	Now        func() time.Time         // nil: the time of day
 }
 
@@ -90,18 +92,29 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 // Assistants are those of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// Options reads the options of an assistant from JSON, for a Request of somebody elsewhere; empty JSON says nothing. folder gives the path
-// of a folder that may be named; its error is in what Options returns. What else is wrong is an assistant.RequestError.
-func (s *Service) Options(name string, raw json.RawMessage, folder func(name string) (path string, err error)) (any, error) {
-	a, err := s.assistant(name)
-	if err != nil {
+// options are those of a request, in the type that its assistant declares.
+func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
+	said, ok := given.(assistant.Said)
+	switch {
+	case !ok:
+		return given, nil
+	case a.Options == nil:
+		return nil, &assistant.RequestError{Public: "runs of this assistant are started by another assistant, not by a request", Hint: "ask another assistant"}
+	}
+	into := a.Options.New(said.Base)
+	if s.config.Setting != nil {
+		said := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" } // folders are of whoever set them
+		if err := a.Options.Settle(into, s.config.Setting, said); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.Options.Decode(said.JSON, into); err != nil {
+		return nil, &assistant.RequestError{Public: strings.Replace(err.Error(), "arguments ", "the options ", 1), Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
+	}
+	if err := a.Options.Find(into, said.Folder); err != nil {
 		return nil, err
 	}
-	if a.Decode == nil {
-		return nil, usage(&assistant.RequestError{Public: "runs of this assistant are started by another assistant, not by a request", Hint: "ask another assistant"})
-	}
-	o, err := a.Decode(raw, folder)
-	return o, usage(err)
+	return reflect.ValueOf(into).Elem().Interface(), nil
 }
 
 // run gives the row of a run and its assistant.
@@ -114,16 +127,8 @@ func (s *Service) run(ctx context.Context, owner journal.Owner, id string) (jour
 	return r, a, err
 }
 
-// Request is what a person asks of an assistant. Session is empty for one that begins with it, or that the assistant chooses by the options.
-type Request struct {
-	Assistant string
-	Session   string
-	Words     string
-	Options   any    // the assistant's own
-	Key       string // of Submit: what is submitted again under the same key is the same run, for good; "": it is another one
-
-	Patience time.Duration // with a run that holds what this one wants to claim; 0: half a minute
-}
+// Request is what a person asks of an assistant.
+type Request = assistant.Request
 
 // Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims. Cancelling ctx is a request to stop it: a server gives a
 // context that outlives the request.
@@ -159,8 +164,10 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 		k, live, err = s.config.Engine.Submit(ctx, spec)
 		return err
 	})
-	if errors.Is(err, journal.ErrExists) { // another submission was first
-		return s.submitted(ctx, owner, r)
+	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) { // another submission may have been first
+		if begun, none := s.submitted(ctx, owner, r); none == nil {
+			return begun, nil
+		}
 	}
 	if err != nil {
 		return Submitted{}, err
@@ -217,6 +224,9 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
+	if r.Options, err = s.options(a, r.Options); err != nil {
+		return nil, run.Spec{}, usage(err)
+	}
 	file, text, err := s.tree(a)
 	if err != nil {
 		return nil, run.Spec{}, err
@@ -231,7 +241,8 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 			return nil, run.Spec{}, usage(err)
 		}
 	}
-	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options, Late: late})
+	r.Owner, r.Late = owner, late
+	spec, err := a.Begin(ctx, r)
 	if err != nil {
 		return a, run.Spec{}, usage(err)
 	}

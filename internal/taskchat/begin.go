@@ -1,7 +1,6 @@
 package taskchat
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
@@ -38,13 +38,12 @@ type Deps struct {
 	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
 	Tools  func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
 	Prompt func() ([]byte, error) // what a model is told, as it is when a run begins, which keeps it
-	Usual  string                 // the model where a person names none; "": what is there
 	Now    func() time.Time
 }
 
 // Options are what a person says beside the message.
 type Options struct {
-	Model string `json:"model,omitempty"` // provider:model; empty: what is there
+	Model string `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model; offline:rules for none"`
 }
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
@@ -87,26 +86,18 @@ func New(d Deps) (*run.Assistant, error) {
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
-	return &assistant.Assistant{Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys(),
-		Begin: d.begin, Show: show, Exchanged: exchanged,
-		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."}},"additionalProperties":false}`)}
+	return &assistant.Assistant{
+		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Show: show, Exchanged: exchanged,
+		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 
-func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
-	return assistant.ReadOptions[Options](raw, `the only one is "model", a text`)
-}
-
-func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
-	o, ok := b.Options.(Options)
-	if !ok {
-		return run.Spec{}, fmt.Errorf("the options of the task assistant are %T", b.Options)
-	}
+func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it needs some words, at most %d characters", MaxMessage)}
 	}
-	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to use the configured one", Err: err}
 	}
@@ -133,7 +124,7 @@ func claim(session string) string { return "conversation " + session }
 
 // remember takes in what the conversation knows: its metadata, and the question it was left with. It gives its last runs, oldest first, and
 // the row that the last one has left for whoever goes on from it.
-func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given) (past, consume []string, err error) {
+func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (past, consume []string, err error) {
 	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true, Limit: pastRead})
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +165,7 @@ func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given)
 }
 
 // left is the question that a run has left. It has lapsed if it waited too long, or if the message was sent before it was seen.
-func (d Deps) left(ctx context.Context, b assistant.Beginning, id string) (o Open, err error) {
+func (d Deps) left(ctx context.Context, b assistant.Request, id string) (o Open, err error) {
 	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
 	if err != nil {
 		return o, err

@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/taskchat/understand"
 )
 
@@ -40,29 +41,29 @@ type Answered struct {
 
 // Heard is what a model says of a message.
 type Heard struct {
-	Language string `json:"language"` // of the message, a BCP 47 tag
-	Answer   Said   `json:"answer"`   // to the question that is open
-	Intents  []Wish `json:"intents"`  // in the order in which they were said
-	Reply    string `json:"reply"`    // to talk, in the person's language
+	Language string `json:"language"`         // of the message, a BCP 47 tag
+	Answer   Said   `json:"answer"`           // to the question that is open
+	Intents  []Wish `json:"intents" max:"32"` // in the order in which they were said
+	Reply    string `json:"reply"`            // to talk, in the person's language
 }
 
 // Said is the answer to a question.
 type Said struct {
-	Kind    string `json:"kind"` // none, value, choice, no or unclear; a yes is none of these: it is read from closed lists
+	Kind    string `json:"kind" enum:"none,value,choice,no,unclear"` // none, value, choice, no or unclear; a yes is none of these: it is read from closed lists
 	Value   string `json:"value"`
 	Choices []int  `json:"choices"` // of the options, from 1
 }
 
 // Wish is one thing that a model thinks is wanted.
 type Wish struct {
-	Intent       string   `json:"intent"`
-	Confidence   float64  `json:"confidence"` // 0 to 1
+	Intent       string   `json:"intent" enum:"create,list,update,complete,delete,undo,talk,help"`
+	Confidence   float64  `json:"confidence" min:"0" max:"1"` // 0 to 1
 	Alternatives []Likely `json:"alternatives"`
 	Task         Named    `json:"task"`
 	Title        string   `json:"title"`
 	Description  string   `json:"description"`
 	Undescribed  bool     `json:"remove_description"`
-	Status       string   `json:"status"`
+	Status       string   `json:"status" enum:",pending,completed"`
 	Details      bool     `json:"details"`
 	Reminder     bool     `json:"reminder"` // at a time
 	Reasoning    string   `json:"reasoning"`
@@ -70,8 +71,8 @@ type Wish struct {
 
 // Likely is another intent that the same words may have.
 type Likely struct {
-	Intent     string  `json:"intent"`
-	Confidence float64 `json:"confidence"`
+	Intent     string  `json:"intent" enum:"create,list,update,complete,delete,undo,talk,help"`
+	Confidence float64 `json:"confidence" min:"0" max:"1"`
 }
 
 // Named is how a message names tasks. Words are the person's; one of the others says what they mean.
@@ -85,20 +86,7 @@ type Named struct {
 }
 
 // heard is the schema of what a model says of a message.
-func heard() model.Schema {
-	const intents = `{"type":"string","enum":["create","list","update","complete","delete","undo","talk","help"]}`
-	const object, text, flag, numbers = `{"type":"object","additionalProperties":false,"required":`, `{"type":"string"}`, `{"type":"boolean"}`, `{"type":"array","items":{"type":"integer"}}`
-	const sure = `{"type":"number","minimum":0,"maximum":1}`
-	const task = object + `["words","positions","it","all","except","title"],"properties":{"words":` + text + `,"positions":` + numbers +
-		`,"it":` + flag + `,"all":` + flag + `,"except":` + text + `,"title":` + text + `}}`
-	const other = object + `["intent","confidence"],"properties":{"intent":` + intents + `,"confidence":` + sure + `}}`
-	const wish = object + `["intent","confidence","alternatives","task","title","description","remove_description","status","details","reminder","reasoning"],"properties":{
-		"intent":` + intents + `,"confidence":` + sure + `,"alternatives":{"type":"array","items":` + other + `},"task":` + task + `,"title":` + text + `,"description":` + text +
-		`,"remove_description":` + flag + `,"status":{"type":"string","enum":["","pending","completed"]},"details":` + flag + `,"reminder":` + flag + `,"reasoning":` + text + `}}`
-	const answer = object + `["kind","value","choices"],"properties":{"kind":{"type":"string","enum":["none","value","choice","no","unclear"]},"value":` + text + `,"choices":` + numbers + `}}`
-	return model.Schema{Name: "reading", JSON: json.RawMessage(object + `["language","answer","intents","reply"],"properties":{"language":` + text + `,"answer":` + answer +
-		`,"intents":{"type":"array","maxItems":32,"items":` + wish + `},"reply":` + text + `}}`)}
-}
+func heard() model.Schema { return model.Schema{Name: "reading", JSON: schema.Answer[Heard]()} }
 
 // promptText is the name under which a run keeps what its model is told.
 const promptText = "prompt"

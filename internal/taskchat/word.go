@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
 // EffectWords is the kind of effect that has a model say in another language what was done.
@@ -42,8 +43,9 @@ type Worded struct {
 
 // worded is the schema of a model's sentences.
 func worded() model.Schema {
-	return model.Schema{Name: "sentences", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["sentences"],
-		"properties":{"sentences":{"type":"array","items":{"type":"string"}}}}`)}
+	return model.Schema{Name: "sentences", JSON: schema.Answer[struct {
+		Sentences []string `json:"sentences"`
+	}]()}
 }
 
 // wording tells a model what to say in which language.

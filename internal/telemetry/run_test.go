@@ -14,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	begins "sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/tool"
@@ -93,15 +95,19 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	if err != nil {
 		t.Fatal(err)
 	}
+	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) { return models.ID(), nil },
+		Describe: func(context.Context, string) model.Info { return model.Info{} }, ReportTool: func(string) bool { return false },
+		LearnKeys: func(context.Context, oracle.Env) {}, Prompts: func() (*prompt.Set, error) { return texts, nil },
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /ask/{session}", func(w http.ResponseWriter, r *http.Request) {
 		now, id := time.Now(), r.PathValue("session")
-		spec, err := oracle.NewRun(r.Context(), store, oracle.Question{Text: asked, Owner: owner, Session: id, MaxTurns: 30, Env: oracle.Env{CodeRoot: "/", Model: models.ID()},
-			Tools: tools.Specs(), TreeFile: tree.File, Tree: tree.Text, Prompts: texts,
-			NewSession: &journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}})
+		spec, err := from.Begin(r.Context(), begins.Request{Owner: owner, Words: asked}, oracle.Options{Code: schema.Folder{Path: "/"}})
 		if err != nil {
 			t.Error(err)
 		}
+		spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, oracle.Name, id, tree.File, tree.Text
+		spec.NewSession = &journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
 		live, err := n.engine.Start(context.WithoutCancel(r.Context()), spec)
 		if err != nil {
 			t.Error(err)

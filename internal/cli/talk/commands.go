@@ -104,11 +104,11 @@ func (m *model) changeModel(name string) tea.Cmd {
 }
 
 func (m *model) changeCode(folder string) tea.Cmd {
-	return m.changeFolder("code", folder, &m.options.CodeRoot)
+	return m.changeFolder("code", folder, &m.options.Code.Path)
 }
 
 func (m *model) changeVault(folder string) tea.Cmd {
-	return m.changeFolder("notes", folder, &m.options.Vault)
+	return m.changeFolder("notes", folder, &m.options.Vault.Path)
 }
 
 func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -187,7 +188,7 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 	}
 	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1), at: began}
 	started := make(chan *tea.Program, 1)
-	c := Config{Sibyl: h.p, Options: oracle.Options{CodeRoot: "/src/leases", MaxTurns: 30}, In: in, Out: h.emulator, Width: width, Height: height,
+	c := Config{Sibyl: h.p, Options: oracle.Options{Code: schema.Folder{Path: "/src/leases"}, MaxTurns: 30}, In: in, Out: h.emulator, Width: width, Height: height,
 		Environ: []string{"TERM=xterm-256color", "NO_COLOR=1", "HOME=/home/ada"}, Now: h.now,
 		options: []tea.ProgramOption{tea.WithWindowSize(width, height), tea.WithFPS(120)}, began: func(p *tea.Program) { started <- p }}
 	for _, one := range change {

@@ -278,10 +278,10 @@ func TestFoldersAreChangedAndChecked(t *testing.T) {
 	b, dir := newBare(t), t.TempDir()
 	b.press("/in " + dir + "<enter>")
 	b.press("/vault " + filepath.Join(dir, "none") + "<enter>")
-	if b.options.CodeRoot != dir || b.options.Vault != "" || !strings.Contains(b.printed(), "none") {
+	if b.options.Code.Path != dir || b.options.Vault.Path != "" || !strings.Contains(b.printed(), "none") {
 		t.Errorf("%+v\n%s", b.options, b.printed())
 	}
-	if b.press("/in -<enter>"); b.options.CodeRoot != "" {
+	if b.press("/in -<enter>"); b.options.Code.Path != "" {
 		t.Error("the folder stays")
 	}
 }

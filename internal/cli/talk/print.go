@@ -119,7 +119,7 @@ func (m *model) answerWidth() int {
 func (m *model) layout(width int) render.Options {
 	o := render.Options{Width: width, Colour: m.colour, Links: m.links}
 	if m.links {
-		o.Cite = render.Citer(m.env, m.options.CodeRoot, m.options.Vault)
+		o.Cite = render.Citer(m.env, m.options.Code.Path, m.options.Vault.Path)
 	}
 	return o
 }

@@ -129,7 +129,7 @@ func (m *model) below() (lines []string) {
 
 // foot says what the next question is asked with.
 func (m *model) foot() string {
-	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the default model")), m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
+	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the default model")), m.folder("code", m.options.Code.Path), m.folder("notes", m.options.Vault.Path)}
 	if m.live != nil {
 		parts = append(parts, "Ctrl-C stops")
 	} else if m.session != "" {

@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/eval/find"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 	"sibyl/internal/tool"
 )
 
@@ -91,8 +92,13 @@ func (r room) findByOracle(ctx context.Context, id, dir string, q find.Question)
 	if err != nil {
 		return find.Found{}, err
 	}
-	env, named, _ := envOf(dir, q)
-	a, err := r.ask(ctx, asking{tree: t, model: id, env: env, named: []tool.Source{named}}, []string{q.Text})
+	var o oracle.Options
+	if _, source, _ := envOf(dir, q); source == tool.Code {
+		o.Code = schema.Folder{Name: dir, Path: dir}
+	} else {
+		o.Vault = schema.Folder{Name: dir, Path: dir}
+	}
+	a, err := r.ask(ctx, asking{tree: t, model: id, options: o}, []string{q.Text})
 	return find.Cited(a), err
 }
 

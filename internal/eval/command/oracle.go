@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/eval"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 	"sibyl/internal/tool"
 )
 
@@ -68,7 +69,7 @@ func scoredOracle(ctx context.Context, environ []string, f oracleFlags) (r eval.
 			return err
 		}
 		r.Model = id
-		as := asking{model: id, env: oracle.Env{CodeRoot: f.in}, byTool: f.report == config.ReportTool || f.report == "" && room.app.ReportTool(id)}
+		as := asking{model: id, options: oracle.Options{Code: schema.Folder{Path: f.in}}, byTool: f.report == config.ReportTool || f.report == "" && room.app.ReportTool(id)}
 		if r.Ours, err = room.askTree(ctx, oracle.Name, as, questions); err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (r room) playTranscripts(ctx context.Context, code string) ([]eval.Transcri
 	}})
 	scores := make([]eval.TranscriptScore, len(all))
 	err = eval.Each(ctx, len(all), parallel, func(ctx context.Context, i int) error {
-		as := asking{tree: t, model: eval.PlayerProvider + ":" + all[i].ID, env: oracle.Env{CodeRoot: code}}
+		as := asking{tree: t, model: eval.PlayerProvider + ":" + all[i].ID, options: oracle.Options{Code: schema.Folder{Path: code}}}
 		a, err := r.askSet(ctx, as, []string{all[i].Question})
 		scores[i] = eval.ScoreTranscript(all[i], a)
 		return err

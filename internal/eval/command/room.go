@@ -15,12 +15,12 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/app"
+	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/tool"
 	"sibyl/trees"
 )
 
@@ -75,11 +75,10 @@ func (r room) copied(notes, to string) (string, error) {
 
 // asking is who is asked what is asked.
 type asking struct {
-	tree   trees.Tree
-	model  string
-	env    oracle.Env
-	byTool bool // the model reports by a tool
-	named  []tool.Source
+	tree    trees.Tree
+	model   string
+	options oracle.Options
+	byTool  bool // the model reports by a tool
 }
 
 // ask asks the questions in a session of their own, and gives the outcome of the last.
@@ -87,31 +86,27 @@ func (r room) ask(ctx context.Context, as asking, questions []string) (answer or
 	id, now := run.NewID(time.Now()), time.Now().UTC()
 	last := questions[len(questions)-1]
 	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
-	info := r.app.Describe(ctx, as.model)
-	env := as.env
-	env.Model, env.WindowTokens, env.BareCalls, env.ReportTool = as.model, info.Window, info.BareCalls, as.byTool
-	for _, text := range questions {
-		q := oracle.Question{Text: text, Named: as.named, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: as.tree.File,
-			Tree: as.tree.Text, Prompts: r.app.Prompts, NewSession: session, Env: env}
-		if answer, err = r.askOne(ctx, q); err != nil {
+	from := r.app.Surroundings()
+	from.Choose = func(context.Context, string) (string, error) { return as.model, nil }
+	from.ReportTool, from.Fallback = func(string) bool { return as.byTool }, nil
+	as.options.MaxTurns = r.app.Config.MaxTurns
+	asked := assistant.Request{Owner: app.Owner}
+	for _, asked.Words = range questions {
+		spec, err := from.Begin(ctx, asked, as.options)
+		if err != nil {
 			return answer, err
 		}
-		session = nil
+		spec.Owner, spec.Assistant, spec.Session, spec.NewSession = app.Owner, oracle.Name, id, session
+		spec.TreeFile, spec.Tree = as.tree.File, as.tree.Text
+		if answer, err = r.answer(ctx, spec); err != nil {
+			return answer, err
+		}
+		session, asked.Session = nil, id
 	}
 	return answer, nil
 }
 
-func (r room) askOne(ctx context.Context, q oracle.Question) (oracle.Answer, error) {
-	tools, closeTools, err := r.app.Tools(ctx, q.Env)
-	if err != nil {
-		return oracle.Answer{}, err
-	}
-	q.Tools = tools.Specs()
-	closeTools()
-	spec, err := oracle.NewRun(ctx, r.app.Store, q)
-	if err != nil {
-		return oracle.Answer{}, err
-	}
+func (r room) answer(ctx context.Context, spec run.Spec) (oracle.Answer, error) {
 	live, err := r.app.Engine.Start(ctx, spec)
 	if err != nil {
 		return oracle.Answer{}, err
@@ -129,6 +124,6 @@ func (r room) askSet(ctx context.Context, as asking, questions []string) (oracle
 	if err != nil {
 		return oracle.Answer{}, err
 	}
-	as.env.Vault = vault
+	as.options.Vault.Path = vault
 	return r.ask(ctx, as, questions)
 }

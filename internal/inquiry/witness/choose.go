@@ -2,12 +2,12 @@ package witness
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sibyl/internal/model"
+	"sibyl/internal/schema"
 	"sibyl/internal/text"
 )
 
@@ -22,17 +22,16 @@ const (
 // PurposeChoose names the requests to a model that chooses quotations.
 const PurposeChoose = "inquiry.passages"
 
-// choosing is the form of what a model chooses.
-var choosing = model.Schema{Name: "quotations", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,` +
-	`"required":["quotations","search"],"properties":{` +
-	`"quotations":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["passage","words"],` +
-	`"properties":{"passage":{"type":"integer"},"words":{"type":"string"}}}},` +
-	`"search":{"type":"array","items":{"type":"string"}}}}`)}
+// chosenBy is what a model has chosen.
+type chosenBy struct {
+	Quotations []quotation `json:"quotations"`
+	Search     []string    `json:"search"`
+}
 
-// quotation is what a model has chosen.
+// quotation is one of them.
 type quotation struct {
-	Passage int // from 1
-	Words   string
+	Passage int    `json:"passage"` // from 1
+	Words   string `json:"words"`
 }
 
 // chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer: then it says which
@@ -95,11 +94,8 @@ func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *A
 	b.WriteString(told)
 	for range 2 {
 		req := model.Request{System: w.Prompt, Purpose: PurposeChoose, Messages: []model.Message{{Role: model.User, Text: b.String()}}}
-		var said struct {
-			Quotations []quotation
-			Search     []string
-		}
-		_, resp, err := model.Structured(ctx, w.Model, req, choosing, &said)
+		var said chosenBy
+		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations", JSON: schema.Answer[chosenBy]()}, &said)
 		a.Usage, a.Tries = a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
 // Trees holds panel.xml.
@@ -67,8 +68,13 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			return map[string]run.Performer{"persona": ask}, nil, nil
 		}}
 	return &assistant.Assistant{Assistant: a, About: "asks several personas", Tree: "panel", Events: []bt.Typed{Answered{}}, Show: show,
-		Begin: func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+		Begin: func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 			names, ok := b.Options.(string)
+			if said, is := b.Options.(options); is {
+				if names, ok = strings.Join(said.Personas, " "), true; names == "" {
+					return run.Spec{}, &assistant.RequestError{Public: "a panel wants personas", Hint: `say {"personas": ["ada"]}`}
+				}
+			}
 			past, err := store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Limit: 1, Summaries: true})
 			if !ok || b.Words == "" || err != nil {
 				return run.Spec{}, errors.Join(errors.New("a panel wants words, and names as its options"), err)
@@ -79,20 +85,17 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			}
 			return run.Spec{Title: b.Words, Given: q}, nil
 		},
-		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"personas":{"type":"array","items":{"type":"string"}}},"required":["personas"]}`),
-		Lines:  func(_ *run.StartRecord, event bt.Typed) []string { return []string{event.(Answered).String()} },
-		Effect: func(c *run.CompletionRecord) any { return map[string]int{"bytes": len(c.Result)} },
+		Options: schema.Of[options](),
+		Lines:   func(_ *run.StartRecord, event bt.Typed) []string { return []string{event.(Answered).String()} },
+		Effect:  func(c *run.CompletionRecord) any { return map[string]int{"bytes": len(c.Result)} },
 		Audit: func(_ []any, steps []run.TraceStep) assistant.Findings {
 			return assistant.Findings{Name: "steps_taken", Items: len(steps), Text: []assistant.Finding{{Line: "it took steps"}}}
 		}}, errors.Join(err, givenErr, wantedErr)
 }
 
-func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
-	var o struct{ Personas []string }
-	if err := json.Unmarshal(raw, &o); err != nil || len(o.Personas) == 0 {
-		return nil, &assistant.RequestError{Public: "a panel wants personas", Hint: `say {"personas": ["ada"]}`}
-	}
-	return strings.Join(o.Personas, " "), nil
+// options are what a panel can be told from elsewhere; in this program, a text of names says the same.
+type options struct {
+	Personas []string `json:"personas,omitempty" doc:"who is asked"`
 }
 
 type minutes struct {

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/assistant"
+	"sibyl/internal/schema"
+	"sibyl/internal/service"
+)
+
+// otherAssistants are the commands of assistants that have none of their own making: each is asked by its name, with the flags of its options.
+func (c *command) otherAssistants() (all []*cobra.Command) {
+	if c.Also == nil {
+		return nil
+	}
+	others, err := c.Also(nil)
+	if err != nil {
+		return nil // opening the program says it
+	}
+	for _, a := range others {
+		if a.Options != nil && !a.Companion {
+			all = append(all, c.assistantCommand(a))
+		}
+	}
+	return all
+}
+
+// mostWords bounds words that are read from standard input, in bytes.
+const mostWords = 1 << 20
+
+func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
+	var session string
+	options, given := a.Options.New(nil), map[*schema.Field]bool{}
+	cmd := &cobra.Command{Use: a.Name + " WORDS... | -", Args: cobra.MinimumNArgs(1),
+		Short: strings.ToUpper(a.About[:1]) + a.About[1:], Example: fmt.Sprintf("  sibyl %s \"…\"", a.Name),
+		RunE: c.onApp(func(ctx context.Context, app *app.App, args []string) error {
+			words := strings.Join(args, " ")
+			if words == "-" {
+				raw, err := io.ReadAll(io.LimitReader(c.In, mostWords))
+				if err != nil {
+					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+				}
+				words = string(raw)
+			}
+			if err := settle(a.Options, options, given, app.Config); err != nil {
+				return err
+			}
+			r := service.Request{Assistant: a.Name, Words: words, Options: reflect.ValueOf(options).Elem().Interface()}
+			if session != "" {
+				s, err := app.Service.FindSession(ctx, c.owner(), a.Name, session)
+				if err != nil {
+					return err
+				}
+				r.Session = s.ID
+			}
+			begun, err := app.Service.Start(ctx, c.owner(), r)
+			if err != nil {
+				return err
+			}
+			return c.follow(ctx, begun)
+		})}
+	bindFlags(cmd, a.Options, options, given, nil)
+	cmd.Flags().StringVarP(&session, "session", "s", "", "continue this session")
+	return c.withView(cmd, "one JSON object")
+}

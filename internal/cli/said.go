@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/config"
+	"sibyl/internal/schema"
+)
+
+// said are the options of an assistant, of the type O, as the flags of a command say them.
+type said[O any] struct {
+	object  *schema.Object
+	options O
+	given   map[*schema.Field]bool
+}
+
+// optionFlags gives a command the flags that O declares, or those that are named.
+func optionFlags[O any](cmd *cobra.Command, only ...string) *said[O] {
+	s := &said[O]{object: schema.Of[O](), given: map[*schema.Field]bool{}}
+	bindFlags(cmd, s.object, &s.options, s.given, only)
+	return s
+}
+
+// bindFlags has flags fill in the struct that into points to.
+func bindFlags(cmd *cobra.Command, object *schema.Object, into any, given map[*schema.Field]bool, only []string) {
+	for _, f := range object.Fields {
+		name, short := f.Flag()
+		if name == "" || len(only) > 0 && !slices.Contains(only, name) {
+			continue
+		}
+		usage := f.Doc
+		if path := f.Tag.Get("setting"); path != "" {
+			usage += " (default: the setting " + path + ")"
+		}
+		if none := f.Tag.Get("none"); none != "" {
+			usage += "; 0: " + none
+		}
+		value := &optionFlag{field: f, into: into, given: given}
+		cmd.Flags().VarP(value, name, short, usage)
+		if value.Type() == "bool" {
+			cmd.Flags().Lookup(name).NoOptDefVal = "true"
+		}
+		if f.Kind() == "choice" {
+			cmd.Flags().Var(&optionFlag{field: f, into: into, given: given, not: true}, "no-"+name, f.Tag.Get("no"))
+			cmd.Flags().Lookup("no-" + name).NoOptDefVal = "true"
+			cmd.MarkFlagsMutuallyExclusive(name, "no-"+name)
+		}
+	}
+}
+
+// optionFlag is a flag that says an option.
+type optionFlag struct {
+	field *schema.Field
+	into  any
+	given map[*schema.Field]bool
+	not   bool // it says that something is not wanted
+}
+
+// String implements pflag.Value: no default is shown but what the usage says.
+func (*optionFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (o *optionFlag) Type() string {
+	return map[string]string{"bool": "bool", "choice": "bool", "number": "int", "duration": "duration", "list": "strings", "text": "string"}[o.field.Kind()]
+}
+
+// kind is the kind of what may stand behind the flag, as completions have it.
+func (o *optionFlag) kind() string {
+	if all := o.field.Choices(); len(all) > 0 {
+		return "=" + strings.Join(all, " ")
+	}
+	return o.field.Tag.Get("names")
+}
+
+// Set implements pflag.Value.
+func (o *optionFlag) Set(text string) error {
+	if o.not {
+		text = map[string]string{"true": "false", "false": "true"}[text]
+	}
+	o.given[o.field] = true
+	return o.field.SetText(o.into, text)
+}
+
+// settled are the options with the settings where a flag said nothing, and folders where they lie.
+func (s *said[O]) settled(cfg config.Config) (O, error) {
+	o := s.options
+	return o, settle(s.object, &o, s.given, cfg)
+}
+
+// settle fills in the struct that into points to by the settings, where no flag was given, and finds the folders.
+func settle(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
+	err := object.Settle(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
+	if err == nil {
+		err = object.Find(into, local)
+	}
+	return withCode(ExitUsage, err)
+}
+
+// local finds a folder of this machine by its path; a witness may be a file.
+func local(f *schema.Field, name string) (string, error) {
+	flag, _ := f.Flag()
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case err != nil && f.Tag.Get("names") == "witness" && !strings.Contains(name, ":"):
+		return "", fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as ollama:llama3.1:8b", name)
+	case err != nil:
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	case !info.IsDir() && f.Tag.Get("names") == "folder":
+		return "", fmt.Errorf("--%s: %s is not a folder", flag, name)
+	}
+	return abs, nil
+}

@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Flag is how the field is called on a command line, with a letter for short; "" for what has no flag.
+func (f *Field) Flag() (name, short string) {
+	name = strings.ReplaceAll(f.Name, "_", "-")
+	if tag, ok := f.Tag.Lookup("flag"); ok {
+		called, letter, _ := strings.Cut(tag, ",")
+		if called == "-" {
+			return "", ""
+		}
+		if called != "" {
+			name = called
+		}
+		short = letter
+	}
+	return name, short
+}
+
+// Kind is the kind of value that a flag takes: bool, choice (a bool that may be unsaid), list, number, duration, or text.
+func (f *Field) Kind() string {
+	switch {
+	case f.of == reflect.TypeFor[time.Duration]():
+		return "duration"
+	case f.of.Kind() == reflect.Pointer:
+		return "choice"
+	case f.of.Kind() == reflect.Slice:
+		return "list"
+	case f.schema.Type == "boolean":
+		return "bool"
+	case f.schema.Type == "string":
+		return "text"
+	}
+	return "number"
+}
+
+// Choices are all that a text may be, where that is a few words.
+func (f *Field) Choices() (all []string) {
+	for _, one := range f.schema.Enum {
+		all = append(all, fmt.Sprint(one))
+	}
+	return all
+}
+
+// SetText puts what a flag or a setting says into the struct that into points to; a list has one more entry then. Its error names no field.
+func (f *Field) SetText(into any, text string) error {
+	raw := json.RawMessage(text)
+	zero := strings.Trim(text, "0smh") == ""
+	switch f.Kind() {
+	case "text":
+		raw, _ = json.Marshal(text)
+	case "list":
+		all := append(reflect.ValueOf(f.at(into)).Elem().Interface().([]string), text) //nolint:forcetypeassert // flags are texts
+		raw, _ = json.Marshal(all)
+	case "duration":
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			raw = nil
+			break
+		}
+		raw = json.RawMessage(strconv.Itoa(int((d + time.Second - 1) / time.Second)))
+	}
+	if _, none := f.Tag.Lookup("none"); none && zero {
+		reflect.ValueOf(f.at(into)).Elem().SetZero()
+		return nil
+	}
+	if f.set(into, raw) != nil {
+		return fmt.Errorf("%s", f.mustAsText())
+	}
+	return nil
+}
+
+// mustAsText says what a flag has to be.
+func (f *Field) mustAsText() string {
+	must := f.Must()
+	if f.Kind() == "duration" {
+		must = fmt.Sprintf("must be a time from %s to %s", seconds(*f.schema.Minimum), seconds(*f.schema.Maximum))
+	}
+	if none, ok := f.Tag.Lookup("none"); ok {
+		must += ", or 0: " + none
+	}
+	return must
+}
+
+// seconds writes a time without the zeroes behind its last unit that counts: 1h, not 1h0m0s.
+func seconds(n float64) string {
+	s := (time.Duration(n) * time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	return strings.Replace(s, "h0m", "h", 1)
+}
+
+// Settle fills in what the settings say of fields that nobody has said. A folder that they name is found by its path.
+func (o *Object) Settle(into any, setting func(path string) string, said func(*Field) bool) error {
+	for _, f := range o.Fields {
+		path := f.Tag.Get("setting")
+		if path == "" || said(f) {
+			continue
+		}
+		text := setting(path)
+		if text == "" {
+			continue
+		}
+		if folder, ok := f.at(into).(*Folder); ok {
+			if *folder = (Folder{Path: text}); f.Tag.Get("names") == "witness" && strings.Contains(text, ":") {
+				*folder = Folder{Name: text}
+			}
+			continue
+		}
+		if err := f.SetText(into, text); err != nil {
+			return fmt.Errorf("the setting %s %w", path, err)
+		}
+	}
+	return nil
+}
