@@ -23,9 +23,8 @@ type Ask struct {
 
 func (s *Server) askRoutes() {
 	register(s, route{id: "ask", method: http.MethodPost, path: "/api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
-		problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage},
-		content:  []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
-		also:     []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
+		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
+		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 
 // ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
@@ -37,7 +36,7 @@ func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse,
 // streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.
 func (t *stream) streamOrAnswer(r service.Row) {
 	if wantsJSON(t.r.Header) {
-		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r) })
+		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
 		return
 	}
 	t.final = "answer"
@@ -117,17 +116,7 @@ func (t *stream) give(r service.Row, err error, whole func(context.Context, serv
 		status = http.StatusOK
 		body, err = whole(t.r.Context(), r)
 	}
-	var raw []byte
-	if err == nil {
-		raw, err = json.Marshal(body)
-	}
-	if err != nil {
-		refuse(t.w, t.s.problem(t.r.Context(), err))
-		return
-	}
-	t.w.Header().Set("Content-Type", jsonType)
-	t.w.WriteHeader(status)
-	_, _ = t.w.Write(raw) // whoever does not wait for it gets none
+	t.s.end(t.w, t.r, status, body, err)
 }
 
 // wantsJSON says that an answer is wanted whole.

@@ -51,9 +51,9 @@ type shownStep struct {
 // explainPage writes an explanation as a page that needs nothing else.
 func explainPage(x service.Explanation, costs string) string {
 	sum := sha256.Sum256([]byte(pageStyle))
-	p := explained{Run: x.Run.ID, State: x.Run.State, Question: printable(x.Run.Title), Began: x.Began.UTC(),
+	p := explained{Run: x.Run.ID, State: x.Run.State, Question: printable(x.Run.Title), Began: x.Run.StartedAt.UTC(),
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
-	points := x.Points()
+	points := x.Points
 	if costs != "" {
 		points = append(points, assistant.Point{What: "tokens", Text: costs})
 	}
@@ -69,7 +69,7 @@ func explainPage(x service.Explanation, costs string) string {
 	}
 	for _, s := range x.Steps {
 		var asks []string
-		for _, asked := range s.Start {
+		for _, asked := range s.Started {
 			asks = append(asks, printable(asked.Name()))
 		}
 		p.Steps = append(p.Steps, shownStep{At: s.At.UTC(), TookIn: oneLine(s.TookIn), Asks: strings.Join(asks, ", "), Nodes: stepText(s)})

@@ -32,6 +32,7 @@ type Config struct {
 	Assistants []*assistant.Assistant
 	Tree       func(name string) (file string, text []byte, err error)
 	Redact     func(text string) string // of titles
+	Prices     *Prices                  // nil: nobody has said what models cost
 	Now        func() time.Time         // nil: the time of day
 }
 

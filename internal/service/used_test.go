@@ -19,16 +19,17 @@ func TestWhatRunsUsedIsSummedByModelOnceTheyAreRead(t *testing.T) {
 		s := h.process("one", h.store, a)
 		first := h.ask(s, "", "Tea?")
 		second := h.ask(s, first.Session, "Milk?")
-		all, left, err := s.UsedIn(h.Context(), ada, first.Session, 10, time.Minute)
-		if err != nil || left != 0 || len(all) != 2 || all[0].Run != second.ID || len(all[0].Used) != 1 || all[0].Used[0] != (assistant.Usage{Model: "a:b", Input: 20, Cached: 8, Output: 2}) {
-			h.Errorf("used was %+v, %d runs were left: %v", all, left, err)
+		want := assistant.Usage{Input: 20, Cached: 8, Output: 2}
+		c, err := s.Costs(h.Context(), ada, first.Session, 10, time.Minute)
+		if err != nil || c.Left != 0 || len(c.Runs) != 2 || c.Runs[0].Run != second.ID || c.Runs[0].Usage != want {
+			h.Errorf("it cost %+v: %v", c, err)
 		}
 		before := read
-		all, left, err = s.UsedIn(h.Context(), ada, first.Session, 1, time.Minute)
-		if err != nil || left != 1 || len(all) != 1 || read != before {
-			h.Errorf("of one run: %+v, %d left, %d receipts read again: %v", all, left, read-before, err)
+		c, err = s.Costs(h.Context(), ada, first.Session, 1, time.Minute)
+		if err != nil || c.Left != 1 || len(c.Runs) != 1 || read != before {
+			h.Errorf("of one run: %+v, %d receipts read again: %v", c, read-before, err)
 		}
-		if _, _, err := s.UsedIn(h.Context(), "eve", first.Session, 10, time.Minute); err == nil {
+		if _, err := s.Costs(h.Context(), "eve", first.Session, 10, time.Minute); err == nil {
 			h.Error("another is told")
 		}
 	})

@@ -89,7 +89,7 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys(),
-		Begin: d.begin, Show: show, Exchanged: exchanged,
+		Begin: d.begin, Form: AgentResponse{}, Show: show, Exchanged: exchanged,
 		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."}},"additionalProperties":false}`)}
 }
 

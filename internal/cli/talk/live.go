@@ -169,9 +169,9 @@ func (l *live) take(all []service.Update, o render.Options) {
 		case u.Text != "":
 			l.text.WriteString(u.Text)
 			l.stable = append(l.stable, l.stream.Write(u.Text)...)
-		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
+		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 			l.retract(o) // what was said was a step on the way
-			l.under = starting(u.Step.Start)
+			l.under = starting(u.Step.Started)
 		}
 		for _, line := range u.Lines {
 			l.progress = append(l.progress, render.Clean(line))
