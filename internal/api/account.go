@@ -45,11 +45,11 @@ type none struct{}
 type of[T any] struct{ Body T }
 
 func (s *Server) accountRoutes() {
-	answer(s, route{id: "getMe", method: http.MethodGet, path: "/api/me", tag: "account", summary: "Who asks, and what they may do"},
+	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
 		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
-	answer(s, route{id: "listAssistants", method: http.MethodGet, path: "/api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
-	register(s, route{id: "signIn", method: http.MethodPost, path: "/api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
-	register(s, route{id: "signOut", method: http.MethodPost, path: "/api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
+	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
+	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
+	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
 }
 
 func (s *Server) me(t user.Token) Me {

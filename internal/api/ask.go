@@ -22,7 +22,7 @@ type Ask struct {
 }
 
 func (s *Server) askRoutes() {
-	register(s, route{id: "ask", method: http.MethodPost, path: "/api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
+	register(s, route{id: "ask", at: "POST /api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
 		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
 		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
@@ -59,7 +59,7 @@ func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.found(ctx, &RunPath{Run: begun.Run})
+	r, err := s.found(ctx, begun.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +85,17 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 			}
 			err := a.err
 			if err == nil {
-				r, err = t.s.found(ctx, &RunPath{Run: r.ID})
+				r, err = t.s.found(ctx, r.ID)
 			}
 			t.give(r, err, whole)
 			return
 		case <-look.C:
-			if now, err := t.s.found(ctx, &RunPath{Run: r.ID}); err != nil || now.State != string(journal.Running) {
+			if now, err := t.s.found(ctx, r.ID); err != nil || now.State != string(journal.Running) {
 				t.give(now, err, whole)
 				return
 			}
 		case <-t.s.config.Leaving:
-			now, err := t.s.found(ctx, &RunPath{Run: r.ID})
+			now, err := t.s.found(ctx, r.ID)
 			t.give(now, err, whole)
 			return
 		case <-ctx.Done():

@@ -28,7 +28,7 @@ func (s *Server) chatRoutes() {
 		return
 	}
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(all[at].Form), true, "")
-	register(s, route{id: "chat", method: http.MethodPost, path: "/api/chat", tag: "tasks", summary: "Say something to the task assistant, and have its response",
+	register(s, route{id: "chat", at: "POST /api/chat", tag: "tasks", summary: "Say something to the task assistant, and have its response",
 		content: []mediaType{{jsonType, "ChatResponse", ""}},
 		also:    []success{{http.StatusAccepted, "Begun", "The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
 }

@@ -98,17 +98,17 @@ func (s *Server) councilRoutes() {
 	}
 	const tag = "council"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[council.Export](), true, "")
-	answer(s, route{id: "listCouncilSessions", method: http.MethodGet, path: councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
-	register(s, route{id: "beginCouncilSession", method: http.MethodPost, path: councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
-	answer(s, route{id: "getCouncilSession", method: http.MethodGet, path: councilSession, tag: tag, summary: "What a session of the Council holds", whole: true}, s.getCouncil)
-	answer(s, route{id: "changeCouncilSession", method: http.MethodPatch, path: councilSession, tag: tag, summary: "Give a session another name, language or preferences"}, s.changeCouncil)
-	answer(s, route{id: "deleteCouncilSession", method: http.MethodDelete, path: councilSession, tag: tag, summary: "Move a session to the trash"}, s.deleteCouncil)
-	register(s, route{id: "exportCouncilSession", method: http.MethodGet, path: councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true,
+	answer(s, route{id: "listCouncilSessions", at: "GET " + councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
+	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
+	answer(s, route{id: "getCouncilSession", at: "GET " + councilSession, tag: tag, summary: "What a session of the Council holds", whole: true}, s.getCouncil)
+	answer(s, route{id: "changeCouncilSession", at: "PATCH " + councilSession, tag: tag, summary: "Give a session another name, language or preferences"}, s.changeCouncil)
+	answer(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSession, tag: tag, summary: "Move a session to the trash"}, s.deleteCouncil)
+	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "CouncilExport", ""}}}, s.exportCouncil)
-	answer(s, route{id: "repairCouncilSession", method: http.MethodPost, path: councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
-	answer(s, route{id: "searchCouncil", method: http.MethodGet, path: councilPath + "/search", tag: tag, summary: "Find words in all that was said and answered", whole: true}, s.searchCouncil)
-	answer(s, route{id: "listCouncilOracles", method: http.MethodGet, path: councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
-	answer(s, route{id: "getCouncilOracle", method: http.MethodGet, path: councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
+	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
+	answer(s, route{id: "searchCouncil", at: "GET " + councilPath + "/search", tag: tag, summary: "Find words in all that was said and answered", whole: true}, s.searchCouncil)
+	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
+	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
@@ -116,7 +116,7 @@ func (s *Server) councilRoutes() {
 
 // opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything.
 func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *council.Desk, err error) {
-	if d, err = s.desk(ctx, id); err != nil {
+	if d, err = s.desk(ctx); err != nil {
 		return o, d, err
 	}
 	if exchangeOf(ctx).token.Scope.Allows(neededToMend) {
@@ -127,14 +127,8 @@ func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *co
 	return o, d, err
 }
 
-// desk opens the sessions of who asks, for a request about all of them or about those of these ids. The answer is told without the folder that
-// they lie in.
-func (s *Server) desk(ctx context.Context, ids ...string) (*council.Desk, error) {
-	for _, id := range ids {
-		if _, err := known(id); err != nil {
-			return nil, err
-		}
-	}
+// desk opens the sessions of who asks. The answer is told without the folder that they lie in.
+func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
 	x := exchangeOf(ctx)
 	d, err := s.config.Council.Desk(x.owner())
 	if err == nil {
@@ -236,7 +230,7 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 
 // deleteCouncil also deletes a session that can't be read any more.
 func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (CouncilTrashed, error) {
-	desk, err := s.desk(ctx, in.Session)
+	desk, err := s.desk(ctx)
 	if err != nil {
 		return CouncilTrashed{}, err
 	}
@@ -266,7 +260,7 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 
 // repairCouncil also repairs a session that can't be read any more.
 func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (none council.Repaired, err error) {
-	desk, err := s.desk(ctx, in.Session)
+	desk, err := s.desk(ctx)
 	if err != nil {
 		return none, err
 	}

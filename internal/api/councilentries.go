@@ -67,7 +67,7 @@ func (s *Server) councilEntryRoutes(tag string) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
 	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
-	register(s, route{id: "addCouncilEntry", method: http.MethodPost, path: entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
+	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
 		content: []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
 		also:    []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
 	binary := func() *huma.MediaType {
@@ -77,11 +77,11 @@ func (s *Server) councilEntryRoutes(tag string) {
 		Description: "Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
 		Content: map[string]*huma.MediaType{jsonType: {Schema: words}, octets: binary(), "audio/*": binary(), "video/*": binary(), "text/plain": binary(), "text/markdown": binary(),
 			formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
-	register(s, route{id: "getCouncilAudio", method: http.MethodGet, path: entry + audio, tag: tag, summary: "A recording, whole or in part (Range)",
+	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag, summary: "A recording, whole or in part (Range)",
 		content: []mediaType{{octets, "", "In the type of its content."}},
 		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
-	answer(s, route{id: "getCouncilTranscript", method: http.MethodGet, path: entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
-	answer(s, route{id: "getCouncilResponse", method: http.MethodGet, path: councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered"}, s.councilResponse)
+	answer(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
+	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered"}, s.councilResponse)
 }
 
 // councilUpload says what a file is called, which its body does not.
@@ -215,7 +215,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form an
 }
 
 func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
-	desk, err := s.desk(ctx, in.Session)
+	desk, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -49,10 +49,10 @@ type aboutSession[T any] struct {
 func (s *Server) councilRunRoutes(tag string) {
 	answers := []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}
 	waits := []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}
-	register(s, route{id: "askCouncil", method: http.MethodPost, path: councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits}, s.askCouncil)
-	register(s, route{id: "nameCouncilSession", method: http.MethodPost, path: councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
-	register(s, route{id: "transcribeCouncilSession", method: http.MethodPost, path: councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
-	answer(s, route{id: "previewCouncil", method: http.MethodPost, path: councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
+	register(s, route{id: "askCouncil", at: "POST " + councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits}, s.askCouncil)
+	register(s, route{id: "nameCouncilSession", at: "POST " + councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
+	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
+	answer(s, route{id: "previewCouncil", at: "POST " + councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
 }
 
 // question is what a person wants of oracles, as the Council knows it: oracles by their ids, so that what is wrong with a name is said here.

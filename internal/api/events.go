@@ -161,9 +161,9 @@ func (s *Server) streamRoutes() {
 	}
 	schemas.Map()["StreamEvent"] = one
 	const tag = "events"
-	register(s, route{id: "watchRun", method: http.MethodGet, path: "/api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
+	register(s, route{id: "watchRun", at: "GET /api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
 		content: []mediaType{{eventStream, "StreamEvent", ""}}, also: []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
-	register(s, route{id: "watchRuns", method: http.MethodGet, path: "/api/events", tag: tag, summary: "What happens in all runs, as it happens",
+	register(s, route{id: "watchRuns", at: "GET /api/events", tag: tag, summary: "What happens in all runs, as it happens",
 		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watch)
 }
 
@@ -182,7 +182,7 @@ func (s *Server) streamed(closed func(), write func(*stream)) *huma.StreamRespon
 }
 
 func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamResponse, error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -32,14 +32,14 @@ func (s *Server) inquiryRoutes() {
 		return
 	}
 	const tag = "inquiries"
-	answer(s, route{id: "listInquiries", method: http.MethodGet, path: inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
-	register(s, route{id: "beginInquiry", method: http.MethodPost, path: inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted}, s.beginInquiry)
-	register(s, route{id: "getInquiry", method: http.MethodGet, path: inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
+	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
+	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted}, s.beginInquiry)
+	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
 		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
-	register(s, route{id: "exportInquiry", method: http.MethodGet, path: inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
+	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""}, {htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}}, s.exportInquiry)
-	answer(s, route{id: "getInquirySummary", method: http.MethodGet, path: inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
-	answer(s, route{id: "stopInquiry", method: http.MethodPost, path: inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
+	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
+	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
 	s.inquirySchemas()
 }
@@ -118,11 +118,7 @@ func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, e
 
 // inquired is the row of an inquiry of whoever asks.
 func (s *Server) inquired(ctx context.Context, in *InquiryPath) (journal.Run, error) {
-	id, err := known(in.Inquiry)
-	if err != nil {
-		return journal.Run{}, err
-	}
-	r, err := s.config.Inquiry.Get(ctx, exchangeOf(ctx).owner(), id)
+	r, err := s.config.Inquiry.Get(ctx, exchangeOf(ctx).owner(), in.Inquiry)
 	if err == nil {
 		about(ctx, r.ID)
 	}

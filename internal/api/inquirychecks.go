@@ -21,7 +21,7 @@ import (
 func (s *Server) verifyRoute(tag string) {
 	const at = inquiriesPath + "/verify"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Report](), true, "")
-	register(s, route{id: "verifyInquiry", method: http.MethodPost, path: at, tag: tag, summary: "Check an evidence page, or a session, again", takesFiles: true, content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
+	register(s, route{id: "verifyInquiry", at: "POST " + at, tag: tag, summary: "Check an evidence page, or a session, again", takesFiles: true, content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
 	s.api.OpenAPI().Paths[at].Post.RequestBody = &huma.RequestBody{Required: true, Description: fmt.Sprintf("A session as JSON, or an evidence page, of %d MiB at most. What breaks rules is told in the report.", s.config.Limits.Evidence>>20),
 		Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}, "text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"sibyl/internal/journal"
@@ -47,8 +46,8 @@ func (s *Server) operationRoutes() {
 		return
 	}
 	const tag = "operation"
-	answer(s, route{id: "listNodes", method: http.MethodGet, path: "/api/nodes", tag: tag, summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
-	answer(s, route{id: "getOperation", method: http.MethodGet, path: "/api/operation", tag: tag, summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
+	answer(s, route{id: "listNodes", at: "GET /api/nodes", tag: tag, summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
+	answer(s, route{id: "getOperation", at: "GET /api/operation", tag: tag, summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
 	if s.config.Operation.Trees != nil {
 		s.fileRoutes(tag)
 	}

@@ -83,9 +83,9 @@ const (
 
 func (s *Server) replayRoutes() {
 	const tag = "runs"
-	answer(s, route{id: "replayRun", method: http.MethodPost, path: "/api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true,
+	answer(s, route{id: "replayRun", at: "POST /api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true,
 		summary: "Take a run through another tree: nothing is performed or kept"}, s.replay)
-	answer(s, route{id: "replayRuns", method: http.MethodPost, path: "/api/replay", tag: tag, needs: user.Read, whole: true,
+	answer(s, route{id: "replayRuns", at: "POST /api/replay", tag: tag, needs: user.Read, whole: true,
 		summary: "Take past runs through another tree, and say where they would decide otherwise"}, s.replayAll)
 }
 
@@ -93,7 +93,7 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	RunPath
 	Body Replaying
 }) (f Replay, err error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return f, err
 	}

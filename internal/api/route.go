@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/user"
@@ -81,6 +82,16 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		if p := a.s.pass(w, r, op, neededFor(op)); p != nil {
 			refuse(w, p)
 			return
+		}
+		for _, name := range []string{"session", "run", "inquiry"} { // what can't be an id is not looked for
+			if id := r.PathValue(name); id != "" && !isID(id) {
+				p := problemOf(journal.ErrNotFound)
+				if op.Metadata[filesOf] == true {
+					p.closing()
+				}
+				refuse(w, p)
+				return
+			}
 		}
 		if op.Metadata[wholeOf] == true {
 			done, p := a.s.readWhole(r.Context(), exchangeOf(r.Context()))
@@ -160,15 +171,15 @@ func strict(data []byte, into any) error {
 
 // route is what a route is registered with. What it takes and gives is described by its forms.
 type route struct {
-	id, method, path string
-	summary, tag     string
-	status           int         // of success; 0: 200, or 204 without a body
-	open             bool        // nobody need be known for it
-	needs            user.Scope  // empty: by the method
-	whole            bool        // its answer holds whole runs
-	takesFiles       bool        // it reads its body itself, as it arrives
-	content          []mediaType // of success, if it is not JSON of its form
-	also             []success   // beside the usual one
+	id, at       string // at: the method and the path
+	summary, tag string
+	status       int         // of success; 0: 200, or 204 without a body
+	open         bool        // nobody need be known for it
+	needs        user.Scope  // empty: by the method
+	whole        bool        // its answer holds whole runs
+	takesFiles   bool        // it reads its body itself, as it arrives
+	content      []mediaType // of success, if it is not JSON of its form
+	also         []success   // beside the usual one
 }
 
 // success is another success: with what a schema of the description says, or with nothing.
@@ -183,7 +194,8 @@ type mediaType struct{ name, schema, about string }
 // register adds a route. Its body leaves as public has it, and an error that it gives is answered as the problem that it means.
 func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
 	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
-	op := huma.Operation{OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
+	method, path, _ := strings.Cut(r.at, " ")
+	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
 		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles}}
 	if r.open {
@@ -231,7 +243,7 @@ func neededFor(op *huma.Operation) user.Scope {
 // responses are the problems of a route, and its success where that is not JSON.
 func (r route) responses(takesBody bool) map[string]*huma.Response {
 	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if takesBody || strings.Contains(r.path, "{") {
+	if takesBody || strings.Contains(r.at, "{") {
 		statuses = append(statuses, http.StatusNotFound, http.StatusConflict)
 	}
 	if takesBody || r.takesFiles {
@@ -240,7 +252,7 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 	if r.takesFiles {
 		statuses = append(statuses, http.StatusRequestTimeout)
 	}
-	if r.method != http.MethodGet && r.needs == "" {
+	if !strings.HasPrefix(r.at, http.MethodGet) && r.needs == "" {
 		statuses = append(statuses, http.StatusInsufficientStorage)
 	}
 	all := map[string]*huma.Response{}

@@ -48,13 +48,13 @@ type RunPath struct {
 
 func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
-	register(s, route{id: "beginRun", method: http.MethodPost, path: all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated}, s.beginRun)
-	answer(s, route{id: "listRuns", method: http.MethodGet, path: all, tag: tag, summary: "The runs, the latest first"}, s.runs)
-	answer(s, route{id: "getRun", method: http.MethodGet, path: one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
-	answer(s, route{id: "listResults", method: http.MethodGet, path: "/api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
-	answer(s, route{id: "cancelRun", method: http.MethodPost, path: one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
-	answer(s, route{id: "resumeRun", method: http.MethodPost, path: one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
-	answer(s, route{id: "explainRun", method: http.MethodGet, path: one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true}, s.explain)
+	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated}, s.beginRun)
+	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
+	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
+	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
+	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
+	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
+	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true}, s.explain)
 }
 
 // at is something that was begun, with its address.
@@ -147,11 +147,7 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 }
 
 // found is a run of whoever asks.
-func (s *Server) found(ctx context.Context, in *RunPath) (service.Row, error) {
-	id, err := known(in.Run)
-	if err != nil {
-		return service.Row{}, err
-	}
+func (s *Server) found(ctx context.Context, id string) (service.Row, error) {
 	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
 	if err == nil {
 		about(ctx, id)
@@ -163,7 +159,7 @@ func (s *Server) run(ctx context.Context, in *struct {
 	RunPath
 	Markup
 }) (f RunWithResult, err error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return f, err
 	}
@@ -208,7 +204,7 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 }
 
 func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
-	r, err := s.found(ctx, in)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return Begun{}, err
 	}
@@ -225,7 +221,7 @@ type resumption struct {
 }
 
 func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return Begun{}, err
 	}
@@ -240,7 +236,7 @@ func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
 }
 
 func (s *Server) explain(ctx context.Context, in *RunPath) (x service.Explanation, err error) {
-	r, err := s.found(ctx, in)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return x, err
 	}

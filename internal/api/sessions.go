@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
@@ -43,14 +44,6 @@ func isID(text string) bool {
 	return text != "" && len(text) <= 64
 }
 
-// known is an id that can be one.
-func known(id string) (string, error) {
-	if !isID(id) {
-		return "", journal.ErrNotFound
-	}
-	return id, nil
-}
-
 // filtered says whether a filter can select anything.
 func filtered(names ...string) error {
 	for _, name := range names {
@@ -80,14 +73,14 @@ type Title struct {
 
 func (s *Server) sessionRoutes() {
 	const all, one, tag = "/api/sessions", "/api/sessions/{session}", "sessions"
-	answer(s, route{id: "listSessions", method: http.MethodGet, path: all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
-	answer(s, route{id: "getSession", method: http.MethodGet, path: one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
-	answer(s, route{id: "renameSession", method: http.MethodPatch, path: one, tag: tag, summary: "Give a session another title"}, s.rename)
-	register(s, route{id: "deleteSession", method: http.MethodDelete, path: one, tag: tag, summary: "Delete a session with its runs and records"}, s.delete)
-	register(s, route{id: "exportSession", method: http.MethodGet, path: one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
+	answer(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
+	answer(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
+	answer(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"}, s.rename)
+	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag, summary: "Delete a session with its runs and records"}, s.delete)
+	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
 		{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""}, {exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
-	answer(s, route{id: "auditSession", method: http.MethodGet, path: one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
-	answer(s, route{id: "sessionCosts", method: http.MethodGet, path: one + "/costs", tag: tag, summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
+	answer(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
+	answer(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag, summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
 }
 
 func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err error) {
@@ -108,38 +101,26 @@ func (s *Server) session(ctx context.Context, in *struct {
 	SessionPath
 	Brief bool `query:"brief" doc:"Without its exchanges."`
 }) (c service.Conversation, err error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return c, err
-	}
 	if in.Brief {
-		c.Session, err = s.config.Service.Session(ctx, exchangeOf(ctx).owner(), id)
+		c.Session, err = s.config.Service.Session(ctx, exchangeOf(ctx).owner(), in.Session)
 		return c, err
 	}
-	return s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
+	return s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
 }
 
 func (s *Server) rename(ctx context.Context, in *struct {
 	SessionPath
 	Body Title
 }) (none journal.Session, err error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return none, err
-	}
 	owner := exchangeOf(ctx).owner()
-	if err := s.config.Service.Rename(ctx, owner, id, in.Body.Title); err != nil {
+	if err := s.config.Service.Rename(ctx, owner, in.Session, in.Body.Title); err != nil {
 		return none, err
 	}
-	return s.config.Service.Session(ctx, owner, id)
+	return s.config.Service.Session(ctx, owner, in.Session)
 }
 
 func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), id)
+	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), in.Session)
 }
 
 // exportTypes are the content types of exports.
@@ -161,16 +142,12 @@ func (s *Server) export(ctx context.Context, in *struct {
 	SessionPath
 	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
 }) (*export, error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
+	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
 	if err != nil {
 		return nil, err
 	}
 	text, err := c.Export(in.Format, inFile)
-	return exported("session", id, in.Format, []byte(text)), err
+	return exported("session", in.Session, in.Format, []byte(text)), err
 }
 
 // inFile writes a value as it stands in a file.
@@ -186,11 +163,17 @@ func inFile(v any, indent bool) (string, error) {
 }
 
 func (s *Server) audit(ctx context.Context, in *SessionPath) (f Audit, err error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return f, err
-	}
-	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), id)
+	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), in.Session)
 	f.Session, f.Runs = found.Session, forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })
 	return f, err
+}
+
+// The bounds of one look at what a session cost.
+const (
+	mostCosted = 1000 // runs
+	costTime   = 5 * time.Second
+)
+
+func (s *Server) costs(ctx context.Context, in *SessionPath) (service.Costs, error) {
+	return s.config.Service.Costs(ctx, exchangeOf(ctx).owner(), in.Session, mostCosted, costTime)
 }

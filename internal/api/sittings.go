@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"sibyl/internal/assistant"
@@ -62,7 +61,7 @@ type CouncilSentence struct {
 }
 
 func (s *Server) sittingRoutes(tag string) {
-	answer(s, route{id: "listCouncilSittings", method: http.MethodGet, path: councilSession + "/sittings", tag: tag, summary: "What oracles were asked in a session, and what came of it", whole: true}, s.sittings)
+	answer(s, route{id: "listCouncilSittings", at: "GET " + councilSession + "/sittings", tag: tag, summary: "What oracles were asked in a session, and what came of it", whole: true}, s.sittings)
 }
 
 func (s *Server) sittings(ctx context.Context, in *struct {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"sibyl/internal/task"
@@ -49,17 +48,17 @@ func (s *Server) taskRoutes() {
 		return
 	}
 	const tag = "tasks"
-	answer(s, route{id: "listTasks", method: http.MethodGet, path: "/api/tasks", tag: tag, summary: "The task list"}, s.tasks)
-	answer(s, route{id: "getTaskHistory", method: http.MethodGet, path: "/api/tasks/{task}/history", tag: tag, summary: "What was changed in a task; also of a deleted one"},
+	answer(s, route{id: "listTasks", at: "GET /api/tasks", tag: tag, summary: "The task list"}, s.tasks)
+	answer(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag, summary: "What was changed in a task; also of a deleted one"},
 		s.taskHistory)
-	answer(s, route{id: "undoTask", method: http.MethodPost, path: "/api/tasks/undo", tag: tag, summary: "Take back the last change of the task list"}, s.undoTask)
+	answer(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag, summary: "Take back the last change of the task list"}, s.undoTask)
 }
 
 func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 	owner := string(exchangeOf(ctx).owner())
 	page, err := s.config.Tasks.List(ctx, owner, task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest", After: in.After, Limit: in.Limit}})
 	if err != nil {
-		return f, taskProblem(err)
+		return f, err
 	}
 	f = Tasks{Tasks: page.Tasks, Total: page.Total, Next: page.Next}
 	switch last, err := s.config.Tasks.Last(ctx, owner); {
@@ -74,7 +73,7 @@ func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, err error) {
 	all, err := s.config.Tasks.History(ctx, string(exchangeOf(ctx).owner()), in.Task)
 	if err != nil {
-		return f, taskProblem(err)
+		return f, err
 	}
 	for _, c := range slices.Backward(all) {
 		switch {
@@ -91,23 +90,5 @@ func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, 
 
 func (s *Server) undoTask(ctx context.Context, in *keyed[TaskUndo]) (task.Change, error) {
 	by := task.By{Owner: string(exchangeOf(ctx).owner()), Actor: byHTTP, Key: in.Key}
-	c, err := s.config.Tasks.UndoChange(context.WithoutCancel(ctx), by, in.Body.Change)
-	return c, taskProblem(err)
-}
-
-// taskProblem is what an error of the task list means for who asked.
-func taskProblem(err error) error {
-	switch invalid, is := errors.AsType[*task.Invalid](err); {
-	case is && invalid.Field == "idempotency_key":
-		return newProblem(http.StatusConflict, "key_used", "Something else was done under this Idempotency-Key.", "Make a new key for each request.")
-	case is:
-		return newProblem(http.StatusBadRequest, "invalid_request", sentence(invalid.Error()), "")
-	case errors.Is(err, task.ErrNotFound):
-		return newProblem(http.StatusNotFound, "not_found", "There is no such task here.", "The task list has the ids.")
-	case errors.Is(err, task.ErrNoChange):
-		return newProblem(http.StatusConflict, "no_change", "There is nothing to take back.", "")
-	case errors.Is(err, task.ErrConflict):
-		return newProblem(http.StatusConflict, "changed", "The tasks have changed since, so nothing was done.", "Look at the list as it is.")
-	}
-	return err
+	return s.config.Tasks.UndoChange(context.WithoutCancel(ctx), by, in.Body.Change)
 }

@@ -45,10 +45,10 @@ type PromptInForce struct {
 }
 
 func (s *Server) fileRoutes(tag string) {
-	answer(s, route{id: "listTrees", method: http.MethodGet, path: "/api/trees", tag: tag, summary: "The trees in force, and whether they load", needs: user.Operate}, s.trees)
-	answer(s, route{id: "getTree", method: http.MethodGet, path: "/api/trees/{tree}", tag: tag, summary: "A tree in force, what a check of it finds, and the one that it replaces", needs: user.Operate, whole: true}, s.treeInForce)
-	answer(s, route{id: "listPrompts", method: http.MethodGet, path: "/api/prompts", tag: tag, summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.prompts)
-	answer(s, route{id: "getPrompt", method: http.MethodGet, path: "/api/prompts/{assistant}/{prompt}", tag: tag, summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.prompt)
+	answer(s, route{id: "listTrees", at: "GET /api/trees", tag: tag, summary: "The trees in force, and whether they load", needs: user.Operate}, s.trees)
+	answer(s, route{id: "getTree", at: "GET /api/trees/{tree}", tag: tag, summary: "A tree in force, what a check of it finds, and the one that it replaces", needs: user.Operate, whole: true}, s.treeInForce)
+	answer(s, route{id: "listPrompts", at: "GET /api/prompts", tag: tag, summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.prompts)
+	answer(s, route{id: "getPrompt", at: "GET /api/prompts/{assistant}/{prompt}", tag: tag, summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.prompt)
 }
 
 func (s *Server) trees(context.Context, *none) (f Trees, err error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"sibyl/internal/service"
 )
@@ -33,12 +32,12 @@ type RecordPath struct {
 
 func (s *Server) whyRoutes() {
 	const one, tag = "/api/runs/{run}", "runs"
-	answer(s, route{id: "treeOfRun", method: http.MethodGet, path: one + "/tree", tag: tag, summary: "The tree that decides in a run", whole: true}, s.tree)
-	answer(s, route{id: "getReceipt", method: http.MethodGet, path: one + "/receipts/{record}", tag: tag, summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
+	answer(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run", whole: true}, s.tree)
+	answer(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag, summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
 }
 
 func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
-	r, err := s.found(ctx, in)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return Tree{}, err
 	}
@@ -54,7 +53,7 @@ func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
 }
 
 func (s *Server) receipt(ctx context.Context, in *RecordPath) (told service.Receipt, err error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return told, err
 	}

@@ -54,8 +54,8 @@ func (s *Server) writeRoutes() {
 		return
 	}
 	const tag = "notes"
-	answer(s, route{id: "listWrites", method: http.MethodGet, path: "/api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
-	answer(s, route{id: "undoWrite", method: http.MethodPost, path: "/api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced"}, s.undo)
+	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
+	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced"}, s.undo)
 }
 
 func (s *Server) writes(ctx context.Context, _ *none) (Writes, error) {
