@@ -1,23 +1,26 @@
 # The commands of daily work. Each is one line that also works without make.
 
-.PHONY: build test client mcp lint bench fuzz long release reproduce
+.PHONY: build test test-long client mcp lint bench fuzz long release reproduce
 
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
 
-test: ## all tests; what .ci/run calls
+test: ## what every change must pass, in some six minutes
 	sh scripts/test.sh
 
-client: ## the HTTP API as a generated client sees it; a part of the tests
+test-long: ## what takes longer: matrices of crashes, PostgreSQL, clients, races
+	sh scripts/test-long.sh
+
+client: ## the HTTP API as a generated client sees it; a part of test-long
 	sh scripts/client.sh
 
-mcp: ## the MCP project's suites; a part of the tests
+mcp: ## the MCP project's suites; a part of test-long
 	sh scripts/mcp.sh
 
 lint: ## the linters, built on first use
 	sh scripts/lint.sh
 
-bench: ## times and allocations, printed; the allocations are also gated by the tests
+bench: ## times, printed
 	sh scripts/bench.sh
 
 fuzz: ## half a minute for each fuzz target

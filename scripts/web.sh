@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the page from web/src, checks it and its tests, and fails if what is committed in web/dist is not what comes out. It needs Node 20.19 or later with
 # npm, which fetches what package-lock.json names when that has changed. Chromium, in which the stories of web/stories run, is installed by apt-get where it is
-# missing. With --write it writes web/dist instead of comparing.
+# missing. With --write it writes web/dist instead of comparing; with --packages it fetches what is needed, and no more.
 set -eu
 cd "$(dirname "$0")/../web"
 for program in node npm; do
@@ -20,6 +20,9 @@ fi
 if ! cmp -s package-lock.json node_modules/.installed; then
 	npm ci
 	cp package-lock.json node_modules/.installed
+fi
+if [ "${1:-}" = --packages ]; then
+	exit
 fi
 node_modules/.bin/openapi-typescript ../docs/openapi.json --output src/lib/schema.ts
 if [ "${1:-}" = --write ]; then

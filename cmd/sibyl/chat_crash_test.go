@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,32 +18,38 @@ import (
 // TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
 // a task and deletes it; in the long form every write. The person says again what was not heard, and goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
+	killedInChat(t, func(*testing.T) string { return "" }, stride(2, 6))
 }
 
 func TestChatKilledAtWritesOnPostgres(t *testing.T) {
-	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, unlessLong(11))
+	whole(t)
+	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, stride(11, 11))
 }
 
 func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
 	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
-	points := 0
-	for _, after := range []string{"", "-"} {
-		for message := range dialogue {
-			for n := 1; ; n += stride {
-				s := newStory(t)
-				s.database = database(t)
-				if !s.chatsKilledAt(t, dialogue, message, after+itoa(n)) {
-					break
+	var points atomic.Int64
+	t.Run("at", func(t *testing.T) {
+		for message, words := range dialogue {
+			t.Run(fmt.Sprintf("message %d, %s", message+1, words), func(t *testing.T) {
+				t.Parallel()
+				for _, after := range []string{"", "-"} {
+					for n := 1; ; n += stride {
+						s := newStory(t)
+						s.database = database(t)
+						if !s.chatsKilledAt(t, dialogue, message, after+itoa(n)) {
+							break
+						}
+						points.Add(1)
+					}
 				}
-				points++
-			}
+			})
 		}
+	})
+	if points.Load() < int64(20/stride) {
+		t.Errorf("killed at %d points only", points.Load())
 	}
-	if points < 20/stride {
-		t.Errorf("killed at %d points only", points)
-	}
-	t.Logf("killed at %d points", points)
+	t.Logf("killed at %d points", points.Load())
 }
 
 // chatsKilledAt holds the dialogue, with the process killed at a write of one message; false if that has no such write.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -274,18 +275,32 @@ func onPostgres(t *testing.T) *drama {
 	return d
 }
 
-// unlessLong is how far apart the points of a matrix are of which only the long form has all.
-func unlessLong(stride int) int {
-	if os.Getenv("SIBYL_LONG") != "" {
+// stride is how far apart the points of a matrix are: all are tried with SIBYL_LONG, few with -short.
+func stride(usual, short int) int {
+	switch {
+	case os.Getenv("SIBYL_LONG") != "":
 		return 1
+	case testing.Short():
+		return short
 	}
-	return stride
+	return usual
 }
 
-func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) { killedAtWrites(t, newDrama, 1) }
+// whole skips a matrix with -short that another one is like, but for where the journal is.
+func whole(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("scripts/test-long.sh does the same on PostgreSQL")
+	}
+}
+
+func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
+	killedAtWrites(t, newDrama, stride(1, 9))
+}
 
 func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
-	killedAtWrites(t, onPostgres, unlessLong(7))
+	whole(t)
+	killedAtWrites(t, onPostgres, stride(7, 7))
 }
 
 // killedAtWrites kills the process before a write, and after it, of all or of some of them.
@@ -320,11 +335,15 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 	calm, _ := calmly(t, newDrama)
 	var all toll
 	t.Run("in", func(t *testing.T) {
+		var parts []string
 		for what := range calm.asked {
-			part, streams := strings.CutPrefix(what, "second ")
-			if !streams {
-				continue
+			if part, streams := strings.CutPrefix(what, "second "); streams {
+				parts = append(parts, part)
 			}
+		}
+		slices.Sort(parts)
+		for i := 0; i < len(parts); i += stride(1, 4) {
+			part := parts[i]
 			t.Run(part, func(t *testing.T) {
 				t.Parallel()
 				d := newDrama(t)
@@ -376,9 +395,12 @@ func TestKilledWhileTheClassifierAnswers(t *testing.T) {
 	}
 }
 
-func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
+func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, stride(17, 51)) }
 
-func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }
+func TestKilledTwiceOnPostgres(t *testing.T) {
+	whole(t)
+	killedTwice(t, onPostgres, stride(29, 29))
+}
 
 // killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
 func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {

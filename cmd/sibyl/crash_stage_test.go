@@ -168,12 +168,8 @@ func newDrama(t *testing.T) *drama {
 	t.Helper()
 	d := &drama{story: newStory(t), stage: newStage(), model: t.TempDir()}
 	t.Cleanup(d.stage.Close)
-	d.server.URL = d.stage.URL // so that every process asks there
-	var verdicts []string
-	for _, v := range []oracle.Verdict{oracle.GoOn, oracle.Retry, oracle.OtherStrategy, oracle.ForceAnswer, oracle.AskUser} {
-		verdicts = append(verdicts, string(v))
-	}
-	err := berttest.WriteClassifier(d.model, map[string]string{"doubtful": string(oracle.Retry), "folder": string(oracle.AskUser)}, verdicts)
+	d.server.URL = d.stage.URL                              // so that every process asks there
+	err := berttest.Write(d.model, berttest.Classification) // to which “doubtful” and “folder” say something
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +248,7 @@ func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
 // childless waits until no process has the classifier's model open.
 func (d *drama) childless(t *testing.T) {
 	t.Helper()
-	deadline := time.NewTimer(5 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()

@@ -342,9 +342,6 @@ func withLocks(all []crash) {
 	}
 }
 
-// mostResumed is how many of the disks that a failure may leave a person goes on with, in the short form.
-const mostResumed = 4
-
 // TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone lets the machine fail at every change of the disk that a run of each
 // assistant makes, with what was not synced lost, in part or in another order: no reader finds a torn file, what was said to be done is there,
 // and who goes on has it once.
@@ -367,7 +364,7 @@ func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testi
 			t.Logf("%d changes, %d disks", len(h.ops), len(all))
 			withLocks(all)
 			first := slices.IndexFunc(all, func(c crash) bool { return c.last })
-			some := append(spread(all[:first], unlessLongOf(mostResumed, first)), spread(all[first:], unlessLongOf(mostResumed/2, len(all)-first))...)
+			some := append(spread(all[:first], most(4, 2)), spread(all[first:], most(2, 1))...)
 			for _, c := range some {
 				c.disk.written(t, s.data, s.vault)
 				s.server.forget()
@@ -382,14 +379,6 @@ func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testi
 			}
 		})
 	}
-}
-
-// unlessLongOf is n, and all in the long form.
-func unlessLongOf(n, all int) int {
-	if os.Getenv("SIBYL_LONG") != "" {
-		return all
-	}
-	return n
 }
 
 // agrees wants the calls to tell all that was changed, else nothing is proven.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,7 +122,7 @@ type failure struct {
 	way   string
 }
 
-// failures are those of the calls of a run: all in the long form, else some, of each class one first.
+// failures are those of the calls of a run: so many of them, of each class one first.
 func failures(calls []osCall, most int) (all []failure) {
 	seen := map[string]bool{}
 	for _, c := range calls {
@@ -143,7 +144,7 @@ func failures(calls []osCall, most int) (all []failure) {
 			}
 		}
 	}
-	if os.Getenv("SIBYL_LONG") != "" || len(all) <= most {
+	if len(all) <= most {
 		return all
 	}
 	slices.SortStableFunc(all, func(a, b failure) int { return a.nth - b.nth })
@@ -163,8 +164,16 @@ func spread[T any](all []T, n int) (some []T) {
 	return some
 }
 
-// mostFailures is how many calls of each ordeal fail in the short form.
-const mostFailures = 14
+// most is how many of many cases are tried: all with SIBYL_LONG, few with -short.
+func most(usual, short int) int {
+	switch {
+	case os.Getenv("SIBYL_LONG") != "":
+		return math.MaxInt
+	case testing.Short():
+		return short
+	}
+	return usual
+}
 
 // TestWhateverCallFailsIsToldAndNothingIsLost has one call of the operating system after the other fail that a run of each assistant makes, for
 // its journal, for files, and for the network. A named error reaches the person, or it goes well; then nothing is lost, half-written or doubled.
@@ -180,7 +189,7 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 			}
 			d.goesOn(t, calm, o)
 			calm.tidy(t, o)
-			failures := failures(calls, mostFailures)
+			failures := failures(calls, most(14, 6))
 			var hit atomic.Int64
 			t.Cleanup(func() {
 				t.Logf("of %d calls, %d were to fail, and %d did", len(calls), len(failures), hit.Load())

@@ -121,7 +121,7 @@ func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			points := 0
-			for n := 1; ; n += unlessLong(8) {
+			for n := 1; ; n += stride(8, 24) {
 				hit := false
 				for _, at := range []int{n, -n} {
 					file := filepath.Join(t.TempDir(), "hit")

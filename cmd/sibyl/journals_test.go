@@ -330,7 +330,7 @@ var internals = sync.OnceValue(func() *regexp.Regexp {
 func (s *story) look(t *testing.T, args ...string) reading {
 	t.Helper()
 	var out, errText bytes.Buffer
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, fmt.Errorf("sibyl %s has not ended in time", strings.Join(args, " ")))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, fmt.Errorf("sibyl %s has not ended in time", strings.Join(args, " ")))
 	defer cancel()
 	code := cli.Main(ctx, cli.Program{Build: "test"}, args, s.environ(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errText})
 	r := reading{strings.Join(args, " "), code, out.String(), errText.String()}

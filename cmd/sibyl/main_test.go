@@ -39,7 +39,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, app.ClassifierProgram: classifies}
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "yardstick": yardstick, app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
 	testscript.Main(pgtest.Main(m), programs)
 }

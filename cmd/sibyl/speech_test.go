@@ -11,11 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// spokenWords are what flite says in the tests, and what pocketsphinx hears in it, but for case and punctuation.
-const (
-	spokenWords = "Tomorrow we will talk about the money."
-	heardWords  = "tomorrow we will talk about the money"
-)
+// spokenWords are what flite says in the tests.
+const spokenWords = "Tomorrow we will talk about the money."
 
 // speak has flite say words into a WAV file of 16 kHz.
 func speak(file, words string) error {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"sibyl/internal/tool"
 )
@@ -21,11 +20,10 @@ type Round struct {
 
 // Made is one call of a round. Key names the tool and its arguments with what is volatile in them masked.
 type Made struct {
-	Tool   string `json:"tool"`
-	Key    string `json:"key"`
-	Digest string `json:"digest"` // names the tool and its arguments to the letter
-	Novel  bool   `json:"novel,omitempty"`
-	Error  string `json:"error,omitempty"` // names the error, masked; "": it went well
+	Tool  string `json:"tool"`
+	Key   string `json:"key"`
+	Novel bool   `json:"novel,omitempty"`
+	Error string `json:"error,omitempty"` // names the error, masked; "": it went well
 }
 
 // Bounds of what is kept for the detectors.
@@ -92,60 +90,17 @@ func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 }
 
 // volatile are what changes by itself between two calls that are otherwise the same: times, and generated identifiers.
-var volatile = sync.OnceValue(func() (v struct{ clocks, idents *regexp.Regexp }) {
+var volatile = sync.OnceValue(func() (v struct{ clocks, idents, numbers *regexp.Regexp }) {
 	v.clocks = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
 		`|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b|\b1\d{9}(?:\d{3}){0,3}\b|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?\b` +
 		`|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b`)
 	v.idents = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]{11,}\b`)
+	v.numbers = regexp.MustCompile(`[0-9]+`)
 	return v
 })
 
 // maskClock hides what is volatile in a result. Other numbers stay: a counter that moves is news.
 func maskClock(text string) string {
-	if !mayBeVolatile(text) {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for line := range strings.Lines(text) { // what is volatile never goes over the end of one
-		if mayBeVolatile(line) {
-			line = maskLine(line)
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// mayBeVolatile is true of every text that maskLine would change: such a one has a digit before a dash, a colon, a unit or a month, or a long number.
-func mayBeVolatile(text string) bool {
-	hex := 0 // length of the hexadecimal number that ends here
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case '0' <= c && c <= '9':
-			rest := text[i+1:]
-			if rest != "" && (rest[0] == '-' || rest[0] == ':' || beginsUnit(rest[0]) || rest[0] == ' ' && len(rest) > 1 && beginsUnit(rest[1])) {
-				return true
-			}
-			hex++
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			hex++
-		default:
-			hex = 0
-		}
-		if hex == 10 {
-			return true
-		}
-	}
-	return false
-}
-
-// beginsUnit says whether the name of a month or of a unit of time may begin with c.
-func beginsUnit(c byte) bool {
-	return c >= utf8.RuneSelf || strings.IndexByte("adfjmnosu", c|0x20) >= 0
-}
-
-func maskLine(text string) string {
 	return volatile().idents.ReplaceAllStringFunc(volatile().clocks.ReplaceAllString(text, "#t"), func(id string) string {
 		if !strings.ContainsAny(id, "0123456789") {
 			return id // a word of the letters a to f
@@ -161,18 +116,13 @@ var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonc
 // callKey names a tool and its arguments: order, space, case and numbers in them aside, and without volatile ones. Two
 // calls of one key are a repetition only if the later one brought nothing new.
 func callKey(name, arguments string) string {
-	var args map[string]any
-	decoder := json.NewDecoder(strings.NewReader(arguments))
-	decoder.UseNumber()
-	if decoder.Decode(&args) != nil {
-		return Digest(name, " ", maskAll(arguments))
+	if args, err := object(arguments); err == nil {
+		dropVolatile(args)
+		if sorted, err := json.Marshal(args); err == nil {
+			arguments = string(sorted)
+		}
 	}
-	dropVolatile(args)
-	sorted, err := json.Marshal(args)
-	if err != nil {
-		sorted = []byte(arguments)
-	}
-	return Digest(name, " ", maskAll(string(sorted)))
+	return Digest(name, " ", maskAll(arguments))
 }
 
 // dropVolatile takes volatile arguments out, however deep they stand.
@@ -194,18 +144,5 @@ func dropVolatile(v any) {
 
 // maskAll hides every number.
 func maskAll(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	inNumber := false
-	for _, r := range maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))) {
-		digit := '0' <= r && r <= '9'
-		switch {
-		case !digit:
-			b.WriteRune(r)
-		case !inNumber:
-			b.WriteByte('#')
-		}
-		inNumber = digit
-	}
-	return b.String()
+	return volatile().numbers.ReplaceAllString(maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))), "#")
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"sibyl/internal/bt"
 )
@@ -34,23 +33,16 @@ func HistoryIsLong() bt.Leaf {
 				n = i.Last
 			}
 		}
+		why := fmt.Sprintf("%d of %d tokens", n, most)
 		fresh := i.Ledger.Turn + 1 - i.Ledger.NotedAt
 		switch {
 		case n <= most:
-			return false, tokensOf(n, most)
+			return false, why
 		case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
-			return false, fmt.Sprintf("%d of %d tokens, but notes were taken %d turns ago", n, most, fresh)
+			return false, fmt.Sprintf("%s, but notes were taken %d turns ago", why, fresh)
 		}
-		return true, tokensOf(n, most)
+		return true, why
 	})
-}
-
-// tokensOf says how many of so many there are, at each turn of every run.
-func tokensOf(n, most int) string {
-	var room [64]byte
-	text := strconv.AppendInt(room[:0], int64(n), 10)
-	text = strconv.AppendInt(append(text, " of "...), int64(most), 10)
-	return string(append(text, " tokens"...))
 }
 
 // older is what notes replace of a transcript.

@@ -131,7 +131,7 @@ func (l *Ledger) Unsure(name string, f *bt.Fault) {
 // refused enters a call that is not made, and tells of it.
 func (l *Ledger) refused(t ToolFact, c CallFact, why string) CallRefused {
 	l.Errors++
-	l.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
+	l.made(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why)})
 	if t.Once {
 		l.Writes.enter(t, c.Brief, l.Turn, WriteRefused, why)
 	}
@@ -142,7 +142,7 @@ func (l *Ledger) refused(t ToolFact, c CallFact, why string) CallRefused {
 func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
 	tried.Calls++
-	m := Made{Tool: t.Name, Key: call.Key, Digest: call.Digest}
+	m := Made{Tool: t.Name, Key: call.Key}
 	defer func() { l.made(m) }()
 	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // the text of an error has them as well
 	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}

@@ -159,28 +159,6 @@ func sameCalls(a, b Round) bool {
 	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
 }
 
-func IdenticalCalls() bt.Leaf {
-	type in struct {
-		Ledger Ledger `port:"ledger"`
-		More   int    `port:"more_than" default:"5" doc:"how many calls, to the letter"`
-		Window int    `port:"window" default:"10" doc:"among so many last calls"`
-	}
-	return bt.Check("IdenticalCalls", "Does one call occur too often among the last ones, whatever it brought? The plain check of other agents.",
-		func(i in) (bool, string) {
-			counts, calls := map[string]int{}, 0
-			for r := len(i.Ledger.Rounds) - 1; r >= 0 && calls < i.Window; r-- {
-				for c := len(i.Ledger.Rounds[r].Calls) - 1; c >= 0 && calls < i.Window; c-- {
-					made := i.Ledger.Rounds[r].Calls[c]
-					calls++
-					if counts[made.Digest]++; counts[made.Digest] > i.More {
-						return true, fmt.Sprintf("%s, %d times", made.Tool, counts[made.Digest])
-					}
-				}
-			}
-			return false, fmt.Sprintf("none of %d calls that often", calls)
-		})
-}
-
 // loop tells the person of the last strike.
 func (l *Ledger) loop(pattern string) {
 	text := fmt.Sprintf("The model repeats itself (%s).", pattern)

@@ -47,7 +47,7 @@ type Step struct {
 // failed says whether the call gave an error.
 func (s Step) failed() bool { return s.Refused == "" && s.Receipt.Result == nil }
 
-// Builder makes requests of records. It belongs to one driven run, and is safe for concurrent use.
+// Builder makes requests of records. It is safe for concurrent use.
 type Builder[R Report] struct {
 	View    *run.View
 	Tools   []tool.Spec
@@ -61,9 +61,9 @@ type Builder[R Report] struct {
 	// Of reads what a turn was asked with.
 	Of func(p TurnPayload) (Asking, error)
 
-	mu    sync.Mutex
-	shown *conversation        // by the latest request
-	tools map[string]described // by name
+	mu     sync.Mutex
+	latest *conversation // that was asked for: the next turn goes on from it
+	asked  TurnPayload   // with which it was
 }
 
 // Asking is what an assistant puts around the transcript of one turn.
@@ -78,9 +78,6 @@ type Asking interface {
 
 // conversation is a transcript as messages, after what stands before it, and as steps for the offline model.
 type conversation struct {
-	of       TurnPayload   // that it is shown for
-	from     *conversation // of the turn in record of.After
-	grown    bool          // another has taken the room behind its messages and steps
 	noted    bool
 	failed   bool // a call has failed, and what helps was told
 	messages []model.Message
@@ -88,29 +85,11 @@ type conversation struct {
 	tokens   int // of the messages, estimated
 }
 
-// grow is a conversation to which more is added. What c holds is not copied, the first time.
-func (c *conversation) grow(p TurnPayload) *conversation {
-	next := &conversation{of: p, from: c, noted: c.noted, failed: c.failed, messages: c.messages, steps: c.steps, tokens: c.tokens}
-	if c.grown {
-		next.messages, next.steps = slices.Clip(c.messages), slices.Clip(c.steps)
-	}
-	c.grown, c.from = true, nil // only the latest two are asked for again
-	return next
-}
-
-// find gives the conversation of a turn asked with p, among c and the one before; nil if it is neither.
-func (c *conversation) find(p TurnPayload) *conversation {
-	for ; c != nil; c = c.from {
-		if c.of.After == p.After && reflect.DeepEqual(c.of.Add, p.Add) {
-			return c
-		}
-	}
-	return nil
-}
-
 func (c *conversation) say(m model.Message) {
-	c.messages, c.tokens = append(c.messages, m), c.tokens+Tokens(m.Text)+callTokens(m.ToolCalls)
+	c.messages, c.tokens = append(c.messages, m), c.tokens+tokensOf(m)
 }
+
+func tokensOf(m model.Message) int { return Tokens(m.Text) + callTokens(m.ToolCalls) }
 
 // Request is a request and what the receipt says of it.
 type Request struct {
@@ -150,7 +129,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	b.shown = c
+	b.latest, b.asked = c, p
 	messages, history := slices.Clip(c.messages), c.tokens
 	if p.LastHint != "" {
 		hint := Control(p.LastHint)
@@ -164,8 +143,8 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose, NoCalls: p.Last || p.Withdrawn}}
 	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
-		known := b.described(s)
-		r.Tools, r.Sent = append(r.Tools, known.name), r.Sent+known.tokens
+		name, tokens := described(s)
+		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
 	}
 	r.Request.Tools = append(r.Request.Tools, b.Reports...)
 	if !r.NoCalls {
@@ -180,7 +159,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if p.Fit > 0 && !r.Cut && !c.noted {
 		return Request{}, &bt.Fault{Kind: string(model.ContextLength), Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in it can be cut", r.Sent)}
 	}
-	r.Facts = asking.Facts(r.Offered, slices.Clip(c.steps))
+	r.Facts = asking.Facts(r.Offered, c.steps)
 	return r, nil
 }
 
@@ -223,45 +202,28 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 	return messages, tokens
 }
 
-// described is what is known of a tool's description: "name hash" names all that a model is told of it.
-type described struct {
-	name   string
-	tokens int // estimated
-}
-
-func (b *Builder[R]) described(s tool.Spec) described {
-	if d, known := b.tools[s.Name]; known {
-		return d
-	}
-	if b.tools == nil {
-		b.tools = map[string]described{}
-	}
+// described gives what names all that a model is told of a tool, "name hash", and how many tokens that takes, estimated.
+func described(s tool.Spec) (name string, tokens int) {
 	schema := &bytes.Buffer{}
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
 	}
-	d := described{s.Name + " " + Digest(s.Description, "\x00", schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())}
-	b.tools[s.Name] = d
-	return d
+	return s.Name + " " + Digest(s.Description, "\x00", schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())
 }
 
-// converse gives what a turn is shown of the turns before it. What an earlier turn was shown is rendered once.
+// converse gives what a turn is shown of the turns before it.
 func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
-	if p.After == 0 {
-		c = &conversation{of: p, noted: HasNotes(p.Add)}
-		before, err := asking.Before(ctx, c.noted)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range before {
-			c.say(m)
-		}
+	if p.After != 0 {
+		c, err = b.conversationAt(ctx, p.After)
 	} else {
-		from, err := b.conversationAt(ctx, p.After)
-		if err != nil {
-			return nil, err
+		c = &conversation{noted: HasNotes(p.Add)}
+		c.messages, err = asking.Before(ctx, c.noted)
+		for _, m := range c.messages {
+			c.tokens += tokensOf(m)
 		}
-		c = from.grow(p)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, e := range p.Add {
 		steps := len(c.steps)
@@ -282,8 +244,10 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 	if err != nil {
 		return nil, err
 	}
-	if known := b.shown.find(asked); known != nil {
-		return known, nil
+	if b.latest != nil && b.asked.After == asked.After && reflect.DeepEqual(b.asked.Add, asked.Add) {
+		same := *b.latest
+		same.messages, same.steps = slices.Clip(same.messages), slices.Clip(same.steps)
+		return &same, nil
 	}
 	asking, err := b.Of(asked)
 	if err != nil {

@@ -146,14 +146,7 @@ func proposed(call model.ToolCall, tools []ToolFact) CallFact {
 	return f
 }
 
-func hasWords(text string) bool {
-	for _, r := range text {
-		if r > ' ' {
-			return true
-		}
-	}
-	return false
-}
+func hasWords(text string) bool { return strings.TrimSpace(text) != "" }
 
 // asks says whether a text ends with a question.
 func asks(text string) bool {
@@ -188,11 +181,7 @@ const charsPerToken = 4
 
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
 func Tokens(text string) int {
-	n := 0
-	for range text {
-		n++
-	}
-	return (n + charsPerToken - 1) / charsPerToken
+	return (utf8.RuneCountInString(text) + charsPerToken - 1) / charsPerToken
 }
 
 func callTokens(calls []model.ToolCall) (n int) {
@@ -204,15 +193,8 @@ func callTokens(calls []model.ToolCall) (n int) {
 
 // Digest names a text, which may be given in parts.
 func Digest(parts ...string) string {
-	var room [512]byte
-	text := room[:0]
-	for _, p := range parts {
-		text = append(text, p...)
-	}
-	sum := sha256.Sum256(text)
-	var name [16]byte
-	hex.Encode(name[:], sum[:8])
-	return string(name[:])
+	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // HasToolCalls is a check of the reply.

@@ -81,7 +81,7 @@ type CouncilTrashed struct {
 	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
 }
 
-// CouncilHits are the places that have the words that were looked for, the best first.
+// CouncilHits are the places that have the words that were looked for, the newest first.
 type CouncilHits struct {
 	Hits []session.Hit `json:"hits"`
 }

@@ -408,7 +408,7 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.Move(t.Context(), s.ID, session.TranscriptionBegins); err != nil { // by a run that is no more
+	if _, err := folder.BeginTranscribing(t.Context(), s.ID); err != nil { // by a run that is no more
 		t.Fatal(err)
 	}
 	var got council.Opened

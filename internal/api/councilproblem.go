@@ -30,9 +30,6 @@ func councilMeaning(err error) (m service.Meaning, known bool) {
 		return service.Meaning{Status: conflict, Kind: "damaged", Detail: "The session can't be read: its metadata.json is missing or damaged.",
 			Hint: "Repairing the session rebuilds it from its files."}, true
 	}
-	if _, ok := errors.AsType[*session.Illegal](err); ok {
-		return service.Meaning{Status: conflict, Kind: "state", Detail: "The state of the session does not allow this.", Hint: "Wait until it is transcribed, or repair it."}, true
-	}
 	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
 		return service.Meaning{Status: unavailable, Kind: "session_locked", Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
 	}

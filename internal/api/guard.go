@@ -188,7 +188,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 			return p
 		}
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body, x.taken = io.NopCloser(bytes.NewReader(body)), true
 	return nil
 }
 

@@ -38,7 +38,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deadline bounds every wait of a test.
-const deadline = 20 * time.Second
+const deadline = time.Minute
 
 // The secrets of the house, in the form of real ones.
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -30,6 +31,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		asked.Pattern = r.Pattern // for what stands before this
 		abort := thrown != nil && s.failed(x, rec, r, thrown)
 		s.log(x, rec, r, time.Since(began))
+		if thrown == nil {
+			s.drain(rec, r)
+		}
 		if abort {
 			panic(http.ErrAbortHandler) // ends the connection: half of an answer must not pass for one
 		}
@@ -43,6 +47,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mux.ServeHTTP(rec, r)
+}
+
+// mostDrained bounds what is read of a body after its request was refused, in bytes.
+const mostDrained = 1 << 20
+
+// drain sends the answer, and then reads what is left of the body, within bounds of size and time. A client that still sends when its
+// connection is closed is told that it broke, and may never read why its request was refused.
+func (s *Server) drain(rec *recorder, r *http.Request) {
+	if r.ContentLength == 0 || exchangeOf(r.Context()).taken || rec.status < http.StatusBadRequest || rec.status == http.StatusRequestTimeout || r.Header.Get("Expect") != "" {
+		return
+	}
+	out := http.NewResponseController(rec)
+	if out.Flush() != nil {
+		return
+	}
+	_ = out.SetReadDeadline(time.Now().Add(s.config.Limits.Read)) // where it can't be set the server's own bound holds
+	_, _ = io.CopyN(io.Discard, r.Body, mostDrained)              // however it ends, the connection ends with it
 }
 
 // missed answers where there is no route, or none for the method. Below /api nobody learns even that who is not known.

@@ -128,22 +128,10 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		})}
 }
 
-// Tools gives the tools of a run's surroundings: the web always, code and vault where they are named, and those of the MCP servers that
-// answer. Runs on the same folders share them.
+// Tools opens the tools of a run's surroundings: the web unless it is off, code and vault where they are named, and those of the MCP servers
+// that answer. The func closes the folders.
 func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), error) {
-	set, give, err := a.opened.take(env, a.openTools)
-	if err != nil || len(a.servers.names) == 0 {
-		return set, give, err
-	}
-	if set, err = set.With(a.servers.tools(ctx)...); err != nil {
-		give()
-		return nil, nil, err
-	}
-	return set, give, nil
-}
-
-func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
-	var all []tool.Tool
+	all := a.servers.tools(ctx)
 	var closers []func() error
 	closeAll := func() {
 		for _, c := range closers {
@@ -167,14 +155,20 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 		closers = append(closers, v.Close)
 		all = append(all, v.Tools()...)
 	}
-	if w := a.Config.Web; !w.Off && !env.NoWeb {
-		all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web, Allow: w.Allow, Deny: w.Deny, PlainHTTP: a.Config.PlainHTTP,
-			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
+	if !a.Config.Web.Off && !env.NoWeb {
+		all = append(all, a.web.Tools()...)
 	}
-	reg, err := tool.NewSet(all...)
+	set, err := tool.NewSet(all...)
 	if err != nil {
 		closeAll()
-		return nil, nil, errors.Join(fmt.Errorf("tools"), err)
+		return nil, nil, fmt.Errorf("the tools: %w", err)
 	}
-	return reg, closeAll, nil
+	return set, closeAll, nil
+}
+
+// newWeb is what searches the web and opens pages, for all runs.
+func newWeb(cfg config.Config, keys *secrets) *web.Web {
+	w := cfg.Web
+	return web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: cfg.Timeouts.Web, Allow: w.Allow, Deny: w.Deny,
+		PlainHTTP: cfg.PlainHTTP, Key: func(ctx context.Context) (string, error) { return keys.key(ctx, w.Engine) }})
 }

@@ -35,6 +35,7 @@ import (
 	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/tool/mcpclient"
+	"sibyl/internal/tool/web"
 	"sibyl/internal/user"
 	"sibyl/prompts"
 	"sibyl/trees"
@@ -80,7 +81,8 @@ type App struct {
 	texts     fs.FS         // the prompts
 	shared    store.Secrets // of all processes over the database
 	secrets   *secrets
-	opened    opened
+	web       *web.Web
+	observe   func(model.Model) model.Model // nil: nothing observes models
 	servers   *servers
 	sessions  perOwner[session.Store] // of the Council
 	inquiries perOwner[record.Folder]
@@ -111,7 +113,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
 	if err == nil {
-		err = a.observe(opt)
+		err = a.openTelemetry(opt)
 	}
 	if err == nil {
 		err = a.assist(opt)
@@ -176,7 +178,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 // Prepare readies what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
-	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert)}
+	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
 	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
@@ -206,24 +208,35 @@ func Prepare(cfg config.Config) (*App, error) {
 
 // model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
-	return a.chained(ctx, &a.opened, a.Models, env, false)
+	return a.chained(ctx, a.Models, env, false)
 }
 
 // chained opens a model of a catalog; whatever is as in a model.ChainPolicy.
-func (a *App) chained(ctx context.Context, open *opened, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
+func (a *App) chained(ctx context.Context, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
-	first, err := open.model(models, env.Model)
+	first, err := a.openModel(models, env.Model)
 	if err != nil {
 		return nil, err
 	}
 	var others []model.Model
 	for _, id := range env.Fallback {
-		if m, err := open.model(models, id); err == nil { // one that is not set up here can't answer, and need not
+		if m, err := a.openModel(models, id); err == nil { // one that is not set up here can't answer, and need not
 			others = append(others, m)
 		}
 	}
 	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud, Whatever: whatever}
 	return model.Chain(policy, first, others...), nil
+}
+
+func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
+	m, err := models.Open(id)
+	if err != nil {
+		return nil, err
+	}
+	if a.observe != nil {
+		m = a.observe(m)
+	}
+	return model.Retry(m, model.RetryPolicy{}), nil
 }
 
 // Describe says what is known of a model, asking its provider at most once; zero fields are not known.
@@ -263,7 +276,6 @@ func (a *App) Close() error {
 		a.bert.Close()
 	}
 	a.servers.close()
-	a.opened.close()
 	err := errors.Join(a.closeTelemetry(), a.Store.Close())
 	a.presence.Close() // when nothing is written any more
 	return err

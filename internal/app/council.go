@@ -35,13 +35,12 @@ func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	open := &opened{observe: a.opened.observe}
 	d := council.Deps{Store: a.Store, Sessions: a.sessions.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
 		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
+			return a.chained(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},
 		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
 		Driven: func(r journal.Run) bool { return a.Engine.Driven(r) },

@@ -28,7 +28,7 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit, Heard: a.Config.Inquiry.Witness,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, &a.opened, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
+			return a.chained(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
 		},
 		Witness: a.witness}
 	a.inquiries.open = func(owner journal.Owner) (*record.Folder, error) {
@@ -125,7 +125,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		o.Embed = a.Embedder(id)
 	}
 	if w.Model != "" {
-		if o.Model, err = a.chained(ctx, &a.opened, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}, true); err != nil {
+		if o.Model, err = a.chained(ctx, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}, true); err != nil {
 			return nil, nil, err
 		}
 		o.Prompt = w.Text

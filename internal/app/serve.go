@@ -100,8 +100,8 @@ func Ready(ctx context.Context, cfg config.Server) error {
 	return server.Ready(ctx, cfg.Listen, own)
 }
 
-// observe readies what shows others what this process does, if it serves.
-func (a *App) observe(opt Options) (err error) {
+// openTelemetry readies what shows others what this process does, if it serves.
+func (a *App) openTelemetry(opt Options) (err error) {
 	a.log = opt.Log
 	if opt.Serving == nil {
 		return nil
@@ -111,7 +111,7 @@ func (a *App) observe(opt Options) (err error) {
 	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
 		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
 	if err == nil {
-		a.opened.observe = a.telemetry.Model
+		a.observe = a.telemetry.Model
 	}
 	return err
 }
@@ -130,12 +130,9 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 	return w, err
 }
 
-// prices are those of the settings; nil if they have none.
+// prices are those of the settings, or the public ones.
 func (a *App) prices() *service.Prices {
-	set := a.Config.Prices
-	if len(set.Models) == 0 {
-		return nil
-	}
+	set := a.Config.Prices.OrPublic()
 	return &service.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
 		p, known := set.Find(model)
 		return p.Of(input, cached, output), known

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,6 +18,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if signal.Ignored(os.Interrupt) { // as what runs behind a script does; what ignores it from its start can't be interrupted
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	var err error
 	if said.folder, err = os.MkdirTemp("", "sibyl-audio-"); err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")

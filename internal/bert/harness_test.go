@@ -98,22 +98,14 @@ var names = func() (list []string) {
 }()
 
 // trained writes a model that was trained on the labels.
-func trained(t testing.TB) string {
-	dir := t.TempDir()
-	rules := map[string]string{"progress": "go_on", "timeout": "retry", "looping": "other_strategy", "stuck": "other_strategy",
-		"done": "force_answer", "unsure": "ask_user"}
-	if err := berttest.WriteClassifier(dir, rules, names); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
+func trained(t testing.TB) string { return written(t, berttest.Classification) }
 
 // zeroShot writes a model that goes by the hypotheses.
-func zeroShot(t testing.TB) string {
+func zeroShot(t testing.TB) string { return written(t, berttest.ZeroShot) }
+
+func written(t testing.TB, model string) string {
 	dir := t.TempDir()
-	rules := map[string]string{"progress": "advancing", "timeout": "error", "looping": "strategy", "stuck": "strategy",
-		"done": "enough", "unsure": "decide"}
-	if err := berttest.WriteZeroShot(dir, rules); err != nil {
+	if err := berttest.Write(dir, model); err != nil {
 		t.Fatal(err)
 	}
 	return dir

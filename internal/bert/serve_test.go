@@ -108,12 +108,3 @@ func TestTokenizerThatPrintsAndFailsCostsItsQuestionOnly(t *testing.T) {
 	line.next(t)
 	line.none(t)
 }
-
-func TestErrorsOfLibrariesAreOneCleanLine(t *testing.T) {
-	dir := trained(t)
-	edit(t, filepath.Join(dir, "config.json"), func(c map[string]any) {
-		c["architectures"] = []string{"\x1b[31mA\nB" + strings.Repeat("x", 5000)}
-	})
-	_, err := start(t, dir).Classify(t.Context(), "unsure", labels)
-	fails(t, err, "[31mA Bxx")
-}

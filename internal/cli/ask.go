@@ -390,7 +390,7 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 		p.screen.retract()
 		return err
 	}
-	return c.answer(p, r, res)
+	return c.answer(p, r, c.withUsage(context.WithoutCancel(ctx), r, res))
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

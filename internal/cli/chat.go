@@ -145,6 +145,9 @@ func (t *talk) say(ctx context.Context, words string) error {
 		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
 			fmt.Fprintln(t.c.Err, p.screen.dim("· "+w, t.c.ErrTTY))
 		}
+		if costs := costsOf(t.c.prices, t.c.withUsage(context.WithoutCancel(ctx), r, res).Usage); costs != "" {
+			p.say("%s", costs)
+		}
 	}
 	switch {
 	case err == nil && res.Failure != nil:

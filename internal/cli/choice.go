@@ -31,28 +31,26 @@ var errNoMore = errors.New("the input ended")
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, d.c.folded(printable(question), d.c.ErrTTY, 0))
-	type answer struct {
-		line string
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		line, err := d.lines.ReadString('\n')
-		answers <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
+	line, err := within(ctx, func() (string, error) { return d.lines.ReadString('\n') })
+	switch {
+	case ctx.Err() != nil:
 		fmt.Fprintln(d.c.Err)
 		return "", withCode(ExitStopped, context.Cause(ctx))
-	case a := <-answers:
-		switch {
-		case a.err != nil && !errors.Is(a.err, io.EOF):
-			return "", fmt.Errorf("reading your answer: %w", a.err)
-		case a.err != nil && a.line == "":
-			return "", withCode(ExitStopped, errNoMore)
-		}
-		return strings.TrimSpace(a.line), nil
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("reading your answer: %w", err)
+	case err != nil && line == "":
+		return "", withCode(ExitStopped, errNoMore)
 	}
+	return strings.TrimSpace(line), nil
+}
+
+// confirm asks a question at the terminal, and says whether the answer is yes. Stopping it is an error.
+func (c *command) confirm(ctx context.Context, question string) (bool, error) {
+	typed, err := c.newDialogue().ask(ctx, question)
+	if errors.Is(err, errNoMore) {
+		return false, nil
+	}
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(typed)), err
 }
 
 // mostOffered bounds how many answers are shown at once. The others are found by a part of their name.

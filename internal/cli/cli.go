@@ -70,11 +70,12 @@ type command struct {
 
 // flags are those that several commands have. A process runs one of them.
 type flags struct {
-	asJSON, quiet, trace bool
-	noPager              bool
-	folders              []string // that the citations of an answer lead to
-	notices              string   // the file that notices are appended to; "" for none
-	limit                int      // of entries in a list
+	asJSON, quiet  bool
+	trace, verbose bool
+	noPager        bool
+	folders        []string // that the citations of an answer lead to
+	notices        string   // the file that notices are appended to; "" for none
+	limit          int      // of entries in a list
 }
 
 // withJSON gives a command the flag --json.
@@ -86,6 +87,7 @@ func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
 // withView gives a command the flags that say how a run is shown.
 func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
+	cmd.Flags().BoolVar(&c.verbose, "verbose", false, "show turns, signals and the arguments of calls on stderr, too")
 	cmd.Flags().BoolVar(&c.trace, "trace", false, "show the tree's decisions on stderr, step by step")
 	return c.withJSON(cmd, what)
 }
@@ -118,10 +120,10 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	withCompletion(root)
 	worded(root)
 	if completes(args) {
-		c.completed(root, "", argumentLookups(), flagLookups())
+		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(args)
+	root.SetArgs(asMeant(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -203,14 +205,14 @@ func (c *command) codeOf(err error) int {
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:         "sibyl",
-		Annotations: map[string]string{listener: "sibyl ask"},
+		Annotations: map[string]string{listener: "sibyl"},
 		Short:       "AI assistants that you can trust, read and run yourself",
 		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
 			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
 			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
-			"On a terminal, ‘sibyl’ alone opens a conversation.",
-		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
+			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation.",
+		Example:       "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -265,17 +267,30 @@ func (c *command) options() config.Options {
 	return config.Options{Path: c.configPath, Environ: c.environ, Stored: keys.Names}
 }
 
-// settings loads the configuration; flags win over it.
+// settings loads the configuration, and says what of it can't be used.
 func (c *command) settings() (config.Config, error) {
-	cfg, err := config.Load(c.options())
-	if err != nil {
-		return cfg, withCode(ExitUsage, err)
-	}
+	cfg, err := c.load(c.options())
 	if cfg.StoredProblem != nil && !c.warned {
 		c.warned = true
 		fmt.Fprintf(c.Err, "· some stored keys can't be used: %v\n", cfg.StoredProblem)
 	}
-	c.prices = cfg.Prices
+	c.prices = cfg.Prices.OrPublic()
+	return cfg, err
+}
+
+// settingsWithoutStored loads the settings without looking into the key store: no key is wanted, or it is about to be changed.
+func (c *command) settingsWithoutStored() (config.Config, error) {
+	opts := c.options()
+	opts.Stored = nil
+	return c.load(opts)
+}
+
+// load loads the configuration; flags win over it.
+func (c *command) load(opts config.Options) (config.Config, error) {
+	cfg, err := config.Load(opts)
+	if err != nil {
+		return cfg, withCode(ExitUsage, err)
+	}
 	if c.dataDir != "" {
 		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
 	}

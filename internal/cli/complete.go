@@ -14,322 +14,334 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/council/session"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/render"
 	"sibyl/internal/task"
+	"sibyl/internal/taskchat"
 )
 
-// The bounds of a completion: of the time that looking for values may take, and of how many are offered.
+// The bounds of a completion: of the time that looking for values may take, of what a model server on this machine may take of it,
+// and of how many are offered.
 const (
 	completionTime = 200 * time.Millisecond
+	listingTime    = 120 * time.Millisecond
 	mostCompleted  = 200
 )
 
-// offered is what may stand at a place of a command line: the word, and what a person knows it by.
-type offered struct{ word, says string }
+// completions are the kinds of what may stand behind commands, by their path below sibyl, and behind flags, for which the path of their command may
+// stand before them. Words behind a “=” are offered themselves.
+func completions() map[string]string {
+	return map[string]string{
+		"ask": "mention", "explain": "run", "replay": "run", "shadow report": "run", "undo": "write",
+		"run resume": "open run", "run cancel": "open run", "run watch": "run",
+		"session show": "session", "session audit": "session", "session export": "session", "session rename": "session",
+		"session delete": "session", "council show": "sitting", "council export": "sitting", "council rename": "sitting",
+		"council delete": "sitting", "council repair": "sitting", "council transcribe": "sitting",
+		"council ask": "oracle", "council oracle show": "oracle",
+		"inquiry show": "inquiry", "inquiry stop": "inquiry", "inquiry export": "inquiry",
+		"task done": "open task", "task edit": "task", "task rm": "task", "task history": "task",
+		"user revoke": "user", "user rotate": "user", "user sign-in": "user",
+		"tree show": "tree", "mcp trust": "server",
+		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
 
-// offeredWords are offers that explain themselves.
-func offeredWords(all ...string) (out []offered) {
-	for _, w := range all {
-		out = append(out, offered{word: w})
+		"--model": "model", "--detective": "model", "--witness": "witness", "--chair": "oracle", "--user": "user",
+		"--session": "sitting", "ask --session": "question", "--conversation": "conversation", "sources --run": "answer",
+		"--format": "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
+		"--scope": "=read write operate", "--language": "=en de pt", "investigate --language": "=en de",
+		"--in": "folder", "--vault": "folder", "--data": "folder", "--documents": "folder", "--prompts": "folder",
 	}
-	return out
 }
 
-// lookup finds what may stand at a place. args are the arguments before it, begun is what is typed of it already.
-type lookup func(ctx context.Context, v *values, args []string, begun string) ([]offered, error)
+// completes says that a command line is the shell's, which asks what may stand where somebody types.
+func completes(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
 
-// completing makes a lookup one of the shell's: what it does not find in time, or at all, is not offered, and nothing is said of it. Nobody is
-// asked over the network, and nothing is written.
-func (c *command) completing(find lookup) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
-		defer stop()
-		found := make(chan reply, 1)
-		go func() { found <- c.find(ctx, find, args, begun) }() // what is late is left behind: the process ends
-		select {
-		case <-ctx.Done():
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		case r := <-found:
-			if r.files {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			lines := fittingLines(r.all, args, begun)
-			if len(lines) > 0 && !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasSuffix(l, "/") }) {
-				return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-			}
-			return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+// completed has the arguments and flags of a command, and of all below it, completed in the shell.
+func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]string) {
+	switch kind := kinds[path]; {
+	case kind != "":
+		cmd.ValidArgsFunction = c.completing(kind)
+	case !strings.Contains(cmd.Use, "FILE") && !strings.Contains(cmd.Use, "FOLDER"): // of which the shell knows what there is
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		switch kind := cmp.Or(kinds[path+" --"+f.Name], kinds["--"+f.Name]); kind {
+		case "":
+		case "folder":
+			_ = cmd.MarkFlagDirname(f.Name) // the flag is there
+		default:
+			complete := c.completing(kind)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+				return complete(cmd, nil, begun)
+			}) // it is there, and has none yet
 		}
+	})
+	for _, sub := range cmd.Commands() {
+		c.completed(sub, strings.TrimPrefix(path+" "+sub.Name(), " "), kinds)
 	}
 }
 
 // errFiles says that a file of the person's may stand at a place, which the shell knows better.
 var errFiles = errors.New("files stand here")
 
-// reply is what a lookup gave: offers, or that the shell is to look for files.
-type reply struct {
-	all   []offered
-	files bool
+// completing makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and nothing is said of it. Nobody is
+// asked beyond this machine, and nothing is written.
+func (c *command) completing(kind string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if takes := strings.Fields(cmd.Use + " ..."); len(args) > 0 && !strings.Contains(takes[1], "...") && kind != "setting" && kind != "mention" {
+			return nil, cobra.ShellCompDirectiveNoFileComp // it is of the first argument alone
+		}
+		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
+		defer stop()
+		lines, err := within(ctx, func() ([]string, error) {
+			v := &values{args: args, begun: begun}
+			if words, fixed := strings.CutPrefix(kind, "="); fixed {
+				v.addAll(strings.Fields(words)...)
+				return v.lines, nil
+			}
+			err := c.find(ctx, v, kind)
+			return v.lines, err
+		})
+		switch {
+		case errors.Is(err, errFiles):
+			return nil, cobra.ShellCompDirectiveDefault
+		case err != nil:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		case len(lines) > 0 && !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasSuffix(l, "/") }):
+			return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
 }
 
-func (c *command) find(ctx context.Context, find lookup, args []string, begun string) reply {
-	v, err := c.values()
-	if err != nil {
-		return reply{}
+// within waits for what a function gives, and for no longer than ctx lasts: what is late is left behind.
+func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type reply struct {
+		value T
+		err   error
 	}
-	defer v.close()
-	all, err := find(ctx, v, args, begun)
-	if err != nil {
-		return reply{files: errors.Is(err, errFiles)}
+	replies := make(chan reply, 1)
+	go func() {
+		value, err := do()
+		replies <- reply{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	case r := <-replies:
+		return r.value, r.err
 	}
-	return reply{all: all}
 }
 
-// fittingLines writes as cobra wants it what goes on with what is typed, and was not given yet.
-func fittingLines(all []offered, args []string, begun string) (lines []string) {
-	for _, o := range all {
-		if !strings.HasPrefix(o.word, begun) || slices.Contains(args, o.word) || o.word == "" || strings.ContainsFunc(o.word, isBlank) {
-			continue
-		}
-		line := o.word
-		if says := strings.Join(strings.Fields(render.Clean(o.says)), " "); says != "" {
-			line = cobra.CompletionWithDesc(line, says)
-		}
-		if lines = append(lines, line); len(lines) == mostCompleted {
-			break
-		}
-	}
-	return lines
-}
-
-// isBlank says that a character can't be in a word that is completed: shells take it for the end of it.
-func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-
-// values are what is there to be named, as the settings and the journal have it.
+// values are the words that fit a place, as cobra wants them.
 type values struct {
-	c   *command
-	cfg config.Config
-	a   *app.App
-	db  app.Database // nil until it is wanted
+	args  []string // that stand before it
+	begun string   // what is typed of it already
+	lines []string
 }
 
-func (c *command) values() (*values, error) {
-	options := c.options()
-	options.Stored = nil // no key is wanted
-	cfg, err := config.Load(options)
-	if err != nil {
-		return nil, err
+// add offers a word, with what a person knows it by, if it goes on with what is typed and was not given yet.
+func (v *values) add(word, says string) {
+	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) } // which shells take for the end of a word
+	if word == "" || !strings.HasPrefix(word, v.begun) || slices.Contains(v.args, word) || strings.ContainsFunc(word, isBlank) || len(v.lines) == mostCompleted {
+		return
 	}
-	if c.dataDir != "" {
-		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
+	if says = strings.Join(strings.Fields(render.Clean(says)), " "); says != "" {
+		word = cobra.CompletionWithDesc(word, says)
 	}
-	if c.database != "" {
-		if cfg.Database, err = config.ParseDatabase(c.database); err != nil {
-			return nil, err
-		}
-	}
-	a, err := app.Prepare(cfg)
-	return &values{c: c, cfg: cfg, a: a}, err
+	v.lines = append(v.lines, word)
 }
 
-func (v *values) journal(ctx context.Context) (db app.Database, err error) {
-	if v.db == nil {
-		v.db, err = app.OpenToRead(ctx, v.cfg)
-	}
-	return v.db, err
-}
-
-func (v *values) close() {
-	if v.db != nil {
-		_ = v.db.Close() // nothing was written
+func (v *values) addAll(words ...string) {
+	for _, word := range words {
+		v.add(word, "")
 	}
 }
 
 // latestOne is the name of the latest, where one is wanted.
 const latestOne = "last"
 
-// runIDs offers the runs of a filter.
-func runIDs(f journal.Filter) lookup {
-	return func(ctx context.Context, v *values, args []string, _ string) ([]offered, error) {
-		db, err := v.journal(ctx)
-		if err != nil || len(args) > 0 {
-			return nil, err
-		}
-		f.Limit = mostCompleted
-		all, err := db.Runs(ctx, v.c.owner(), f)
-		if err != nil || len(all) == 0 {
-			return nil, err
-		}
-		out := offeredWords(latestOne)
-		for _, r := range all {
-			out = append(out, offered{r.ID, r.Title})
-		}
-		return out, nil
-	}
-}
-
-// sessionIDs offers the sessions of an assistant; "": of all.
-func sessionIDs(assistant string, beside ...string) lookup {
-	return func(ctx context.Context, v *values, _ []string, _ string) ([]offered, error) {
-		db, err := v.journal(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all, err := db.Sessions(ctx, v.c.owner(), journal.SessionFilter{Assistant: assistant, Limit: mostCompleted})
-		out := offeredWords(beside...)
-		if len(all) > 0 {
-			out = append(out, offered{word: latestOne})
-		}
-		for _, s := range all {
-			out = append(out, offered{s.ID, placed(v.c, s)})
-		}
-		return out, err
-	}
-}
-
-// firstAlone has a lookup for the first argument alone.
-func firstAlone(find lookup) lookup {
-	return func(ctx context.Context, v *values, args []string, begun string) ([]offered, error) {
-		if len(args) > 0 {
-			return nil, nil
-		}
-		return find(ctx, v, args, begun)
-	}
-}
-
-func inquiryIDs(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	db, err := v.journal(ctx)
+// find looks for the words of a kind.
+func (c *command) find(ctx context.Context, v *values, kind string) error {
+	cfg, err := c.settingsWithoutStored()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all, err := db.Runs(ctx, v.c.owner(), journal.Filter{Assistant: inquiry.Name, Limit: mostCompleted})
-	for _, r := range all {
-		out = append(out, offered{cmp.Or(r.Session, r.ID), r.Title})
+	a, err := app.Prepare(cfg)
+	if err != nil {
+		return err
 	}
-	return out, err
-}
-
-func taskIDs(f task.Filter) lookup {
-	return func(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-		db, err := v.journal(ctx)
-		if err != nil {
-			return nil, err
+	switch kind {
+	case "mention":
+		return v.mention(c.env("HOME"))
+	case "model":
+		v.addAll(knownModels(ctx, a)...)
+	case "witness":
+		if v.addAll(knownModels(ctx, a)...); v.begun == "" || len(v.lines) == 0 {
+			return errFiles
 		}
-		f.Limit = mostCompleted
-		all, err := db.Tasks(ctx, string(v.c.owner()), f)
+	case "setting":
+		return v.setting(ctx, a)
+	case "key":
+		v.addAll(cfg.KeyNames()...)
+	case "server":
+		v.addAll(slices.Sorted(maps.Keys(cfg.MCP.Servers))...)
+	case "test":
+		v.addAll(testable(a)...)
+	case "tree":
+		all, err := a.Trees.All()
 		for _, t := range all {
-			out = append(out, offered{strconv.FormatInt(t.ID, 10), t.Title})
+			v.add(t.Name, t.File)
 		}
-		return out, err
+		return err
+	case "write":
+		all, err := a.Writes(ctx, c.owner())
+		for _, w := range all {
+			v.add(w.ID, w.Path)
+		}
+		return err
+	case "oracle":
+		all, err := a.Oracles().List(ctx)
+		for _, p := range all.Oracles {
+			v.add(p.Slug, p.Name)
+		}
+		return err
+	case "sitting":
+		folder, err := session.Open(session.Config{Folder: cfg.SessionsOf(c.user, c.owner() == app.Owner)})
+		if err != nil {
+			return err
+		}
+		all, _, err := folder.List(ctx)
+		for _, s := range all {
+			v.add(s.ID, s.Name)
+		}
+		return err
+	default:
+		db, err := app.OpenToRead(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.findInJournal(ctx, v, db, kind), db.Close())
 	}
+	return nil
 }
 
-func userNames(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	db, err := v.journal(ctx)
-	if err != nil {
-		return nil, err
+func (c *command) findInJournal(ctx context.Context, v *values, db app.Database, kind string) error {
+	switch kind {
+	case "session", "question", "conversation":
+		f := journal.SessionFilter{Limit: mostCompleted, Assistant: map[string]string{"question": oracle.Name, "conversation": taskchat.Name}[kind]}
+		if kind == "conversation" {
+			v.add(newConversation, "")
+		}
+		all, err := db.Sessions(ctx, c.owner(), f)
+		for i, s := range all {
+			if i == 0 {
+				v.add(latestOne, "")
+			}
+			v.add(s.ID, placed(c, s))
+		}
+		return err
+	case "task", "open task":
+		f := task.Filter{Limit: mostCompleted}
+		if kind == "open task" {
+			f.Status = task.Pending
+		}
+		all, err := db.Tasks(ctx, c.user, f)
+		for _, t := range all {
+			v.add(strconv.FormatInt(t.ID, 10), t.Title)
+		}
+		return err
+	case "user":
+		all, err := db.Users(ctx)
+		for _, u := range all {
+			if u.RevokedAt.IsZero() {
+				v.add(u.Name, "")
+			}
+		}
+		return err
 	}
-	all, err := db.Users(ctx)
-	for _, u := range all {
-		if u.RevokedAt.IsZero() {
-			out = append(out, offered{word: u.Name})
+	f := journal.Filter{Limit: mostCompleted, Assistant: map[string]string{"answer": oracle.Name, "inquiry": inquiry.Name}[kind]}
+	if kind == "open run" {
+		f.Status = journal.Running
+	}
+	all, err := db.Runs(ctx, c.owner(), f)
+	for i, r := range all {
+		if kind == "inquiry" {
+			v.add(cmp.Or(r.Session, r.ID), r.Title)
+			continue
+		}
+		if i == 0 {
+			v.add(latestOne, "")
+		}
+		v.add(r.ID, r.Title)
+	}
+	return err
+}
+
+// knownModels are the models that the settings name, and those that the servers on this machine list.
+func knownModels(ctx context.Context, a *app.App) []string {
+	ctx, cancel := context.WithTimeout(ctx, listingTime)
+	defer cancel()
+	cfg := a.Config
+	known := slices.Concat([]string{cfg.Model, cfg.Inquiry.Witness, offlineName + ":rules"}, cfg.Fallback.Models, slices.Collect(maps.Keys(cfg.Prices.Models)))
+	for _, p := range a.Models {
+		if p.Missing != "" {
+			continue
+		}
+		names := []string{p.Default}
+		if p.Local {
+			listed, _ := p.List(ctx) // one that does not answer lists none
+			names = append(names, listed...)
+		}
+		for _, name := range names {
+			known = append(known, p.Name+":"+name)
 		}
 	}
-	return out, err
-}
-
-// sittingIDs offers the sessions of the Council.
-func sittingIDs(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	folder, err := session.Open(session.Config{Folder: v.cfg.SessionsOf(v.c.user, v.c.owner() == app.Owner)})
-	if err != nil {
-		return nil, err
-	}
-	all, _, err := folder.List(ctx)
-	for _, s := range all {
-		out = append(out, offered{s.ID, s.Name})
-	}
-	return out, err
-}
-
-func oracleNames(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	all, err := v.a.Oracles().List(ctx)
-	for _, p := range all.Oracles {
-		out = append(out, offered{p.Slug, p.Name})
-	}
-	return out, err
-}
-
-// modelNames offers what the settings name and what servers listed when they were last asked.
-func modelNames(_ context.Context, v *values, _ []string, _ string) ([]offered, error) {
-	known := slices.Concat([]string{v.cfg.Model, v.cfg.Inquiry.Witness, offlineName + ":rules"}, v.cfg.Fallback.Models, seenModels(v.cfg.DataDir))
-	for _, p := range v.a.Models {
-		if p.Missing == "" && p.Default != "" {
-			known = append(known, p.Name+":"+p.Default)
-		}
-	}
-	for name := range v.cfg.Prices.Models {
-		known = append(known, name)
-	}
-	known = slices.DeleteFunc(known, func(id string) bool { return !strings.Contains(id, ":") || strings.Contains(id, "*") })
+	known = slices.DeleteFunc(known, func(id string) bool {
+		_, name, _ := strings.Cut(id, ":")
+		return name == "" || strings.Contains(name, "*")
+	})
 	slices.Sort(known)
-	return offeredWords(slices.Compact(known)...), nil
+	return slices.Compact(known)
 }
 
-func treeNames(_ context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	all, err := v.a.Trees.All()
-	for _, t := range all {
-		says := t.File
-		if t.Embedded {
-			says = "built in"
-		}
-		out = append(out, offered{t.Name, says})
-	}
-	return out, err
-}
-
-func assistants(_ context.Context, v *values, _ []string, _ string) ([]offered, error) {
-	all, err := v.a.TreeAssistants()
-	return offeredWords(all...), err
-}
-
-// settingNames offers the names of settings, and, behind one, what it may be.
-func settingNames(ctx context.Context, v *values, args []string, begun string) (out []offered, err error) {
-	hints := config.Hints(slices.Sorted(maps.Keys(v.cfg.Providers)), slices.Sorted(maps.Keys(v.cfg.MCP.Servers)))
-	if len(args) == 0 {
-		for _, h := range hints {
-			out = append(out, offered{h.Name, strings.Join(h.Choices, ", ")})
-		}
-		return out, nil
-	}
-	for _, h := range hints {
+// setting offers the names of settings, and, behind one, what it may be.
+func (v *values) setting(ctx context.Context, a *app.App) error {
+	for _, h := range config.Hints(slices.Sorted(maps.Keys(a.Config.Providers)), slices.Sorted(maps.Keys(a.Config.MCP.Servers))) {
 		switch {
-		case h.Name != args[0] || len(args) > 1 && !h.List:
+		case len(v.args) == 0:
+			v.add(h.Name, strings.Join(h.Choices, ", "))
+		case h.Name != v.args[0] || len(v.args) > 1 && !h.List:
 		case h.Model:
-			return modelNames(ctx, v, args, begun)
+			v.addAll(knownModels(ctx, a)...)
 		case h.Path:
-			return nil, errFiles
+			return errFiles
 		default:
-			return offeredWords(h.Choices...), nil
+			v.addAll(h.Choices...)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// mentions offers the files that a question may name as @path.
-func mentions(_ context.Context, v *values, _ []string, begun string) (out []offered, err error) {
-	typed, ok := strings.CutPrefix(begun, "@")
+// mention offers the files that a question may name as @path.
+func (v *values) mention(home string) error {
+	typed, ok := strings.CutPrefix(v.begun, "@")
 	if !ok {
-		return nil, errFiles
+		return errFiles
 	}
 	folder, start := filepath.Split(typed)
 	look := cmp.Or(folder, ".")
 	if rest, below := strings.CutPrefix(look, "~/"); below {
-		look = filepath.Join(v.c.env("HOME"), rest)
+		look = filepath.Join(home, rest)
 	}
 	entries, err := os.ReadDir(look)
 	for _, e := range entries {
@@ -338,37 +350,8 @@ func mentions(_ context.Context, v *values, _ []string, begun string) (out []off
 			name += "/"
 		}
 		if !strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(start, ".") {
-			out = append(out, offered{word: name})
+			v.add(name, "")
 		}
 	}
-	return out, err
-}
-
-// witnesses offers models where one is begun, and else files.
-func witnesses(ctx context.Context, v *values, args []string, begun string) ([]offered, error) {
-	all, err := modelNames(ctx, v, args, begun)
-	if err != nil || begun == "" || len(fittingLines(all, nil, begun)) == 0 {
-		return nil, errFiles
-	}
-	return all, nil
-}
-
-func writeIDs(ctx context.Context, v *values, _ []string, _ string) (out []offered, err error) {
-	all, err := v.a.Writes(ctx, v.c.owner())
-	for _, w := range all {
-		out = append(out, offered{w.ID, w.Path})
-	}
-	return out, err
-}
-
-func keyNames(_ context.Context, v *values, _ []string, _ string) ([]offered, error) {
-	return offeredWords(v.cfg.KeyNames()...), nil
-}
-
-func mcpNames(_ context.Context, v *values, _ []string, _ string) ([]offered, error) {
-	return offeredWords(slices.Sorted(maps.Keys(v.cfg.MCP.Servers))...), nil
-}
-
-func tested(_ context.Context, v *values, _ []string, _ string) ([]offered, error) {
-	return offeredWords(testable(v.a)...), nil
+	return err
 }

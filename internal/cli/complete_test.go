@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"maps"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completion is what a shell is offered behind a command line, without what explains it.
@@ -44,7 +45,6 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 		{"ask -m", "work:big", "anthropic:"},
 		{"ask -m off", "offline:rules", "work:big"},
 		{"tree show", "oracle", ""},
-		{"tree models", "tasks", "baseline"},
 		{"council ask", "skeptic", ""},
 		{"council ask skeptic", "optimist", "skeptic"},
 		{"config set", "providers.work.window", "providers.*.window"},
@@ -97,69 +97,55 @@ func TestCompletionWritesNothingAndSaysNothingWhereThereIsNothing(t *testing.T) 
 	}
 }
 
-func TestCompletionEndsInTime(t *testing.T) {
-	home := t.TempDir()
+func TestWhatIsWaitedForEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &command{environ: []string{"HOME=" + home}}
-		cmd := &cobra.Command{}
-		cmd.SetContext(t.Context())
+		ctx, stop := context.WithTimeout(t.Context(), completionTime)
+		defer stop()
 		begun, late := time.Now(), make(chan struct{})
-		offers, directive := c.completing(func(ctx context.Context, _ *values, _ []string, _ string) ([]offered, error) {
+		got, err := within(ctx, func() (string, error) {
 			<-late
-			return offeredWords("late"), nil
-		})(cmd, nil, "")
-		if took := time.Since(begun); took != completionTime || len(offers) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
-			t.Errorf("%q, %v after %s", offers, directive, took)
+			return "late", nil
+		})
+		if took := time.Since(begun); took != completionTime || got != "" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%q, %v after %s", got, err, took)
 		}
 		close(late)
 	})
 }
 
 func TestWhatAShellWouldTakeApartIsNotOffered(t *testing.T) {
-	got := fittingLines([]offered{{"a b", ""}, {"a\nb", ""}, {"ab", "says\tthis\nand \x1b[31mthat"}, {"", "nothing"}, {"b", ""}}, nil, "a")
-	if want := []string{"ab\tsays this and [31mthat"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	v := &values{begun: "a", args: []string{"ac"}}
+	v.addAll("a b", "a\nb", "", "b", "ac")
+	v.add("ab", "says\tthis\nand \x1b[31mthat")
+	if want := []string{"ab\tsays this and [31mthat"}; !slices.Equal(v.lines, want) {
+		t.Errorf("%q, want %q", v.lines, want)
 	}
 }
 
-func TestEveryLookupStandsAtACommandOrFlag(t *testing.T) {
-	root := Commands()
-	flags := map[string]bool{}
+func TestEveryCompletionStandsAtACommandOrFlag(t *testing.T) {
+	there := map[string]bool{}
 	var visit func(*cobra.Command)
-	commands := map[string]bool{}
 	visit = func(cmd *cobra.Command) {
 		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "sibyl"), " ")
-		commands[path] = true
-		for _, f := range slices.Concat(slices.Collect(maps.Keys(flagLookups())), folderFlags) {
-			if on, name, both := strings.Cut(f, " --"); cmd.Flag(f) != nil || both && on == path && cmd.Flag(name) != nil {
-				flags[f] = true
-			}
-		}
+		there[path] = true
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			there["--"+f.Name] = true
+			there[path+" --"+f.Name] = true
+		})
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}
 	}
-	visit(root)
-	for path := range argumentLookups() {
-		if !commands[path] {
-			t.Errorf("there is no command %s", path)
-		}
-	}
-	for f := range flagLookups() {
-		if !flags[f] {
-			t.Errorf("there is no flag %s", f)
+	visit(Commands())
+	for place := range completions() {
+		if !there[place] {
+			t.Errorf("there is no command or flag %s", place)
 		}
 	}
 }
 
-func TestModelsThatAServerListedAreCompletedWithoutAskingItAgain(t *testing.T) {
+func TestModelsOfAServerOnThisMachineAreCompleted(t *testing.T) {
 	home, _ := endpointOf(t, "big", "small")
-	if offers, _ := completion(t, home, "ask", "-m", "work:"); len(offers) > 0 {
-		t.Errorf("before: %q", offers)
-	}
-	if code, _, errs := sibyl(t, home, Streams{}, nil, "models", "--json"); code != ExitAnswered {
-		t.Fatal(errs)
-	}
 	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers, []string{"work:big", "work:small"}) {
 		t.Errorf("%q", offers)
 	}

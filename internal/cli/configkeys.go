@@ -90,14 +90,6 @@ func (c *command) configDeleteKey() *cobra.Command {
 		}}
 }
 
-// settingsWithoutStored loads the settings without looking into the key store, which is about to be changed.
-func (c *command) settingsWithoutStored() (config.Config, error) {
-	opts := c.options()
-	opts.Stored = nil
-	cfg, err := config.Load(opts)
-	return cfg, withCode(ExitUsage, err)
-}
-
 func placeInWords(p keys.Place, cfg config.Config) string {
 	if p == keys.Keyring {
 		return "the system keyring"
@@ -151,25 +143,15 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 		fmt.Fprint(c.Err, prompt)
 	}
-	type line struct {
-		text []byte
-		err  error
-	}
-	lines := make(chan line, 1)
-	go func() {
-		text, err := read()
-		lines <- line{text, err}
-	}()
 	defer restore()
-	select {
-	case <-ctx.Done():
+	text, err := within(ctx, read)
+	switch {
+	case ctx.Err() != nil:
 		return "", withCode(ExitStopped, context.Cause(ctx))
-	case l := <-lines:
-		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			return "", fmt.Errorf("reading the key: %w", l.err)
-		}
-		return string(l.text), nil
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("reading the key: %w", err)
 	}
+	return string(text), nil
 }
 
 // keyLine is one line of ‘sibyl config keys’.

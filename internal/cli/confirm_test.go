@@ -27,7 +27,7 @@ func TestTaskIsDeletedAtATerminalAfterAYesAndNothingElse(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		code, out, errs := atTerminal(t.Context(), data, strings.NewReader(typed), "task", "rm", "1")
-		if code != ExitFailed || out != "" || errs != "Delete task 1, “Buy milk”? [y/N] · nothing was deleted\n" {
+		if code != ExitFailed || out != "" || errs != "Delete “Buy milk”? [y/N] · nothing was deleted\n" {
 			t.Errorf("%q: exit %d: %s%s", typed, code, out, errs)
 		}
 	}

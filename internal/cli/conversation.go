@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -94,12 +95,29 @@ func (t *talker) Start(ctx context.Context, session, words string, o oracle.Opti
 	if err != nil {
 		return conversation.Run{}, t.c.choosable(err)
 	}
-	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: r.Wait,
+	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: func(ctx context.Context) (service.Result, error) { return t.wait(ctx, r) },
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return r.Watch(ctx, 0) }}
 	if env, ok := r.Spec.Env.(oracle.Env); ok {
 		begun.Model = env.Model
 	}
 	return begun, nil
+}
+
+// wait waits for what comes of a run. Its last note tells what it cost.
+func (t *talker) wait(ctx context.Context, r *service.Run) (service.Result, error) {
+	res, err := r.Wait(ctx)
+	if err != nil {
+		return res, err
+	}
+	if costs := costsOf(t.c.prices, t.c.withUsage(ctx, r, res).Usage); costs != "" {
+		notes := slices.Clone(res.Notes)
+		if n := len(notes); n > 0 {
+			costs = notes[n-1] + "; " + costs
+			notes = notes[:n-1]
+		}
+		res.Notes = append(notes, costs)
+	}
+	return res, nil
 }
 
 func (t *talker) Ended(r conversation.Run, res service.Result) error {
@@ -165,7 +183,8 @@ func (t *talker) Why(ctx context.Context, run string) (lines []string, err error
 	if err != nil {
 		return nil, err
 	}
-	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costsOf(t.c.prices, usageOf(x)))), "\n"), nil
+	used, err := t.a.Service.Used(ctx, t.c.owner(), run)
+	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costsOf(t.c.prices, used))), "\n"), err
 }
 
 // place takes a source apart that names lines of a file.

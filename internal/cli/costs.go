@@ -1,34 +1,70 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
 	"sibyl/internal/assistant"
 	"sibyl/internal/config"
+	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
-// costsOf tells the tokens of models and, where the settings have the prices of all of them, what they cost. "" where there are none.
-func costsOf(prices config.Prices, used []assistant.Usage) string {
-	var sum assistant.Usage
+// spending is what models took, and what that costs.
+type spending struct {
+	Input  int      `json:"input_tokens"`
+	Cached int      `json:"cached_tokens"` // of the input
+	Output int      `json:"output_tokens"`
+	Cost   *float64 `json:"cost,omitempty"` // nil: a model has no known price
+}
+
+func spendingOf(prices config.Prices, used []assistant.Usage) spending {
+	var s spending
 	total, priced := 0.0, true
 	for _, u := range used {
-		sum.Input, sum.Cached, sum.Output = sum.Input+u.Input, sum.Cached+u.Cached, sum.Output+u.Output
+		s.Input, s.Cached, s.Output = s.Input+u.Input, s.Cached+u.Cached, s.Output+u.Output
 		p, known := prices.Find(u.Model)
 		total, priced = total+p.Of(u.Input, u.Cached, u.Output), priced && known
 	}
-	if sum.Input+sum.Output == 0 {
+	if priced {
+		s.Cost = &total
+	}
+	return s
+}
+
+// costsOf tells the tokens of models and, where all of them have a price, what they cost. "" where there are none.
+func costsOf(prices config.Prices, used []assistant.Usage) string {
+	s := spendingOf(prices, used)
+	if s.Input+s.Output == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("%d tokens in", sum.Input)
-	if sum.Cached > 0 {
-		line += fmt.Sprintf(" (%d cached)", sum.Cached)
+	line := fmt.Sprintf("%d tokens in", s.Input)
+	if s.Cached > 0 {
+		line += fmt.Sprintf(" (%d cached)", s.Cached)
 	}
-	line += fmt.Sprintf(", %d out", sum.Output)
-	if priced {
-		line += "; " + amount(total) + " " + prices.Currency
+	line += fmt.Sprintf(", %d out", s.Output)
+	switch {
+	case s.Cost == nil:
+	case prices.Public != "":
+		line += "; about " + amount(*s.Cost) + " " + prices.Currency
+	default:
+		line += "; " + amount(*s.Cost) + " " + prices.Currency
 	}
 	return line
+}
+
+// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not told.
+func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result, beside ...string) service.Result {
+	if used, err := r.Used(ctx, c.owner(), beside...); err == nil {
+		res.Usage = used
+	}
+	return res
 }
 
 // amount is a sum of money: to the cent, or to two digits that count where it is less than one.
@@ -41,4 +77,60 @@ func amount(sum float64) string {
 		decimals++
 	}
 	return strconv.FormatFloat(sum, 'f', decimals, 64)
+}
+
+// dayCost is what the runs that began on a day took.
+type dayCost struct {
+	Day  string `json:"day"`
+	Runs int    `json:"runs"`
+	spending
+}
+
+func (c *command) costCommand() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "cost [MONTH]", Short: "Show what the models took and cost, day by day (default: this month)", Args: cobra.MaximumNArgs(1),
+		Long: "Sums up the tokens of a month, and what they cost where the price of every model is known. Prices are\n" +
+			"those in the setting models.prices or, without it, the public ones that this version knows, which\n" +
+			"are estimates. Sessions that were removed are not counted.",
+		Example: "  sibyl cost\n  sibyl cost 2026-10 --json",
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			month := time.Now()
+			if len(args) > 0 {
+				var err error
+				if month, err = time.ParseInLocation("2006-01", args[0], time.Local); err != nil {
+					return withCode(ExitUsage, fmt.Errorf("%.20q is not a month: write it as 2026-10", args[0]))
+				}
+			}
+			from := time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.Local)
+			days, err := a.Service.SpentBetween(ctx, c.owner(), from, from.AddDate(0, 1, 0))
+			if err != nil {
+				return err
+			}
+			return c.printCosts(from, days)
+		})}, "one JSON object")
+}
+
+func (c *command) printCosts(month time.Time, days []service.Spent) error {
+	whole := service.Spent{Day: month.Format("2006-01")}
+	var lines []dayCost
+	for _, d := range days {
+		whole.Runs += d.Runs
+		whole.Used = append(whole.Used, d.Used...)
+		lines = append(lines, dayCost{d.Day, d.Runs, spendingOf(c.prices, d.Used)})
+	}
+	if c.asJSON {
+		return c.printJSON(struct {
+			dayCost
+			Currency string    `json:"currency,omitempty"`
+			Public   string    `json:"public_prices_of,omitempty"`
+			Days     []dayCost `json:"days"`
+		}{dayCost{whole.Day, whole.Runs, spendingOf(c.prices, whole.Used)}, c.prices.Currency, c.prices.Public, append([]dayCost{}, lines...)})
+	}
+	slices.Reverse(days)
+	for _, d := range append(days, whole) {
+		fmt.Fprintf(c.Out, "%-10s  %-9s %s\n", d.Day, text.Count(d.Runs, "run"), costsOf(c.prices, d.Used))
+	}
+	if c.prices.Public != "" {
+		c.note("by public prices of %s; ‘sibyl config set models.prices’ sets your own", c.prices.Public)
+	}
+	return nil
 }

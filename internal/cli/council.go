@@ -28,8 +28,14 @@ func (c *command) councilCommand() *cobra.Command {
 			"Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
 			"  sibyl council ask cético visionário pragmático --chair pragmático\n  sibyl council oracles"},
-		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(), c.councilShow(), c.councilSearch(),
-		c.councilExport(), c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
+		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(),
+		c.showCommand(&cobra.Command{Use: "show [SESSION]",
+			Short:   "Show a session: what was said and answered, and where it is stored (default: the latest)",
+			Example: "  sibyl council show\n  sibyl council show office --json"}, c.councilDocument),
+		c.councilSearch(),
+		c.exportCommand(&cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)",
+			Example: "  sibyl council export office -o office.md\n  sibyl council export --format json"}, "md or json", c.councilDocument),
+		c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
 
 // sitting is a session of the Council that a command is about.
@@ -84,13 +90,6 @@ func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 		s.note("%s", line)
 	}
 	return err
-}
-
-// note tells something beside what a command prints.
-func (c *command) note(format string, args ...any) {
-	if !c.quiet {
-		fmt.Fprintln(c.Err, printable("· "+fmt.Sprintf(format, args...)))
-	}
 }
 
 // councilError says how the Council's errors end the program.
@@ -150,26 +149,31 @@ func sessionLine(s session.Session) string {
 }
 
 func (c *command) councilList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first",
-		Example: "  sibyl council list\n  sibyl council list --json", Args: cobra.NoArgs,
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
-			all, skipped, err := s.desk.List(ctx)
-			if err != nil {
-				return err
-			}
-			for _, one := range skipped {
-				how := ""
-				if one.Repairable() {
-					how = fmt.Sprintf("; ‘sibyl council repair %s’ rebuilds it", one.ID)
-				}
-				fmt.Fprintln(c.Err, printable("· "+one.ID+" is left out: "+one.Reason+how))
-			}
-			if len(all)+len(skipped) == 0 {
-				c.note("there are no sessions yet; ‘sibyl council say \"…\"’ begins one")
-			}
-			return printList(c, all[:min(len(all), c.limit)], sessionLine)
-		})}
-	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
+	return listCommand(c, &cobra.Command{Short: "List the sessions, the latest first",
+		Example: "  sibyl council list\n  sibyl council list --json"}, 20, "", sessionLine, c.sittings)
+}
+
+// sittings are the sessions of the Council. Those that can't be read are told.
+func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, error) {
+	desk, err := a.Council.Desk(c.owner())
+	if err != nil {
+		return nil, err
+	}
+	all, skipped, err := desk.List(ctx)
+	if err != nil {
+		return nil, c.councilError(err)
+	}
+	for _, one := range skipped {
+		how := ""
+		if one.Repairable() {
+			how = fmt.Sprintf("; ‘sibyl council repair %s’ rebuilds it", one.ID)
+		}
+		c.note("%s is left out: %s%s", one.ID, one.Reason, how)
+	}
+	if len(all)+len(skipped) == 0 {
+		c.note("there are no sessions yet; ‘sibyl council say \"…\"’ begins one")
+	}
+	return all[:min(len(all), c.limit)], nil
 }
 
 func (c *command) councilSearch() *cobra.Command {
@@ -190,49 +194,15 @@ func (c *command) councilSearch() *cobra.Command {
 	return c.withJSON(c.withLimit(cmd, 10, "maximum number to show"), "a JSON array")
 }
 
-func (c *command) councilShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it is stored (default: the latest)",
-		Example: "  sibyl council show\n  sibyl council show office --json", Args: cobra.MaximumNArgs(1),
-		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.desk.Export(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			if c.asJSON {
-				return c.printJSON(x)
-			}
-			(&screen{Streams: c.Streams, colour: c.colour()}).answer(x.Markdown())
-			c.note("%s", x.Folder)
-			return nil
-		})}
-	return c.withJSON(cmd, "one JSON object")
-}
-
-func (c *command) councilExport() *cobra.Command {
-	var format, file string
-	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl council export office -o office.md\n  sibyl council export --format json",
-		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.desk.Export(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			var text string
-			switch format {
-			case "md":
-				text = printable(x.Markdown())
-			case "json":
-				if text, err = encodeJSON(x, true); err != nil {
-					return err
-				}
-			default:
-				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json", format))
-			}
-			return c.export(file, text)
-		})}
-	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
-	return cmd
+// councilDocument runs a command on the session that its first argument names, as a document.
+func (c *command) councilDocument(do func(ctx context.Context, d document) error) runE {
+	return c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+		x, err := s.desk.Export(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		return do(ctx, document{value: x, markdown: x.Markdown(), beside: x.Folder})
+	})
 }
 
 func (c *command) councilSet() *cobra.Command {

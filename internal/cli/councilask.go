@@ -14,7 +14,6 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/service"
-	"sibyl/internal/text"
 )
 
 // askingFlags are the flags of ‘sibyl council ask’.
@@ -131,12 +130,9 @@ func (s *sitting) listOracles(list persona.Listing, check bool) error {
 		line := printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.About))
 		fmt.Fprintln(s.Out, ansi.Truncate(line, max(s.Width-1, oracleLine), "…"))
 	}
-	if dir := s.a.OraclesDir(); len(list.Oracles) == 0 && dir != "" {
-		s.note("no oracles in %s; ‘sibyl council oracle new NAME’ creates one", dir)
-	} else if dir != "" {
-		s.note("%s in %s", text.Count(len(list.Oracles), "oracle"), dir)
-	} else {
-		s.note("%s, built in; set ORACLES_DIR to use a folder of your own", text.Count(len(list.Oracles), "oracle"))
+	s.note("%s", oraclesIn(s.a, len(list.Oracles)))
+	if len(list.Oracles) == 0 {
+		s.note("‘sibyl council oracle new NAME’ creates one")
 	}
 	for _, line := range warnings {
 		fmt.Fprintln(s.Err, printable("· "+line))

@@ -46,6 +46,11 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	if err != nil {
 		return err
 	}
+	used, err := a.Service.Used(ctx, c.owner(), r.ID)
+	if err != nil {
+		return err
+	}
+	costs := costsOf(c.prices, used)
 	steps := x.Steps
 	if e.step < 0 || e.step > len(steps) {
 		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps; there is no step %d", r.ID, len(steps), e.step))
@@ -55,13 +60,17 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	}
 	switch {
 	case e.html != "":
-		return withCode(ExitUsage, writeNew(e.html, explainPage(x, costsOf(c.prices, usageOf(x)))))
+		page, err := explainPage(x, costs)
+		if err != nil {
+			return err
+		}
+		return withCode(ExitUsage, writeNew(e.html, page))
 	case c.asJSON:
 		return c.printJSON(steps)
 	case e.full || e.step > 0:
 		return c.paged(ctx, wholeExplanation(x, steps, e.step))
 	}
-	return c.paged(ctx, c.shortExplanation(x, costsOf(c.prices, usageOf(x))))
+	return c.paged(ctx, c.shortExplanation(x, costs))
 }
 
 // wholeExplanation is each of the steps, and how the run ended.
@@ -82,12 +91,11 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
-	points := x.Points
-	if costs != "" {
-		points = append(points, assistant.Point{What: "tokens", Text: costs})
-	}
 	const margin = 11
-	for _, p := range points {
+	for _, p := range pointsOf(x, costs) {
+		if p.What == "labels" { // of which --full and --html tell
+			continue
+		}
 		text := oneLine(p.Text)
 		if c.OutTTY {
 			width := max(cmp.Or(c.Width, 80)-margin, margin)
@@ -98,12 +106,13 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	return b.String()
 }
 
-// usageOf is what a run that has ended took.
-func usageOf(x service.Explanation) []assistant.Usage {
-	if x.Shown == nil {
-		return nil
+// pointsOf are the points of an explanation, with what the run cost.
+func pointsOf(x service.Explanation, costs string) []assistant.Point {
+	points := x.Points
+	if costs != "" {
+		points = append(points, assistant.Point{What: "tokens", Text: costs})
 	}
-	return x.Shown.Usage
+	return points
 }
 
 // stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,

@@ -23,7 +23,7 @@ func hostilePage(t *testing.T, text, code string) string {
 	changed := service.Source{Cite: "changed.go:2", Read: true, Cited: true, State: service.SourceChanged}
 	gone := service.Source{Cite: "gone.go:2", Read: true, Cited: true, State: service.SourceGone}
 	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
-	return explainPage(service.Explanation{
+	page, err := explainPage(service.Explanation{
 		Run:     service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
 		Steps:   []service.Step{{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
 		Points:  []assistant.Point{{What: "kind", Text: text}, {What: "sent to", Text: "model " + text}},
@@ -32,6 +32,10 @@ func hostilePage(t *testing.T, text, code string) string {
 		Sources: []service.Source{read, changed, gone, never},
 		Left:    []assistant.Left{{Kind: "model", To: text}},
 	}, "5 tokens in, 1 out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
 }
 
 func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {

@@ -121,7 +121,7 @@ func lookAtAll(ctx context.Context, a *app.App) (all []served) {
 	for i := range all {
 		asked.Go(func() {
 			s := &all[i]
-			s.finding, s.names, _ = listOf(ctx, a.Config, s.Provider) // the finding says what failed
+			s.finding, s.names = listOf(ctx, a.Config, s.Provider)
 			s.names = slices.DeleteFunc(s.names, func(name string) bool { return strings.Contains(name, "embed") })
 			if s.OK = s.Says == "" && len(s.names) > 0; s.OK {
 				s.Says = text.Count(len(s.names), "model")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,23 +129,18 @@ func (c *command) inquiryCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"},
 		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
 			"default is the latest."},
-		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
+		c.inquiryList(),
+		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit",
+			Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json"}, c.inquiryDocument),
+		c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the inquiries, the latest first",
-		Example: "  sibyl inquiry list\n  sibyl inquiry list --json", Args: cobra.NoArgs,
-		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
-			all, err := a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
-			if err != nil {
-				return err
-			}
-			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· there are no inquiries yet; "+beginOne)
-			}
-			return printList(c, all, inquiryLine)
-		})}
-	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
+	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first",
+		Example: "  sibyl inquiry list\n  sibyl inquiry list --json"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
+		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
+			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
+		})
 }
 
 func inquiryLine(i inquiry.Item) string {
@@ -152,11 +148,7 @@ func inquiryLine(i inquiry.Item) string {
 	if i.ConsistencyScore != nil {
 		score = fmt.Sprintf("%3d", *i.ConsistencyScore)
 	}
-	id := i.ID
-	if id == "" {
-		id = i.Run
-	}
-	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", id, i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
 	if i.Verdict != "" {
 		line += "\n    " + printable(i.Verdict)
 	}
@@ -203,16 +195,11 @@ func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (recor
 	return s, err
 }
 
-func (c *command) inquiryShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit",
-		Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json", Args: cobra.MaximumNArgs(1),
-		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
-			if c.asJSON {
-				return c.printJSON(s)
-			}
-			(&screen{Streams: c.Streams, colour: c.colour()}).answer(string(record.Markdown(s)))
-			return nil
-		})}, "the session as one JSON object")
+// inquiryDocument runs a command on the inquiry that its first argument names, as a document.
+func (c *command) inquiryDocument(do func(ctx context.Context, d document) error) runE {
+	return c.onInquiry(func(ctx context.Context, _ *app.App, _ journal.Run, s record.Session) error {
+		return do(ctx, document{value: s, markdown: string(record.Markdown(s))})
+	})
 }
 
 func (c *command) inquiryStop() *cobra.Command {
@@ -259,38 +246,20 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 }
 
 func (c *command) inquiryExport() *cobra.Command {
-	var format, html, file string
-	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence", Args: cobra.MaximumNArgs(1),
+	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence",
 		Long: "The HTML page is self-contained: reading it needs no network and no script. It holds the session and\n" +
 			"every passage it cites, with hashes, so that ‘sibyl inquiry verify’ can check it again.",
-		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html",
-		RunE: c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
-			var text string
-			switch {
-			case html != "":
-				page, err := a.Inquiry.Evidence(ctx, r, s)
-				if err != nil {
-					return err
-				}
-				if err := writeNew(html, string(page)); err != nil {
-					return withCode(ExitUsage, err)
-				}
-				fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(html), record.Verify(page, nil).Digest)
-				return nil
-			case format == "md":
-				text = printable(string(record.Markdown(s)))
-			case format == "json":
-				var err error
-				if text, err = encodeJSON(s, true); err != nil {
-					return err
-				}
-			default:
-				return withCode(ExitUsage, fmt.Errorf("unknown format %q: use md or json, or --html FILE", format))
-			}
-			return c.export(file, text)
-		})}
-	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
-	cmd.Flags().StringVar(&html, "html", "", "write the evidence page to this file, which must not exist yet")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
-	return cmd
+		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html"}, "md or json, or --html FILE", c.inquiryDocument)
+	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
+	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
+		page, err := a.Inquiry.Evidence(ctx, r, s)
+		if err != nil {
+			return err
+		}
+		if err := writeNew(*html, string(page)); err != nil {
+			return withCode(ExitUsage, err)
+		}
+		fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(*html), record.Verify(page, nil).Digest)
+		return nil
+	}))
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) journalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another",
+	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true,
 		Example: "  sibyl journal copy here sqlite:/backup/sibyl.db"}, c.journalCopy())
 }
 

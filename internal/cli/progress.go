@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sibyl/internal/agent"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -23,7 +22,6 @@ type progress struct {
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
 	work   []work        // that is under way, the oldest first
-	apart  bool          // another has the line that lives
 	told   []string      // lines that were printed: what is said again at the end is left out
 }
 
@@ -67,7 +65,11 @@ func (p *progress) update(u service.Update) {
 		p.screen.retract() // what was said was a step on the way
 	}
 	p.follow(u)
-	for _, line := range u.Lines {
+	lines := u.Lines
+	if !p.verbose && !p.trace {
+		lines = conversation.Progress(u)
+	}
+	for _, line := range lines {
 		p.say("%s", printable(line))
 	}
 	if p.trace && u.Step != nil {
@@ -80,7 +82,7 @@ func (p *progress) follow(u service.Update) {
 	switch {
 	case u.Step != nil:
 		for _, asked := range u.Step.Started {
-			p.work = append(p.work, work{asked.Op, underWay(asked), time.Now()})
+			p.work = append(p.work, work{asked.Op, conversation.UnderWay(asked), time.Now()})
 		}
 		p.ended(u.Step.Withdrawn...)
 	case u.Record != nil && u.Record.Kind == run.KindCompletion:
@@ -95,7 +97,7 @@ func (p *progress) follow(u service.Update) {
 		all[0].what = "writing"
 	}
 	switch {
-	case p.quiet || p.apart:
+	case p.quiet:
 	case len(all) == 0:
 		p.screen.alive(nil)
 	default:
@@ -105,39 +107,6 @@ func (p *progress) follow(u service.Update) {
 
 func (p *progress) ended(ops ...uint64) {
 	p.work = slices.DeleteFunc(p.work, func(w work) bool { return slices.Contains(ops, w.op) })
-}
-
-// underWay says in a few words what an effect does.
-func underWay(asked run.Asked) string {
-	if asked.Kind == agent.EffectTurn {
-		return "thinking, " + printable(asked.Name())
-	}
-	tool, arguments, isCall := strings.Cut(asked.Name(), " {")
-	if !isCall {
-		return oneLine(asked.Name())
-	}
-	return oneLine(strings.ReplaceAll(tool, "_", " ") + firstText("{"+arguments))
-}
-
-// firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut before its end.
-func firstText(arguments string) string {
-	d := json.NewDecoder(strings.NewReader(arguments))
-	_, _ = d.Token() // the brace
-	for name := true; ; name = !name {
-		switch token, err := d.Token(); text := token.(type) {
-		case string:
-			if !name && text != "" {
-				return ": " + text
-			}
-		default:
-			if err != nil || name {
-				return ""
-			}
-			if _, nests := token.(json.Delim); nests {
-				return ""
-			}
-		}
-	}
 }
 
 // livingLine tells what is under way, and for how long, in less than width columns.

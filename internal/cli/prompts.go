@@ -34,8 +34,8 @@ func (c *command) promptsShow() *cobra.Command {
 	var f askFlags
 	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt of a question's first turn, without asking a model",
-		Long: "Prints the composed prompt, and on stderr how the question is classified, which tools are offered,\n" +
-			"and how many tokens each segment takes. Tokens are estimated as characters / 4.",
+		Long: "Prints the composed prompt, and on stderr how the question is classified and why, which tools are\n" +
+			"offered, and how many tokens each segment takes. Tokens are estimated as characters / 4.",
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
@@ -82,6 +82,9 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 		to = c.Out
 	}
 	fmt.Fprintf(to, "%s (%.2f); offered: %s\n", p.Class.QueryType, p.Class.Confidence, strings.Join(p.Offered, ", "))
+	for _, m := range p.Class.Matches {
+		fmt.Fprintf(to, "  %+.1f  %s: %s\n", m.Weight, m.Feature, printable(strings.Join(m.Words, ", ")))
+	}
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, s := range p.Segments {
 		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)

@@ -27,7 +27,6 @@ const ExitDiffers = 3
 type replayFlags struct {
 	tree, prompts string
 	pastFirst     bool
-	all           bool
 	assistant     string
 	limit         int
 }
@@ -47,19 +46,13 @@ func (c *command) replayCommand() *cobra.Command {
 			"Exit codes: 0 every decision is as recorded, 2 bad input, 3 something differs, 5 journal problem.",
 		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first\n  sibyl replay --all --tree mine.xml",
 	}
-	one := c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
-	many := c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) })
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if f.all {
-			return many(cmd, args)
-		}
-		return one(cmd, args)
-	}
+	cmd.RunE = c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
+	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) }))
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "tree file to use (default: the run's own)")
 	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts to use instead of the run's own")
 	fl.BoolVar(&f.pastFirst, "past-first", false, "continue past the first difference, as far as the records have answers")
-	fl.BoolVar(&f.all, "all", false, "all past runs of an assistant instead of one")
+	fl.Bool("all", false, "all past runs of an assistant instead of one")
 	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: whose runs")
 	fl.IntVarP(&f.limit, "limit", "n", 1000, "with --all: how many of the latest runs at most")
 	cmd.MarkFlagsMutuallyExclusive("all", "prompts")

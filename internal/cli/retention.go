@@ -98,7 +98,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, c.owner(), age)
 		if err == nil {
-			err = c.printSessions(unused)
+			err = printList(c, unused, c.sessionLine)
 		}
 		if err != nil || c.asJSON {
 			return err

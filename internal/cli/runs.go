@@ -26,28 +26,23 @@ func (c *command) runCommand() *cobra.Command {
 
 func (c *command) runList() *cobra.Command {
 	var open bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, the latest first", Example: "  sibyl run list", Args: cobra.NoArgs,
-		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+	line := func(r service.Row) string {
+		line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title)
+		if r.Why != "" {
+			line += "\n    " + r.Why
+		}
+		return line
+	}
+	cmd := listCommand(c, &cobra.Command{Short: "List runs, the latest first", Example: "  sibyl run list"}, 20, "", line,
+		func(ctx context.Context, a *app.App) ([]service.Row, error) {
 			f := journal.Filter{Limit: c.limit}
 			if open {
 				f.Status = journal.Running
 			}
-			runs, err := a.Service.Runs(ctx, c.owner(), f)
-			if err != nil {
-				return err
-			}
-			return printList(c, runs, func(r service.Row) string {
-				line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title)
-				if r.Why != "" {
-					line += "\n    " + r.Why
-				}
-				return line
-			})
-		}),
-	}
+			return a.Service.Runs(ctx, c.owner(), f)
+		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
-	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
+	return cmd
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.

@@ -257,21 +257,6 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestWorkIsToldInWords(t *testing.T) {
-	for label, want := range map[string]string{
-		"turn 3 of 30":                             "turn 3 of 30",
-		`code_read {"start":3,"path":"a b.go"}`:    "code read: a b.go",
-		`web_fetch {"url":"https://e.org/\u001b"}`: "web fetch: https://e.org/",
-		`x {"list":["a"],"b":"c"}`:                 "x",
-		`x {"query":"cut of…`:                      "x",
-		"x {}":                                     "x",
-	} {
-		if got := underWay(run.Asked{Kind: agent.EffectCall, Label: label}); got != want {
-			t.Errorf("%s is told as %q, not %q", label, got, want)
-		}
-	}
-}
-
 func TestLineThatLivesIsOneLineOfTheTerminal(t *testing.T) {
 	all := []work{{what: strings.Repeat("search 日本語 ", 30), since: time.Now().Add(-3 * time.Second)}, {}}
 	for _, width := range []int{30, 60, 200} {

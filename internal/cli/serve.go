@@ -75,7 +75,7 @@ func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 func (c *command) readyCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
-		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs,
+		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs, Hidden: true,
 		Long: "Requests /readyz from the server of these settings on this machine. Exits with 0 if it accepts\n" +
 			"requests, and with 1 if it does not or nothing answers within 3 s. For health checks and scripts\n" +
 			"that wait for a node.",
@@ -103,7 +103,7 @@ func (c *command) readyCommand() *cobra.Command {
 
 func (c *command) nodesCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "nodes", Short: "List the server nodes and their runs", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs,
+		Use: "nodes", Short: "List the server nodes and their runs", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs, Hidden: true,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
 			all, err := a.Registry.Nodes(ctx, now)
@@ -111,8 +111,7 @@ func (c *command) nodesCommand() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "no node is running; ‘sibyl serve’ starts one")
-				all = []node.Node{}
+				c.note("no node is running; ‘sibyl serve’ starts one")
 			}
 			return printList(c, all, func(n node.Node) string { return nodeLine(n, now) })
 		}),

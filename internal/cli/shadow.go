@@ -80,7 +80,7 @@ func (c *command) comparedShadows(ctx context.Context, a *app.App, limit int) (p
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions", Hidden: true,
 		Long: "‘sibyl ask --shadow’ answers a question twice with the same model: with the Oracle's tree, and with\n" +
 			"the tree ‘baseline’, which offers every tool and leaves all decisions to the model. The second one\n" +
 			"can read but not write. ‘sibyl shadow report’ compares them."},

@@ -164,7 +164,7 @@ func (c *command) taskEdit() *cobra.Command {
 }
 
 func (c *command) taskRemove() *cobra.Command {
-	var yes bool
+	var d deletion
 	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
 		Long: "Deletes a task; on a terminal it asks first. If it was the last change, ‘sibyl task undo’ restores\n" +
 			"it.",
@@ -174,16 +174,9 @@ func (c *command) taskRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !yes {
-				if !c.InTTY {
-					return withCode(ExitUsage, fmt.Errorf("this deletes “%s”: confirm with --yes", t.Title))
-				}
-				agreed, err := c.confirm(ctx, fmt.Sprintf("Delete task %d, “%s”? [y/N] ", id, t.Title))
-				if err != nil || !agreed {
-					c.code = ExitFailed
-					fmt.Fprintln(c.Err, "· nothing was deleted")
-					return err
-				}
+			agreed, err := c.agreed(ctx, d, "“"+t.Title+"”")
+			if err != nil || !agreed {
+				return err
 			}
 			was, _, err := tasks.Delete(ctx, tasks.by, id, t.Version) // the one that was shown, and no other
 			if err != nil {
@@ -191,8 +184,7 @@ func (c *command) taskRemove() *cobra.Command {
 			}
 			return c.printed(was, fmt.Sprintf("deleted “%s”; ‘sibyl task undo’ restores it", printable(was.Title)))
 		})}
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
-	return c.withJSON(cmd, "one JSON object: the task as it was")
+	return c.withJSON(d.on(cmd), "one JSON object: the task as it was")
 }
 
 func (c *command) taskHistory() *cobra.Command {

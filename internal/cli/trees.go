@@ -128,7 +128,7 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 }
 
 func (c *command) treeModels() *cobra.Command {
-	return &cobra.Command{Use: "models [ASSISTANT]", Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "models [ASSISTANT]", Hidden: true, Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl tree models > sibyl-nodes.xml\n  sibyl tree models tasks",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			leaves, err := a.Leaves(nameOr(args, oracle.Name))

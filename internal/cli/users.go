@@ -86,20 +86,16 @@ func (c *command) printSecret(t user.Token, secret, use string) error {
 	}{t, secret}, secret)
 }
 
-func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
-
 func (c *command) userList() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users and their valid tokens", Example: "  sibyl user list", Args: cobra.NoArgs,
-		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+	return listCommand(c, &cobra.Command{Short: "List the users and their valid tokens", Example: "  sibyl user list"}, 0,
+		"there are no users; ‘sibyl user add NAME’ adds one", userLines,
+		func(ctx context.Context, a *app.App) ([]user.Listed, error) {
 			all, err := a.Users.List(ctx)
-			if err != nil {
-				return err
+			if c.limit > 0 {
+				all = all[:min(c.limit, len(all))]
 			}
-			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· there are no users; ‘sibyl user add NAME’ adds one")
-			}
-			return printList(c, all, userLines)
-		})}, "a JSON array")
+			return all, err
+		})
 }
 
 // userLines are the lines of a user in a list.

@@ -114,6 +114,7 @@ func defaults() Config {
 		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
+		MCP:       MCP{Servers: map[string]MCPServer{}},
 		Council:   defaultCouncil(),
 		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
@@ -199,12 +200,17 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 		case provider == offlineName:
 			problem(" names the offline rules, which never replace a model that failed: leave them out")
 		case !slices.Contains(known, provider):
-			problem(": there is no provider %s%s", quote(provider), DidYouMean(provider, known))
+			problems = append(problems, s.noProvider(fallbackModels, provider, known))
 		case slices.Contains(f.Models[:i], id):
 			problem(" names %s twice", quote(id))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// noProvider says that a setting names a provider that is not there.
+func (s source) noProvider(path, name string, known []string) error {
+	return s.problem(path, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
 }
 
 // providerNames are those of all providers that have models, set up or not.

@@ -75,7 +75,7 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Keys:      s.keys(KeysAuto),
 		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
 			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
-		MCP: MCP{Trusted: filepath.Join(filepath.Dir(s.file()), "mcp")},
+		MCP: MCP{Servers: map[string]MCPServer{}, Trusted: filepath.Join(filepath.Dir(s.file()), "mcp")},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
 		t.Error(diff)

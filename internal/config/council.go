@@ -1,9 +1,6 @@
 package config
 
-import (
-	"path/filepath"
-	"time"
-)
+import "time"
 
 // Council is how the Council is set up (requirement 2, Configuration).
 type Council struct {
@@ -21,16 +18,7 @@ func defaultCouncil() Council { return Council{Placeholder: "{{CONTEXT}}", Cache
 
 // SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the set one itself.
 func (c Config) SessionsOf(owner string, person bool) string {
-	set := c.Council.Sessions
-	switch {
-	case set == "" && person:
-		return filepath.Join(c.DataDir, "sessions")
-	case set == "":
-		return filepath.Join(c.DataDir, "users", owner, "sessions")
-	case person:
-		return set
-	}
-	return filepath.Join(set, ".users", owner)
+	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
 }
 
 // OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models stay as they are.

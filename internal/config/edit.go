@@ -11,90 +11,195 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// edited is a file after an edit of its one document, with its comments, its order and, where that can be, its blank lines.
-func edited(content []byte, name string, edit func(doc *yaml.Node) bool) ([]byte, error) {
-	plain, want, err := editNodes(content, name, edit)
+// edited is a file in which a setting has another value, or is taken out where value is nil, with the sections that are empty then. Only the
+// lines of the setting are touched, so that comments, blank lines and the order stay.
+func edited(content []byte, path string, value *yaml.Node) ([]byte, error) {
+	var doc yaml.Node
+	var want any
+	if err := errors.Join(yaml.Unmarshal(content, &doc), yaml.Unmarshal(content, &want)); err != nil {
+		return nil, err
+	}
+	names := strings.Split(path, ".")
+	want, known, err := changed(want, names, value)
 	if err != nil {
 		return nil, err
 	}
-	means := func(text []byte) bool {
-		var got any
-		return yaml.Unmarshal(text, &got) == nil && reflect.DeepEqual(got, want)
+	if !known {
+		return nil, fmt.Errorf("it has no setting or section %s", quote(path))
 	}
-	if !means(plain) {
+	text := string(content)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	e := editor{lines: strings.SplitAfter(text, "\n"), step: 2}
+	e.lines = e.lines[:len(e.lines)-1]
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	if doc.Kind != 0 && !isNull(doc.Content[0]) {
+		top = doc.Content[0]
+	}
+	for _, section := range top.Content {
+		if len(section.Content) > 0 && section.Kind == yaml.MappingNode && section.Style&yaml.FlowStyle == 0 {
+			e.step = section.Content[0].Column - 1
+			break
+		}
+	}
+	if value == nil {
+		names = emptied(top, names)
+	}
+	e.edit(top, names, value, len(e.lines))
+	var got any
+	text = strings.Join(e.lines, "")
+	if err := yaml.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {
 		return nil, errors.New("its syntax can't be changed safely: use an editor")
 	}
-	if bytes.Contains(content, []byte(blank)) {
-		return plain, nil
-	}
-	if marked, _, err := editNodes(markBlanks(content), name, edit); err == nil {
-		if marked = unmarkBlanks(marked); means(marked) {
-			return marked, nil
-		}
-	}
-	return plain, nil
+	return []byte(text), nil
 }
 
-// editNodes is edited without care for blank lines. It also returns what the file means then.
-func editNodes(content []byte, name string, edit func(doc *yaml.Node) bool) (text []byte, means any, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return nil, nil, err
-	}
-	comments := ""
-	if doc.Kind == 0 { // nothing but comments
-		if comments = strings.TrimRight(string(content), "\n"); comments != "" {
-			comments += "\n"
+// changed is what a file means after an edit; nil for nothing. known says that the setting can stand there or, of one to take out, that it did.
+func changed(section any, names []string, value *yaml.Node) (after any, known bool, err error) {
+	if len(names) == 0 {
+		if value == nil {
+			return nil, true, nil
 		}
-		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+		return after, true, value.Decode(&after)
 	}
-	toMapping(doc.Content[0])
-	if !edit(&doc) {
-		return nil, nil, fmt.Errorf("it has no setting or section %s", quote(name))
+	all, ok := section.(map[string]any)
+	if section == nil {
+		all, ok = map[string]any{}, true
 	}
-	if err := doc.Decode(&means); err != nil {
-		return nil, nil, err
+	inner, has := all[names[0]]
+	if !ok || value == nil && !has {
+		return section, false, nil
 	}
-	if len(doc.Content[0].Content) == 0 { // an empty document is better than {}
-		return []byte(comments + headOf(&doc)), nil, nil
+	if all[names[0]], known, err = changed(inner, names[1:], value); all[names[0]] == nil {
+		delete(all, names[0])
 	}
+	if len(all) == 0 {
+		return nil, known, err
+	}
+	return all, known, err
+}
+
+// editor changes the lines of a file.
+type editor struct {
+	lines []string
+	step  int // of indentation
+}
+
+// edit changes a setting below a section, whose lines end before limit.
+func (e *editor) edit(section *yaml.Node, names []string, value *yaml.Node, limit int) {
+	k := at(section, names[0])
+	if k < 0 {
+		indent := 0
+		if len(section.Content) > 0 {
+			indent = section.Content[0].Column - 1
+		}
+		if indent > 0 { // what stands behind a section is about the next one
+			limit = e.end(0, limit)
+		}
+		e.insert(limit, indent, entry(names, value))
+		return
+	}
+	key, inner := section.Content[k], section.Content[k+1]
+	if k+2 < len(section.Content) {
+		limit = section.Content[k+2].Line - 1
+	}
+	start := key.Line - 1
+	block := inner.Kind == yaml.MappingNode && inner.Style&yaml.FlowStyle == 0
+	switch {
+	case len(names) > 1 && block && len(inner.Content) > 0:
+		e.edit(inner, names[1:], value, limit)
+	case len(names) > 1 && isNull(inner) && inner.Value == "":
+		e.insert(start+1, key.Column-1+e.step, entry(names[1:], value))
+	case len(names) > 1 && len(inner.Content) > 0:
+		setWithin(inner, names[1:], value)
+		e.replace(start, e.end(start, limit), key, inner, []*yaml.Node{key, inner})
+	case value == nil:
+		e.lines = slices.Delete(e.lines, start, e.end(start, limit))
+	default:
+		e.replace(start, e.end(start, limit), key, inner, entry(names, value))
+	}
+}
+
+// setWithin changes a setting in a section that is written in braces.
+func setWithin(section *yaml.Node, names []string, value *yaml.Node) {
+	switch k := at(section, names[0]); {
+	case k < 0:
+		section.Content = append(section.Content, entry(names, value)...)
+	case len(names) > 1 && len(section.Content[k+1].Content) > 0:
+		setWithin(section.Content[k+1], names[1:], value)
+	case value == nil:
+		section.Content = slices.Delete(section.Content, k, k+2)
+	default:
+		section.Content[k+1] = entry(names, value)[1]
+	}
+}
+
+// emptied is what goes with a setting that is taken out: the first of the sections around it that hold nothing else, or itself.
+func emptied(section *yaml.Node, names []string) []string {
+	if len(names) == 1 {
+		return names
+	}
+	inner := section.Content[at(section, names[0])+1]
+	within := emptied(inner, names[1:])
+	if len(within) == 1 && len(inner.Content) == 2 {
+		return names[:1]
+	}
+	return append(names[:1:1], within...)
+}
+
+// entry is a name with its value, within sections for the names before it.
+func entry(names []string, value *yaml.Node) []*yaml.Node {
+	if len(names) > 1 {
+		value = &yaml.Node{Kind: yaml.MappingNode, Content: entry(names[1:], value)}
+	}
+	return []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: names[0]}, value}
+}
+
+// end is behind the last line before limit that is neither blank nor a comment, and behind start.
+func (e *editor) end(start, limit int) int {
+	for limit > start && isCommentOrBlank(e.lines[limit-1]) {
+		limit--
+	}
+	return limit
+}
+
+func isCommentOrBlank(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || line[0] == '#'
+}
+
+// insert writes an entry before a line.
+func (e *editor) insert(line, indent int, entry []*yaml.Node) {
+	e.lines = slices.Insert(e.lines, line, e.encoded(entry, indent)...)
+}
+
+// replace writes an entry in the place of another. Comments in that one stand above it, or behind it as they did.
+func (e *editor) replace(start, end int, key, old *yaml.Node, fresh []*yaml.Node) {
+	comment := strings.TrimSpace(key.LineComment + " " + old.LineComment)
+	key.HeadComment, key.FootComment, key.LineComment, old.LineComment = "", "", "", ""
+	text := e.encoded(fresh, key.Column-1)
+	if comment != "" {
+		text[0] = strings.TrimSuffix(text[0], "\n") + " " + comment + "\n"
+	}
+	within := slices.DeleteFunc(slices.Clone(e.lines[start+1:end]), func(line string) bool { return !strings.HasPrefix(strings.TrimSpace(line), "#") })
+	e.lines = slices.Replace(e.lines, start, end, append(within, text...)...)
+}
+
+// encoded are the lines of an entry.
+func (e *editor) encoded(entry []*yaml.Node, indent int) []string {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(indentOf(doc.Content[0]))
-	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
-		return nil, nil, err
+	enc.SetIndent(e.step)
+	if err := errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: entry}), enc.Close()); err != nil {
+		return nil // which is no text of that meaning
 	}
-	return append([]byte(comments), out.Bytes()...), means, nil
-}
-
-// headOf are the comments of a document that holds nothing else.
-func headOf(doc *yaml.Node) string {
-	var all []string
-	for _, n := range []*yaml.Node{doc, doc.Content[0]} {
-		for _, c := range []string{n.HeadComment, n.LineComment, n.FootComment} {
-			if c != "" {
-				all = append(all, c+"\n")
-			}
-		}
+	lines := strings.SplitAfter(out.String(), "\n")
+	lines = lines[:len(lines)-1]
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", indent) + line
 	}
-	return strings.Join(all, "")
-}
-
-// indentOf is the indentation of the file's sections.
-func indentOf(top *yaml.Node) int {
-	for i := 1; i < len(top.Content); i += 2 {
-		if v := top.Content[i]; v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0 && v.Content[0].Column > 2 {
-			return min(v.Content[0].Column-1, 8)
-		}
-	}
-	return 2
-}
-
-// toMapping makes an empty section one that can hold settings.
-func toMapping(n *yaml.Node) {
-	if isNull(n) {
-		n.Kind, n.Tag, n.Value, n.Style = yaml.MappingNode, "!!map", "", 0
-	}
+	return lines
 }
 
 // at is where a name stands in a section, -1 for nowhere.
@@ -105,113 +210,4 @@ func at(section *yaml.Node, name string) int {
 		}
 	}
 	return -1
-}
-
-// put sets a value in a document. It says no where a section on the way is none.
-func put(doc *yaml.Node, path string, value *yaml.Node) bool {
-	section, names := doc.Content[0], strings.Split(path, ".")
-	for i, name := range names {
-		toMapping(section)
-		if section.Kind != yaml.MappingNode {
-			return false
-		}
-		if len(section.Content) == 0 {
-			section.Style = 0
-		}
-		last := i == len(names)-1
-		k := at(section, name)
-		if k < 0 {
-			k = len(section.Content)
-			section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, &yaml.Node{Kind: yaml.MappingNode})
-		}
-		if empty := section.Content[k+1]; !last && isNull(empty) {
-			section.Content[k].LineComment, empty.LineComment = joinComments(section.Content[k].LineComment, empty.LineComment), ""
-		}
-		if last {
-			fresh, old := *value, section.Content[k+1]
-			fresh.HeadComment, fresh.LineComment, fresh.FootComment = old.HeadComment, old.LineComment, old.FootComment
-			key := section.Content[k]
-			fresh.LineComment, key.LineComment = joinComments(key.LineComment, fresh.LineComment), "" // a list over several lines has it there
-			for _, inside := range old.Content {                                                      // comments on what goes stand above what comes
-				key.HeadComment = joinComments(key.HeadComment, commentsIn(inside))
-			}
-			section.Content[k+1] = &fresh
-		}
-		section = section.Content[k+1]
-	}
-	return true
-}
-
-// takeOut removes what is named, and the sections that are empty then. The comments above it go to what follows.
-func takeOut(section *yaml.Node, names []string) bool {
-	k := at(section, names[0])
-	if section.Kind != yaml.MappingNode || k < 0 {
-		return false
-	}
-	if len(names) > 1 {
-		if !takeOut(section.Content[k+1], names[1:]) {
-			return false
-		}
-		if len(section.Content[k+1].Content) > 0 {
-			return true
-		}
-	}
-	key := section.Content[k]
-	section.Content = slices.Delete(section.Content, k, k+2)
-	kept := joinComments(key.HeadComment, key.FootComment)
-	switch {
-	case kept == "":
-	case k < len(section.Content):
-		next := section.Content[k]
-		next.HeadComment = joinComments(kept, next.HeadComment)
-	case k >= 2:
-		previous := section.Content[k-2]
-		previous.FootComment = joinComments(previous.FootComment, kept)
-	default:
-		section.HeadComment = joinComments(section.HeadComment, kept)
-	}
-	return true
-}
-
-// commentsIn are all comments of a node and below it.
-func commentsIn(n *yaml.Node) string {
-	all := joinComments(joinComments(n.HeadComment, n.LineComment), n.FootComment)
-	for _, inside := range n.Content {
-		all = joinComments(all, commentsIn(inside))
-	}
-	return all
-}
-
-func joinComments(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }
-
-// blank stands for a blank line while a file is edited, since the library keeps comments alone.
-const blank = "#⏎"
-
-// markBlanks puts a comment in the place of each blank line, indented as what follows.
-func markBlanks(content []byte) []byte {
-	lines := strings.Split(string(content), "\n")
-	indent := ""
-	for i := len(lines) - 1; i >= 0; i-- {
-		if text := strings.TrimLeft(lines[i], " "); strings.TrimSpace(text) != "" {
-			indent = lines[i][:len(lines[i])-len(text)]
-		} else if i < len(lines)-1 {
-			lines[i] = indent + blank
-		}
-	}
-	return []byte(strings.Join(lines, "\n"))
-}
-
-func unmarkBlanks(content []byte) []byte {
-	lines := strings.Split(string(content), "\n")
-	var kept []string
-	for i, line := range lines {
-		switch was := i > 0 && strings.TrimSpace(lines[i-1]) == ""; {
-		case strings.TrimSpace(line) == blank:
-			kept = append(kept, "")
-		case strings.TrimSpace(line) == "" && i < len(lines)-1 && !was: // the library's own, around comments
-		default:
-			kept = append(kept, line)
-		}
-	}
-	return []byte(strings.Join(kept, "\n"))
 }

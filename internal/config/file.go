@@ -223,8 +223,6 @@ func (n names) unknown(path, pattern string) string {
 	case looksLikeKey(lastName(path)):
 		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
 			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key’"
-	case replaced()[pattern] != "":
-		return fmt.Sprintf("unknown setting %s: use %s", path, replaced()[pattern])
 	}
 	return fmt.Sprintf("unknown setting %s%s", path, n.nearest(path, pattern))
 }

@@ -27,21 +27,8 @@ func inquirySettings() []setting[Config] {
 	return []setting[Config]{
 		path("inquiry.sessions", "SIBYL_INQUIRIES", func(c *Config) *string { return &c.Inquiry.Sessions }),
 		field(inquiryLimit, "SIBYL_INQUIRY_LIMIT", func(c *Config) *int { return &c.Inquiry.Limit }, number(leastQuestions, mostQuestions)),
-		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, modelSuchAs("ollama:llama3.1:8b")).naming(takesModel),
-		field(inquiryEmbeddings, "SIBYL_INQUIRY_EMBEDDINGS", func(c *Config) *string { return &c.Inquiry.Embeddings }, modelSuchAs("ollama:nomic-embed-text")).naming(takesModel),
-	}
-}
-
-// modelSuchAs takes provider:model, both of them.
-func modelSuchAs(example string) func(value, *string) error {
-	return func(v value, into *string) error {
-		if err := v.model(into); err != nil {
-			return err
-		}
-		if provider, name, _ := strings.Cut(*into, ":"); name == "" {
-			return fmt.Errorf("is %s, a provider without a model; write %s:MODEL, such as %s", v.quoted(), provider, example)
-		}
-		return nil
+		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, value.wholeModel).naming(takesModel),
+		field(inquiryEmbeddings, "SIBYL_INQUIRY_EMBEDDINGS", func(c *Config) *string { return &c.Inquiry.Embeddings }, value.wholeModel).naming(takesModel),
 	}
 }
 
@@ -66,7 +53,7 @@ func (s source) finishEmbeddings(c Config) error {
 	case name == offlineName || kind == KindAnthropic || kind == KindGemini:
 		return s.problem(inquiryEmbeddings, fmt.Errorf(" names %s, which has no embeddings here%s", name, such))
 	case !slices.Contains(known, name):
-		return s.problem(inquiryEmbeddings, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
+		return s.noProvider(inquiryEmbeddings, name, known)
 	case p.present() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
 		return s.problem(inquiryEmbeddings, fmt.Errorf(" would send the key of %s to another machine over plain http, where it can be read on the way: use https, or a tunnel to 127.0.0.1", name))
 	}
@@ -87,24 +74,26 @@ func (s source) finishWitness(i Inquiry, providers map[string]Provider) error {
 	name, _, _ := strings.Cut(i.Witness, ":")
 	known := s.providerNames(providers)
 	switch {
-	case name == "":
-		return nil
 	case name == offlineName:
 		return s.problem(inquiryWitness, errors.New(" names the offline rules, which can't be a witness: name a model, such as ollama:llama3.1:8b"))
-	case !slices.Contains(known, name):
-		return s.problem(inquiryWitness, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
+	case name != "" && !slices.Contains(known, name):
+		return s.noProvider(inquiryWitness, name, known)
 	}
 	return nil
 }
 
 // InquiriesOf is the folder of the inquiries of an owner: of the person at this machine the set one itself.
 func (c Config) InquiriesOf(owner string, person bool) string {
-	set := c.Inquiry.Sessions
+	return c.folderOf(c.Inquiry.Sessions, filepath.Join("inquiries", "sessions"), owner, person)
+}
+
+// folderOf is the folder of an owner for what lies in the set folder, or else in the usual one of the data folder.
+func (c Config) folderOf(set, usual, owner string, person bool) string {
 	switch {
 	case set == "" && person:
-		return filepath.Join(c.DataDir, "inquiries", "sessions")
+		return filepath.Join(c.DataDir, usual)
 	case set == "":
-		return filepath.Join(c.DataDir, "users", owner, "inquiries", "sessions")
+		return filepath.Join(c.DataDir, "users", owner, usual)
 	case person:
 		return set
 	}

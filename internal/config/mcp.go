@@ -33,6 +33,8 @@ type MCPServer struct {
 	Variables []string          // of Env that are not set
 }
 
+const mcpSection = "mcp.servers."
+
 // mcpKey is before the name of a server, in the name of its key.
 const mcpKey = "mcp."
 
@@ -45,13 +47,8 @@ func usualVariables() []string {
 // mcpSettings lists what can be set of each server, under mcp.servers and its name.
 func mcpSettings() []setting[MCPServer] {
 	return []setting[MCPServer]{
-		field("command", "", func(s *MCPServer) *[]string { return &s.Command }, value.program).taking(programExample).shown(func(s *MCPServer) any {
-			if len(s.Command) > 1 { // an argument may be a secret
-				return []string{s.Command[0], "…"}
-			}
-			return plain(s.Command)
-		}),
-		field("env", "", func(s *MCPServer) *[]string { return &s.Env }, value.variables).taking("[GITHUB_TOKEN]").shown(func(s *MCPServer) any {
+		field("command", "", func(s *MCPServer) *[]string { return &s.Command }, value.program).taking(programExample).shown(func(s *MCPServer) any { return programOf(s.Command) }),
+		field("env", "", func(s *MCPServer) *[]string { return &s.Env }, listOf("names of environment variables", value.variable)).taking("[GITHUB_TOKEN]").shown(func(s *MCPServer) any {
 			return plain(slices.DeleteFunc(slices.Clone(s.Env), func(name string) bool { return slices.Contains(s.Variables, name) }))
 		}),
 		path("folder", "", func(s *MCPServer) *string { return &s.Folder }),
@@ -59,7 +56,7 @@ func mcpSettings() []setting[MCPServer] {
 		field("header", "", func(s *MCPServer) *string { return &s.Header }, value.headerName),
 		keyEnv("key_env", func(s *MCPServer) *KeySource { return &s.KeySource }),
 		keyCommand("key_command", func(s *MCPServer) *KeySource { return &s.KeySource }),
-		field("tools", "", func(s *MCPServer) *[]string { return &s.Tools }, value.lines).taking("[search_issues, get_issue]"),
+		field("tools", "", func(s *MCPServer) *[]string { return &s.Tools }, listOf("texts", value.line)).taking("[search_issues, get_issue]"),
 		field("pin", "", func(s *MCPServer) *string { return &s.Pin }, value.pin),
 		yesNo("private", "", func(s *MCPServer) *bool { return &s.Private }),
 		field("timeout", "", func(s *MCPServer) *time.Duration { return &s.Timeout }, duration(time.Second, 30*time.Second)),
@@ -72,39 +69,6 @@ const programExample = "[npx, -y, server-name]"
 func (v value) program(into *[]string) error {
 	if err := v.command(into); err != nil {
 		return errors.New("must be a list of a program and its arguments, such as " + programExample)
-	}
-	return nil
-}
-
-// lines takes a list of texts.
-func (v value) lines(into *[]string) error {
-	list, ok := v.raw.([]any)
-	if !ok {
-		return errors.New("must be a list of texts")
-	}
-	*into = []string{}
-	for i, item := range list {
-		var line string
-		if err := (value{raw: item}).line(&line); err != nil {
-			return fmt.Errorf("entry %d %w", i+1, err)
-		}
-		*into = append(*into, line)
-	}
-	return nil
-}
-
-// variables takes a list of names of environment variables.
-func (v value) variables(into *[]string) error {
-	list, ok := v.raw.([]any)
-	if !ok {
-		return errors.New("must be a list of names of environment variables")
-	}
-	for i, item := range list {
-		var name string
-		if err := (value{raw: item}).variable(&name); err != nil {
-			return fmt.Errorf("entry %d %w", i+1, err)
-		}
-		*into = append(*into, name)
 	}
 	return nil
 }
@@ -139,29 +103,6 @@ func (v value) pin(into *string) error {
 	return nil
 }
 
-// applyMCP reads the servers that the file names.
-func (s source) applyMCP(c *Config) error {
-	const section = "mcp.servers."
-	var problems []error
-	names := map[string]bool{}
-	for path := range s.lines {
-		if name, ok := strings.CutPrefix(path, section); ok && !strings.Contains(name, ".") {
-			names[name] = true
-		}
-	}
-	for _, name := range sortedNames(names) {
-		var one MCPServer
-		for _, set := range mcpSettings() {
-			problems = append(problems, applyOne(s, set, section+name+"."+set.path, &one))
-		}
-		if c.MCP.Servers == nil {
-			c.MCP.Servers = map[string]MCPServer{}
-		}
-		c.MCP.Servers[name] = one
-	}
-	return errors.Join(problems...)
-}
-
 // finishMCP checks the servers, and reads the variables that they are given.
 func (s source) finishMCP(c *Config, kept []string) error {
 	if folder := s.places.configDir(); folder != "" {
@@ -169,7 +110,7 @@ func (s source) finishMCP(c *Config, kept []string) error {
 	}
 	var problems []error
 	for name, one := range c.MCP.Servers {
-		at := s.at("mcp.servers." + name)
+		at := s.at(mcpSection + name)
 		switch {
 		case (len(one.Command) == 0) == (one.URL == ""):
 			problems = append(problems, fmt.Errorf("%s needs either a command or a url", at))

@@ -21,10 +21,11 @@ func (p Price) Of(input, cached, output int) float64 {
 	return (float64(input-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
 }
 
-// Prices are what models cost, as the person has set it: nothing is known beside that.
+// Prices are what models cost.
 type Prices struct {
 	Currency string
 	Models   map[string]Price // by provider:model, in which * stands for anything
+	Public   string           // the date of the public prices that they are; "": the person has set them
 }
 
 // Find is the price of a model: that of the longest name that fits it.

@@ -151,8 +151,8 @@ func serverSettings() []setting[Config] {
 		field("server.name", "SIBYL_NODE", func(c *Config) *string { return &of(c).Name }, value.line),
 		path("server.tls_cert", "", func(c *Config) *string { return &of(c).TLSCert }),
 		path("server.tls_key", "", func(c *Config) *string { return &of(c).TLSKey }),
-		field("server.hosts", "", func(c *Config) *[]string { return &of(c).Hosts }, value.hosts).taking("[sibyl.example.org]"),
-		field("server.proxies", "", func(c *Config) *[]netip.Prefix { return &of(c).Proxies }, value.prefixes).taking("[127.0.0.1, 10.0.0.0/8]").
+		field("server.hosts", "", func(c *Config) *[]string { return &of(c).Hosts }, listOf("hosts", value.host)).taking("[sibyl.example.org]"),
+		field("server.proxies", "", func(c *Config) *[]netip.Prefix { return &of(c).Proxies }, listOf("addresses", value.prefix)).taking("[127.0.0.1, 10.0.0.0/8]").
 			shown(func(c *Config) any { return texts(of(c).Proxies) }),
 		field("server.most_runs", "SIBYL_MOST_RUNS", func(c *Config) *int { return &of(c).MostRuns }, number(1, mostRuns)),
 		field("server.grace", "", func(c *Config) *time.Duration { return &of(c).Grace }, duration(0, 10*time.Minute)),
@@ -184,58 +184,36 @@ func (v value) listen(into *string) error {
 	return nil
 }
 
-// items takes a list of texts.
-func (v value) items(take func(text string) error) error {
-	list, ok := v.raw.([]any)
-	if !ok {
-		return errors.New("must be a list")
+func (v value) host(into *string) error {
+	if err := v.line(into); err != nil || strings.ContainsAny(*into, "/:@ *") {
+		return fmt.Errorf("is %s; it must be just a host name, such as sibyl.example.org", v.quoted())
 	}
-	for i, item := range list {
-		text, ok := item.(string)
-		if !ok {
-			return fmt.Errorf("entry %d must be a text", i+1)
-		}
-		if err := take(strings.TrimSpace(text)); err != nil {
-			return fmt.Errorf("entry %d %w", i+1, err)
-		}
-	}
+	*into = strings.ToLower(*into)
 	return nil
 }
 
-func (v value) hosts(into *[]string) error {
-	return v.items(func(text string) error {
-		if text == "" || strings.ContainsAny(text, "/:@ *") {
-			return fmt.Errorf("is %s; it must be just a host name, such as sibyl.example.org", quote(text))
-		}
-		*into = append(*into, strings.ToLower(text))
-		return nil
-	})
+// hostWithPort takes the name or address of a host, with a port or without.
+func (v value) hostWithPort(into *string) error {
+	err := v.line(into)
+	u, urlErr := url.Parse("http://" + *into)
+	if err != nil || urlErr != nil || u.Host != *into || u.Hostname() == "" || strings.ContainsAny(*into, "* ") {
+		return fmt.Errorf("is %s; it must be a host, such as llm.lan or 192.168.1.5:8000", v.quoted())
+	}
+	*into = strings.ToLower(*into)
+	return nil
 }
 
-// hostsWithPorts takes names or addresses of hosts, each with a port or without.
-func (v value) hostsWithPorts(into *[]string) error {
-	return v.items(func(text string) error {
-		u, err := url.Parse("http://" + text)
-		if err != nil || text == "" || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "* ") {
-			return fmt.Errorf("is %s; it must be a host, such as llm.lan or 192.168.1.5:8000", quote(text))
-		}
-		*into = append(*into, strings.ToLower(text))
-		return nil
-	})
-}
-
-func (v value) prefixes(into *[]netip.Prefix) error {
-	return v.items(func(text string) error {
-		prefix, err := netip.ParsePrefix(text)
-		if ip, ipErr := netip.ParseAddr(text); ipErr == nil {
-			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
-		}
-		if err != nil {
-			return fmt.Errorf("is %s; it must be an address or a range, such as 127.0.0.1 or 10.0.0.0/8", quote(text))
-		}
-		*into = append(*into, prefix.Masked())
-		return nil
-	})
+func (v value) prefix(into *netip.Prefix) error {
+	text := strings.TrimSpace(fmt.Sprint(v.raw))
+	prefix, err := netip.ParsePrefix(text)
+	if ip, ipErr := netip.ParseAddr(text); ipErr == nil {
+		prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+	}
+	if err != nil {
+		return fmt.Errorf("is %s; it must be an address or a range, such as 127.0.0.1 or 10.0.0.0/8", v.quoted())
+	}
+	*into = prefix.Masked()
+	return nil
 }
 
 func (v value) folders(into *map[string]string) error {

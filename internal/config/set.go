@@ -38,14 +38,14 @@ func Set(opts Options, name string, words []string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	changed, err := change(opts, []string{name}, func(doc *yaml.Node) bool { return put(doc, name, value) })
+	done, err := change(opts, []string{name}, value)
 	if err != nil && value.Kind == yaml.ScalarNode && value.ShortTag() != "!!str" { // a text may look like a number
 		value.Tag = "!!str"
-		if again, failed := change(opts, []string{name}, func(doc *yaml.Node) bool { return put(doc, name, value) }); failed == nil {
+		if again, failed := change(opts, []string{name}, value); failed == nil {
 			return again, nil
 		}
 	}
-	return changed, err
+	return done, err
 }
 
 // Text is a setting that takes one text, with that text.
@@ -54,6 +54,7 @@ type Text struct{ Name, Value string }
 // SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of the first.
 func SetTexts(opts Options, all []Text) (Change, error) {
 	var names []string
+	var values []*yaml.Node
 	for _, one := range all {
 		list, err := settable(one.Name)
 		if err == nil && list != "" {
@@ -66,18 +67,12 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 			return Change{}, err
 		}
 		names = append(names, one.Name)
+		values = append(values, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: one.Value})
 	}
 	if len(names) == 0 {
 		return Change{}, errors.New("no setting is named")
 	}
-	return change(opts, names, func(doc *yaml.Node) bool {
-		for _, one := range all {
-			if !put(doc, one.Name, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: one.Value}) {
-				return false
-			}
-		}
-		return true
-	})
+	return change(opts, names, values...)
 }
 
 // noKey refuses words that look like a key.
@@ -94,7 +89,7 @@ func noKey(name string, words []string) error {
 // Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay. What the file does not
 // name is an error.
 func Unset(opts Options, name string) (Change, error) {
-	return change(opts, []string{name}, func(doc *yaml.Node) bool { return takeOut(doc.Content[0], strings.Split(name, ".")) })
+	return change(opts, []string{name}, nil)
 }
 
 // settable says what a setting takes, as names does, and refuses what is none.
@@ -168,8 +163,8 @@ func node(name, list string, words []string) (*yaml.Node, error) {
 	return all, nil
 }
 
-// change edits the named settings of the file and checks the whole.
-func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Change, error) {
+// change gives the named settings of the file their values, or takes out those with nil, and checks the whole.
+func change(opts Options, names []string, values ...*yaml.Node) (Change, error) {
 	path, content, err := Content(opts)
 	if err != nil {
 		return Change{}, err
@@ -179,9 +174,11 @@ func change(opts Options, names []string, edit func(doc *yaml.Node) bool) (Chang
 		return Change{}, fmt.Errorf("%w; fix it first: nothing was written", err)
 	}
 	name := names[0]
-	text, err := edited(content, name, edit)
-	if err != nil {
-		return Change{}, fmt.Errorf("%s: %w", path, err)
+	text := content
+	for i, one := range names {
+		if text, err = edited(text, one, values[i]); err != nil {
+			return Change{}, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	left, err := rewrite(opts, path, content, text, names)
 	if err != nil {

@@ -114,11 +114,11 @@ func settings() []setting[Config] {
 		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(MinTime, MostTime)),
 		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
 			shown(func(c *Config) any { return inDays(c.Retention) }),
-		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, value.hostsWithPorts).taking("[llm.lan, 192.168.1.5:8000]"),
+		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, listOf("hosts", value.hostWithPort)).taking("[llm.lan, 192.168.1.5:8000]"),
 		choice("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, KeysAuto, KeysKeyring, KeysFile),
 		offSwitch(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }),
-		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, value.hosts).taking(hostsExample),
-		field("web.deny", "", func(c *Config) *[]string { return &c.Web.Deny }, value.hosts).taking(hostsExample),
+		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, listOf("hosts", value.host)).taking(hostsExample),
+		field("web.deny", "", func(c *Config) *[]string { return &c.Web.Deny }, listOf("hosts", value.host)).taking(hostsExample),
 		choice("web.engine", "", func(c *Config) *string { return &c.Web.Engine }, SearXNG, Brave, Tavily),
 		field("web.searxng", "SIBYL_SEARXNG_URL", func(c *Config) *Web { return &c.Web }, value.searxng).
 			shown(func(c *Config) any { return plain(c.Web.SearXNG) }),
@@ -132,7 +132,7 @@ func settings() []setting[Config] {
 	}, tuning("ollama.", func(c *Config) *Tuning { return &c.Ollama.Tuning }), []setting[Config]{
 		path("bert.model", "", func(c *Config) *string { return &c.Bert.Model }),
 		field("bert.timeout", "", func(c *Config) *time.Duration { return &c.Bert.Timeout }, duration(time.Second, time.Minute)),
-		field(fallbackModels, "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).naming(takesModel).
+		field(fallbackModels, "", func(c *Config) *[]string { return &c.Fallback.Models }, listOf("provider:model", value.wholeModel)).naming(takesModel).
 			taking("[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"),
 		field("fallback.cool_down", "", func(c *Config) *time.Duration { return &c.Fallback.CoolDown }, duration(time.Second, time.Hour)),
 		yesNo("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }),
@@ -161,16 +161,6 @@ func providerSettings() []setting[Provider] {
 	}, tuning("", func(p *Provider) *Tuning { return &p.Tuning })...)
 }
 
-// replaced says, for names that are no settings but were, what to set in their place.
-func replaced() map[string]string {
-	const of = "timeouts.start, how long an answer may take to begin, and timeouts.silence, how long it may pause"
-	return map[string]string{
-		"timeouts.cloud":      of,
-		"timeouts.local":      "timeouts.local_start, how long an answer may take to begin, and timeouts.local_silence, how long it may pause",
-		"providers.*.timeout": of + "; timeouts.local_start and timeouts.local_silence for what is local",
-	}
-}
-
 // keyEnv is the name of a variable for a key. One that nobody set is not shown: it may be a key that somebody put in the
 // place of a name.
 func keyEnv[T any](path string, at func(*T) *KeySource) setting[T] {
@@ -182,18 +172,18 @@ func keyEnv[T any](path string, at func(*T) *KeySource) setting[T] {
 	})
 }
 
-// keyCommand is a command that prints a key. Its arguments are not shown: they may hold another secret.
+// keyCommand is a command that prints a key.
 func keyCommand[T any](path string, at func(*T) *KeySource) setting[T] {
-	return field(path, "", func(into *T) *[]string { return &at(into).KeyCommand }, value.command).taking(commandExample).shown(func(of *T) any {
-		switch command := at(of).KeyCommand; len(command) {
-		case 0:
-			return nil
-		case 1:
-			return command
-		default:
-			return []string{command[0], "…"}
-		}
-	})
+	return field(path, "", func(into *T) *[]string { return &at(into).KeyCommand }, value.command).taking(commandExample).
+		shown(func(of *T) any { return programOf(at(of).KeyCommand) })
+}
+
+// programOf is a command as it is shown: an argument may be a secret.
+func programOf(command []string) any {
+	if len(command) > 1 {
+		return []string{command[0], "…"}
+	}
+	return plain(command)
 }
 
 // source is what the file and the environment say together.
@@ -209,10 +199,8 @@ func (s source) apply(c *Config) error {
 		problems = append(problems, applyOne(s, set, set.path, c))
 	}
 	named := map[string]vendor{} // the providers in the file, and the vendors of which a variable is set
-	for path := range s.lines {
-		if parts := strings.Split(path, "."); len(parts) == 2 && parts[0] == "providers" {
-			named[parts[1]] = vendorOf(parts[1])
-		}
+	for _, name := range s.named("providers.") {
+		named[name] = vendorOf(name)
 	}
 	for _, v := range vendors() {
 		if slices.ContainsFunc(providerSettings(), func(set setting[Provider]) bool { return s.places.get(v.variable(set.variable)) != "" }) {
@@ -227,7 +215,24 @@ func (s source) apply(c *Config) error {
 		}
 		c.Providers[name] = p
 	}
-	return errors.Join(append(problems, s.applyMCP(c))...)
+	for _, name := range s.named(mcpSection) {
+		var one MCPServer
+		for _, set := range mcpSettings() {
+			problems = append(problems, applyOne(s, set, mcpSection+name+"."+set.path, &one))
+		}
+		c.MCP.Servers[name] = one
+	}
+	return errors.Join(problems...)
+}
+
+// named are the names below a section of the file, which ends with a dot, sorted.
+func (f configFile) named(section string) (names []string) {
+	for _, path := range sortedNames(f.lines) {
+		if name, ok := strings.CutPrefix(path, section); ok && !strings.Contains(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func applyOne[T any](s source, set setting[T], path string, into *T) error {

@@ -44,7 +44,7 @@ const (
 
 func transcriptionSettings() []setting[Config] {
 	return []setting[Config]{
-		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, modelSuchAs("openai:whisper-1")).naming(takesModel),
+		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, value.wholeModel).naming(takesModel),
 		field(transcriptionServer, "SIBYL_TRANSCRIPTION_SERVER", func(c *Config) *Transcription { return &c.Transcription }, value.whisper).
 			shown(func(c *Config) any { return plain(c.Transcription.Server) }),
 		field(transcriptionCommand, "", func(c *Config) *[]string { return &c.Transcription.Command }, value.onFile).taking(transcriberExample).
@@ -126,17 +126,14 @@ func (v value) language(into *string) error {
 	return nil
 }
 
+// audioFormats takes the names of some.
 func (v value) audioFormats(into *[]string) error {
-	var names []string
-	if err := v.lines(&names); err != nil || len(names) == 0 {
+	if err := listOf("formats, such as [wav, mp3, ogg]", oneOf(AudioFormats()...))(v, into); err != nil {
+		return err
+	}
+	if len(*into) == 0 {
 		return errors.New("must be a list of formats, such as [wav, mp3, ogg]")
 	}
-	for i, name := range names {
-		if err := oneOf(AudioFormats()...)(value{raw: name}, &names[i]); err != nil {
-			return fmt.Errorf("entry %d %w", i+1, err)
-		}
-	}
-	*into = names
 	return nil
 }
 

@@ -56,22 +56,30 @@ func (v value) model(into *string) error {
 	return nil
 }
 
-// models takes a list of models. None may be left to choice, since a list is an order.
-func (v value) models(into *[]string) error {
-	list, ok := v.raw.([]any)
-	if !ok {
-		return errors.New("must be a list of provider:model")
+// listOf takes a list of what one takes.
+func listOf[F any](what string, one func(value, *F) error) func(value, *[]F) error {
+	return func(v value, into *[]F) error {
+		list, ok := v.raw.([]any)
+		if !ok {
+			return errors.New("must be a list of " + what)
+		}
+		*into = make([]F, len(list))
+		for i, item := range list {
+			if err := one(value{raw: item, base: v.base, places: v.places}, &(*into)[i]); err != nil {
+				return fmt.Errorf("entry %d %w", i+1, err)
+			}
+		}
+		return nil
 	}
-	for i, item := range list {
-		one := value{raw: item}
-		var id string
-		if err := one.model(&id); err != nil {
-			return fmt.Errorf("entry %d %w", i+1, err)
-		}
-		if provider, name, _ := strings.Cut(id, ":"); name == "" {
-			return fmt.Errorf("entry %d is %s, a provider without a model; write %s:MODEL", i+1, quote(id), provider)
-		}
-		*into = append(*into, id)
+}
+
+// wholeModel takes provider:model, both of them.
+func (v value) wholeModel(into *string) error {
+	if err := v.model(into); err != nil {
+		return err
+	}
+	if provider, name, _ := strings.Cut(*into, ":"); name == "" {
+		return fmt.Errorf("is %s, a provider without a model; write %s:MODEL", v.quoted(), provider)
 	}
 	return nil
 }

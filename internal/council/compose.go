@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -53,13 +52,17 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		}
 	case NextReceipt:
 		o.Before = r.Failed
+	case TranscriptReceipt:
+		switch {
+		case done.Err != nil:
+		case r.Failed != "":
+			o.Failed = append(o.Failed, Recording{Sequence: r.Sequence, File: done.Label, Failed: r.Failed})
+		default:
+			o.Recordings = append(o.Recordings, r)
+		}
 	case NameReceipt:
 		if done.Err == nil {
 			o.Name = r.Name
-		}
-	case TranscriptReceipt:
-		if done.Err == nil && r.Status == session.Success {
-			o.Recordings = append(o.Recordings, r)
 		}
 	}
 	switch asked := done.Asked.(type) {

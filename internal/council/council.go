@@ -31,8 +31,7 @@ const (
 	EffectKeep       = "council.keep"       // an answer is written into the session's folder
 	EffectName       = "council.name"       // a model names the session, and the name is kept
 	EffectNext       = "council.next"       // the next recording that waits
-	EffectTranscribe = "council.transcribe" // what is said in it
-	EffectTranscript = "council.transcript" // … is written into the folder, or that it failed
+	EffectTranscribe = "council.transcribe" // it is written down, and its transcript kept
 	EffectSettle     = "council.settle"     // how the session stands after it
 )
 
@@ -83,8 +82,7 @@ func effects() map[string]run.EffectType {
 		EffectKeep:       run.EffectOf[KeepPayload, KeepReceipt](),
 		EffectName:       run.EffectOf[NamePayload, NameReceipt](),
 		EffectNext:       run.EffectOf[NextPayload, NextReceipt](),
-		EffectTranscribe: run.EffectOf[TranscribePayload, session.Transcript](),
-		EffectTranscript: run.EffectOf[TranscriptPayload, TranscriptReceipt](),
+		EffectTranscribe: run.EffectOf[TranscribePayload, TranscriptReceipt](),
 		EffectSettle:     run.EffectOf[SettlePayload, SettleReceipt](),
 	}
 }
@@ -110,7 +108,6 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 		EffectName:       {Do: agent.Asked(p.name)},
 		EffectNext:       {Do: agent.Asked(p.next)},
 		EffectTranscribe: {Do: agent.Asked(p.transcribe)},
-		EffectTranscript: {Do: agent.Asked(p.transcript), Found: p.transcribed},
 		EffectSettle:     {Do: agent.Asked(p.settle)},
 	}, nil, nil
 }

@@ -66,12 +66,9 @@ func (h *house) timeless(o council.Outcome) string {
 		a.Snapshot.PromptHash, a.Snapshot.TokensEstimate = "", nil
 		return a
 	}
-	o.Run, o.Session, o.Answers, o.Failed = "", "", slices.Clone(o.Answers), slices.Clone(o.Failed)
+	o.Run, o.Session, o.Answers = "", "", slices.Clone(o.Answers)
 	for n := range o.Answers {
 		o.Answers[n] = answer(o.Answers[n])
-	}
-	for n := range o.Failed {
-		o.Failed[n].Ref = 0
 	}
 	for _, a := range []**council.Answer{&o.Answer, &o.Chair} {
 		if *a != nil {

@@ -68,7 +68,7 @@ func (d *Desk) Get(ctx context.Context, id string) (session.Session, error) {
 func (d *Desk) asItStands(ctx context.Context, s session.Session) (session.Session, error) {
 	died, err := d.died(ctx, s)
 	if died {
-		s.State, err = s.Ended()
+		s.State = s.Ended()
 	}
 	return s, err
 }
@@ -162,7 +162,7 @@ func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error
 	o.Session = s
 	died, err := d.died(ctx, s)
 	if died && err == nil {
-		_, err = settle(ctx, d.Store, s.ID)
+		_, err = d.EndTranscribing(ctx, s.ID)
 		o.Mended = append(o.Mended, "its transcription was interrupted")
 	}
 	if err != nil {

@@ -46,11 +46,6 @@ type Env struct {
 	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words
 }
 
-// wanted is what the outcome is made of.
-type wanted struct {
-	Tried []Recording `port:"tried,optional"`
-}
-
 // Heard is an oracle of a sitting. Ref is the record of its answer, 0 without one; Failed says why there is none.
 type Heard struct {
 	Seat   Seat   `json:"seat"`
@@ -63,7 +58,6 @@ type Heard struct {
 type Recording struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file"`
-	Ref      int64  `json:"ref,omitempty"` // the record of its transcript
 	Failed   string `json:"failed,omitempty"`
 }
 
@@ -84,6 +78,6 @@ func (p *performing) read() error {
 
 // Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), callOracles(), hearOracles(), callChair(),
-		chairLeaf(), nameLeaf(), nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
+	return bt.Declare[Given, struct{}](askOracle(), keepAnswer(), callOracles(), hearOracles(), callChair(),
+		chairLeaf(), nameLeaf(), nextRecording(), transcribeLeaf(), settleLeaf())
 }

@@ -242,11 +242,15 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 		Describe: func(context.Context, string) model.Info { return model.Info{Window: h.window} },
 		Missing:  func() string { return h.missing },
 		Driven:   p.driven,
-		Transcribe: func(_ context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
+		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
 			h.mu.Lock()
 			h.heard = append(h.heard, filepath.Base(file))
 			h.mu.Unlock()
-			return h.hears(file)
+			t, err := h.hears(file)
+			if err != nil && model.KindOf(err) == model.Cancelled { // as of whoever transcribes, once it is
+				<-ctx.Done()
+			}
+			return t, err
 		},
 		Within: func(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
 			r, err := p.service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})

@@ -96,18 +96,9 @@ type Unsaved struct {
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
-	var w wanted
-	if e.Tree != nil && e.State != nil {
-		e.Tree.Read(e.State, &w)
-	}
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
 		Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
 	c.compose(&o, e)
-	for _, r := range w.Tried {
-		if r.Failed != "" {
-			o.Failed = append(o.Failed, r)
-		}
-	}
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
 	case e.Cancelled:
@@ -165,7 +156,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal until the folder takes it", a.Oracle.Name, a.Unsaved))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl council show %s’ saves it once the folder takes it",
+				a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")

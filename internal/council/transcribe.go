@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
@@ -49,7 +48,7 @@ func nextRecording() bt.Leaf {
 	return bt.One("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect, nil)
 }
 
-func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (any, error) {
+func (p *performing) next(ctx context.Context, _ run.Job, asked NextPayload) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
 		look := s.Get
 		if asked.Again {
@@ -67,15 +66,26 @@ func (p *performing) next(ctx context.Context, job run.Job, asked NextPayload) (
 			}
 		}
 		if err == nil && r.Sequence != 0 {
-			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+			_, err = s.BeginTranscribing(ctx, p.given.Session)
 		}
 		return r, err
 	})
 }
 
-// TranscribePayload asks what is said in a recording.
+// TranscribePayload asks that a recording is written down, once.
 type TranscribePayload struct {
 	Sequence int `json:"sequence"`
+}
+
+// TranscriptReceipt is how the recording stands after it.
+type TranscriptReceipt struct {
+	Sequence int            `json:"sequence"`
+	Status   session.Status `json:"status"`
+	File     string         `json:"file,omitempty"`
+	Words    int            `json:"words,omitempty"`
+	By       string         `json:"by,omitempty"`
+	Flags    []string       `json:"flags,omitempty"`  // their kinds
+	Failed   string         `json:"failed,omitempty"` // why there is no transcript
 }
 
 func transcribeLeaf() bt.Leaf {
@@ -83,29 +93,49 @@ func transcribeLeaf() bt.Leaf {
 		Recording Recording `port:"recording"`
 	}
 	type out struct {
-		Recording Recording `port:"recording"`
+		Tried  []Recording `port:"tried"`
+		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Recording.Sequence}}, nil
 	}
-	collect := func(_ in, _ session.Transcript, ref int64, o *out) error { o.Recording.Ref = ref; return nil }
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Recording.Failed = why.Reason }
-	return bt.One("Transcribe", "Has what is said in the recording written down.", plan, collect, failed)
+	collect := func(i in, r TranscriptReceipt, _ int64, o *out) error {
+		o.Tried = append(slices.Clip(o.Tried), i.Recording)
+		o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
+		if r.Failed != "" {
+			o.Events = []bt.Typed{NotTranscribed{r.Sequence, r.Failed}}
+		}
+		return nil
+	}
+	const doc = "Has what is said in the recording written down, and the transcript kept in the session's folder, or why there is none: the recording stays."
+	return bt.One("Transcribe", doc, plan, collect, nil)
 }
 
+// transcribe writes down a recording. One that was before a crash is not again.
 func (p *performing) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
-	file, err := inFolder(p, func(s *session.Store) (string, error) {
+	file := ""
+	before, err := inFolder(p, func(s *session.Store) (r *TranscriptReceipt, err error) {
 		now, err := s.Get(ctx, p.given.Session)
+		if e := now.Entry(asked.Sequence); e != nil && e.Status != session.Pending {
+			text := ""
+			if e.Status == session.Success {
+				text, _ = s.TranscriptOf(ctx, p.given.Session, *e) // for the count of its words
+			}
+			return receiptOf(*e, text), err
+		}
 		if err == nil && now.State == session.Interrupted { // this run goes on after that
-			_, err = s.Move(ctx, p.given.Session, session.TranscriptionBegins)
+			_, err = s.BeginTranscribing(ctx, p.given.Session)
 		}
-		if err != nil {
-			return "", err
+		if err == nil {
+			file, err = s.AudioPath(ctx, p.given.Session, asked.Sequence)
 		}
-		return s.AudioPath(ctx, p.given.Session, asked.Sequence)
-	})
-	if err != nil {
 		return nil, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case before != nil:
+		return before, nil
 	}
 	t, err := p.Transcribe(ctx, file, p.env.Language, Transcribing{
 		Progress: func(done, of int) {
@@ -116,121 +146,30 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 		},
 		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: waiting(w)}) },
 	})
-	if err != nil {
-		return nil, agent.ModelFault(err)
+	if ctx.Err() != nil { // it was stopped, and waits on
+		return nil, ctx.Err()
 	}
 	t.Sequence = asked.Sequence
-	return t, nil
+	return p.keepTranscript(ctx, t, err)
 }
 
-// TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
-type TranscriptPayload struct {
-	Sequence int    `json:"sequence"`
-	Ref      int64  `json:"ref,omitempty"`
-	Failed   string `json:"failed,omitempty"`
-}
-
-// TranscriptReceipt is how the recording stands after it.
-type TranscriptReceipt struct {
-	Sequence int            `json:"sequence"`
-	Status   session.Status `json:"status"`
-	File     string         `json:"file,omitempty"`
-	Words    int            `json:"words,omitempty"`
-	By       string         `json:"by,omitempty"`
-	Flags    []string       `json:"flags,omitempty"` // their kinds
-}
-
-// keeping is what both leaves that end with a recording read and write.
-type keeping struct {
-	Recording Recording `port:"recording"`
-}
-
-type keptRecording struct {
-	Tried  []Recording `port:"tried"`
-	Events []bt.Typed  `port:",events"`
-}
-
-func keepTranscript() bt.Leaf {
-	plan := func(i keeping) (bt.Request, error) {
-		p := TranscriptPayload{Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
-		return bt.Request{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}, nil
-	}
-	type out struct {
-		Recording Recording   `port:"recording"`
-		Tried     []Recording `port:"tried"`
-		Events    []bt.Typed  `port:",events"`
-	}
-	collect := func(i keeping, r TranscriptReceipt, _ int64, o *out) error {
-		o.Tried = append(slices.Clip(o.Tried), i.Recording)
-		o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
-		return nil
-	}
-	failed := func(_ keeping, why *bt.Fault, _ int64, o *out) { o.Recording.Failed = unwritten + ": " + why.Reason }
-	return bt.One("KeepTranscript", "Writes the transcript into the session's folder, once.", plan, collect, failed)
-}
-
-func keepFailure() bt.Leaf {
-	plan := func(i keeping) ([]bt.Request, error) {
-		p := TranscriptPayload{Sequence: i.Recording.Sequence, Failed: failure(i.Recording)}
-		return []bt.Request{{Kind: EffectTranscript, Label: "the failure of " + i.Recording.File, Payload: p, Once: true}}, nil
-	}
-	collect := func(i keeping, done []bt.Completion, o *keptRecording) error {
-		i.Recording.Failed = failure(i.Recording)
-		o.Tried = append(slices.Clip(o.Tried), i.Recording)
-		o.Events = []bt.Typed{NotTranscribed{i.Recording.Sequence, i.Recording.Failed}}
-		return nil // that it could not be noted does not keep the others from being tried
-	}
-	return bt.Task("KeepFailure", "Notes in the session's folder why the recording has no transcript. The recording stays.", plan, collect)
-}
-
-const unwritten = "its transcript could not be written into the session's folder"
-
-func failure(r Recording) string {
-	if r.Failed != "" {
-		return r.Failed
-	}
-	return unwritten
-}
-
-func (p *performing) transcript(ctx context.Context, job run.Job, asked TranscriptPayload) (any, error) {
-	if asked.Ref == 0 {
-		return inFolder(p, func(s *session.Store) (any, error) {
-			e, err := s.FailTranscript(ctx, p.given.Session, asked.Sequence, asked.Failed)
-			return receiptOf(e, ""), err
-		})
-	}
-	t, err := run.ResultAt[session.Transcript](p.view, asked.Ref)
-	if err != nil {
-		return nil, err
-	}
+// keepTranscript keeps a transcript, or why there is none. That it can't be noted keeps no other recording from being tried.
+func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
-		e, err := s.SaveTranscript(ctx, p.given.Session, t)
-		return receiptOf(e, t.Text), err
-	})
-}
-
-func receiptOf(e session.AudioEntry, text string) TranscriptReceipt {
-	return TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By, Flags: doubts(e)}
-}
-
-// transcribed tells whether a recording's transcript, or its failure, was written before a crash.
-func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, error) {
-	asked, err := run.AskedOf[TranscriptPayload](job)
-	if err != nil {
-		return nil, false, err
-	}
-	receipt, err := inFolder(p, func(s *session.Store) (any, error) {
-		now, err := s.Get(ctx, p.given.Session)
-		if e := now.Entry(asked.Sequence); e != nil && e.Status != session.Pending {
-			text := ""
-			if e.Status == session.Success {
-				text, _ = s.TranscriptOf(ctx, p.given.Session, *e) // for the count of its words
+		if failed == nil {
+			e, err := s.SaveTranscript(ctx, p.given.Session, t)
+			if err == nil {
+				return receiptOf(e, t.Text), nil
 			}
-			return receiptOf(*e, text), err
+			failed = fmt.Errorf("its transcript could not be written into the session's folder: %w", err)
 		}
-		return nil, err
+		_, _ = s.FailTranscript(ctx, p.given.Session, t.Sequence, failed.Error())
+		return &TranscriptReceipt{Sequence: t.Sequence, Status: session.Failure, Failed: failed.Error()}, nil
 	})
-	return receipt, receipt != nil, err
+}
+
+func receiptOf(e session.AudioEntry, text string) *TranscriptReceipt {
+	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By, Flags: doubts(e), Failed: e.Error}
 }
 
 // SettlePayload asks that the session's state is what its recordings are.
@@ -250,19 +189,9 @@ func settleLeaf() bt.Leaf {
 	return bt.One("Settle", "Sets the session's state by how its recordings stand.", plan, collect, nil)
 }
 
-func (p *performing) settle(ctx context.Context, job run.Job, asked SettlePayload) (any, error) {
+func (p *performing) settle(ctx context.Context, _ run.Job, _ SettlePayload) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
-		state, err := settle(ctx, s, p.given.Session)
-		return SettleReceipt{state}, err
+		now, err := s.EndTranscribing(ctx, p.given.Session)
+		return SettleReceipt{now.State}, err
 	})
-}
-
-// settle ends the transcribing of a session: how, its recordings say.
-func settle(ctx context.Context, s *session.Store, id string) (session.State, error) {
-	now, err := s.Get(ctx, id)
-	if err != nil || now.State != session.Transcribing && now.State != session.Interrupted {
-		return now.State, err
-	}
-	now, err = s.Move(ctx, id, now.Ending())
-	return now.State, err
 }

@@ -245,7 +245,7 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 	p := h.process("one", h.journal)
 	hears := h.hears
 	h.hears = func(file string) (session.Transcript, error) {
-		must(h.sessions().Move(t.Context(), h.id, session.TranscriptionStops))(t) // as one who opens it after a death does
+		must(h.sessions().EndTranscribing(t.Context(), h.id))(t) // as one who opens it after a death does
 		return hears(file)
 	}
 	p.transcribe(false)

@@ -23,6 +23,7 @@ const (
 	MaxPages   = 10_000           // of a document
 	MaxFiles   = 2_000            // of a folder, whatever they are
 	MaxFolder  = 512 << 20        // bytes of the documents of a folder
+	MaxTexts   = 64 << 20         // bytes of the texts of a folder: what searches them takes eight times as much memory
 	MaxDepth   = 16               // folders within each other
 	MaxReading = 30 * time.Second // for one PDF
 )

@@ -257,6 +257,26 @@ func TestFolderHasBounds(t *testing.T) {
 	}
 }
 
+// What searches the texts of a folder takes eight times their size: 434 MB for two documents of 31 MB.
+func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
+	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": makePDF(true, []string{"twelve bytes"}), "c.txt": []byte("few")})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	read := reading{cache: reader(t).Cache, root: root, texts: MaxTexts - 5}
+	defer read.close()
+	if err := read.folder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {
+		t.Errorf("read were %v, %v", read.docs, err)
+	}
+	for _, failed := range read.failed {
+		if failed.Reason != TooLarge || !strings.Contains(failed.Error(), "more than 64 MB of text together") {
+			t.Error(failed)
+		}
+	}
+}
+
 func TestWhatIsNotThereOrNotWantedAnyMoreIsAnError(t *testing.T) {
 	if _, _, err := reader(t).ReadAll(t.Context(), filepath.Join(t.TempDir(), "none")); reasonOf(err) != Unreadable {
 		t.Error(err)

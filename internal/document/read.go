@@ -63,7 +63,8 @@ type reading struct {
 	pdfium pdfium.Pool // nil before the first PDF
 	root   *os.Root
 	files  int
-	bytes  int64
+	bytes  int64 // of files
+	texts  int64 // bytes of text in them
 	docs   []Document
 	failed []*Error
 }
@@ -120,6 +121,8 @@ func (r *reading) file(ctx context.Context, name string, size int64) error {
 	case r.files > MaxFiles:
 	case r.bytes+size > MaxFolder && size <= MaxFile:
 		r.fail(name, refuse(TooLarge, "the documents of the folder are together larger than %d MB; give fewer", MaxFolder>>20))
+	case IsText(name) && r.texts+size > MaxTexts:
+		r.fail(name, tooMuchText())
 	default:
 		d, err := r.document(ctx, name)
 		if ctx.Err() != nil {
@@ -132,10 +135,23 @@ func (r *reading) file(ctx context.Context, name string, size int64) error {
 		if err != nil {
 			return err
 		}
+		var text int64
+		for _, page := range d.Pages {
+			text += int64(len(page.Text))
+		}
+		if r.texts+text > MaxTexts {
+			r.fail(name, tooMuchText())
+			return nil
+		}
+		r.texts += text
 		r.bytes += size
 		r.docs = append(r.docs, d)
 	}
 	return nil
+}
+
+func tooMuchText() *Error {
+	return refuse(TooLarge, "the documents of the folder hold more than %d MB of text together; give fewer", MaxTexts>>20)
 }
 
 // document reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked at first.

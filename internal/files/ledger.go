@@ -41,7 +41,7 @@ type Change[R any] struct {
 	Action  string // what it does
 	Digest  string // of all that it was asked to do: one key is one change
 	Mark    string // a text that the new content holds and no other would; may be empty
-	Appends bool   // what the file held before stays its beginning, and a file that changed meanwhile is appended to as it is then
+	Appends bool   // what the file held before stays its beginning
 	Removes bool   // the file goes; Apply gives no content
 	Owner   string // whose change it is
 	Of      string // of an undo: the write that it takes back
@@ -81,14 +81,7 @@ func (l *Ledger[R]) step(name string) {
 	}
 }
 
-// An append is tried so often on a file that others write into, after pauses that grow from the first on.
-const (
-	appendTries = 7
-	appendPause = 5 * time.Millisecond
-)
-
-// Perform does c once: with a key that was performed before it only returns the first result. An append to a file that
-// another program changes meanwhile is made anew, on the newer text.
+// Perform does c once: with a key that was performed before it only returns the first result.
 func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err error) {
 	unlock, err := l.Lock(ctx)
 	if err != nil {
@@ -103,25 +96,7 @@ func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err err
 	if result, done, err := l.outcome(c); err != nil || done {
 		return result, err
 	}
-	var changed error
-	for try := range appendTries {
-		result, err = l.change(ctx, c)
-		refused, ok := errors.AsType[*Error](err)
-		switch isChanged := ok && refused.Reason == Changed; {
-		case isChanged && c.Appends && try+1 < appendTries:
-			changed = err
-		case err != nil && changed != nil && !isChanged && ctx.Err() == nil:
-			return result, changed // on the newer text it makes no sense any more
-		default:
-			return result, err
-		}
-		select {
-		case <-time.After(appendPause << try): // the other program may be in the middle of it
-		case <-ctx.Done():
-			return result, ctx.Err()
-		}
-	}
-	return result, err
+	return l.change(ctx, c)
 }
 
 // Found says whether c was performed. It writes only what settles an earlier crash.
@@ -229,11 +204,7 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 		err = errors.Join(ctx.Err(), l.unchanged(name, before))
 	}
 	if err == nil {
-		if err = l.put(name, before, c.Removes); err != nil {
-			if happened, _ := l.happened(in); happened {
-				err = nil
-			}
-		}
+		err = l.put(name, c.Removes)
 	}
 	if err != nil {
 		return none, l.undo(c.Key, err)
@@ -311,22 +282,10 @@ func (l *Ledger[R]) unchanged(name string, before File) error {
 	return err
 }
 
-// put gives the file its new content, or takes it away. A new file never replaces one that appeared in the meantime,
-// where the file system has hard links.
-func (l *Ledger[R]) put(name string, before File, removes bool) error {
-	switch {
-	case removes:
+// put gives the file its new content, or takes it away.
+func (l *Ledger[R]) put(name string, removes bool) error {
+	if removes {
 		return l.Root.Remove(name)
-	case before.Exists():
-		return l.Root.Rename(l.content(), name)
-	}
-	err := l.Root.Link(l.content(), name)
-	switch {
-	case err == nil:
-		l.step("linked")
-		return l.Root.Remove(l.content())
-	case errors.Is(err, fs.ErrExist):
-		return refuse(Changed, "%s was made by another program in this moment", name)
 	}
 	return l.Root.Rename(l.content(), name)
 }

@@ -1,11 +1,9 @@
 package files
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -40,78 +38,17 @@ func rewrite(t *testing.T, l *Ledger[int], text string) {
 	}
 }
 
-// adds appends to whatever is there.
-func adds(key, text string) Change[int] {
-	c := appends(key, text)
-	c.Apply = func(_ string, before File) ([]byte, int, error) {
-		return append(bytes.Clone(before.Content), text...), 1, nil
-	}
-	return c
-}
-
-func TestAppendIsMadeOnTheTextThatAnEditorWroteMeanwhile(t *testing.T) {
-	for _, step := range []string{"folder", "staged", "intent"} {
-		l := shelved(t, map[string]string{"x": "a\n"})
-		l.at(step, func() { rewrite(t, l, "a\nedited\n") })
-		if _, err := l.Perform(t.Context(), adds("k", "b\n")); err != nil {
-			t.Errorf("%s: %v", step, err)
-		}
-		if got := l.text(t); got != "a\nedited\nb\n" {
-			t.Errorf("%s: the file holds %q", step, got)
-		}
-	}
-}
-
-func TestEditOfTheSameLengthAndTimeIsNoticed(t *testing.T) {
-	l := shelved(t, map[string]string{"x": "aaa\n"})
-	info, err := l.Root.Stat("x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.at("intent", func() {
-		rewrite(t, l, "bbb\n")
-		if err := l.Root.Chtimes("x", info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if _, err := l.Perform(t.Context(), adds("k", "c\n")); err != nil {
-		t.Fatal(err)
-	}
-	if got := l.text(t); got != "bbb\nc\n" {
-		t.Errorf("the file holds %q", got)
-	}
-}
-
-func TestReplacementOfATextThatChangedMeanwhileIsRefused(t *testing.T) {
+func TestTextThatChangedMeanwhileIsLeftAsItIs(t *testing.T) {
 	l := shelved(t, map[string]string{"x": "a\n"})
-	l.at("intent", func() { rewrite(t, l, "a\nedited\n") })
-	c := adds("k", "b\n")
-	c.Appends = false
-	if _, err := l.Perform(t.Context(), c); reasonOf(err) != Changed {
+	l.at("intent", func() { rewrite(t, l, "b\n") })
+	if _, err := l.Perform(t.Context(), appends("k", "c\n")); reasonOf(err) != Changed {
 		t.Errorf("error %v", err)
 	}
-	if got := l.text(t); got != "a\nedited\n" {
+	if got := l.text(t); got != "b\n" {
 		t.Errorf("the file holds %q", got)
 	}
 	if all, err := l.Shelf.List(t.Context(), ""); err != nil || len(all) > 0 {
 		t.Errorf("a write that did not happen is on the shelf: %v, %v", all, err)
-	}
-}
-
-func TestAppendToAFileThatNeverRestsIsRefused(t *testing.T) {
-	l := shelved(t, map[string]string{"x": "a\n"})
-	tries := 0
-	l.Step = func(s string) {
-		if s == "intent" {
-			tries++
-			rewrite(t, l, strings.Repeat("edited\n", tries))
-		}
-	}
-	if _, err := l.Perform(t.Context(), adds("k", "b\n")); reasonOf(err) != Changed || tries != appendTries {
-		t.Errorf("after %d tries: %v", tries, err)
-	}
-	if got := l.text(t); got != strings.Repeat("edited\n", appendTries) {
-		t.Errorf("the file holds %q", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package inquiry
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
@@ -120,7 +121,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, unheard(err)
 	}
-	id := newUUID()
+	id := uuid.NewString()
 	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
 		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: limit, Model: detective != model.OfflineRules, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
@@ -168,16 +169,6 @@ func (d Deps) texts(kind string) (texts []run.Text, witness string, err error) {
 		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
 	return texts, string(content), err
-}
-
-// newUUID makes an id (RFC 9562, version 4).
-func newUUID() string {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // the kernel's source of randomness does not fail
-	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 func lines(_ *run.StartRecord, event bt.Typed) []string {

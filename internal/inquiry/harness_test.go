@@ -24,7 +24,6 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
-	"sibyl/internal/jsonobject"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/redact"
@@ -454,7 +453,7 @@ func lacks(t testing.TB, text string, parts ...string) {
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(jsonobject.Kept{}), cmpopts.IgnoreUnexported(inquiry.Item{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(inquiry.Item{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -1,6 +1,6 @@
 // Package journal remembers what came into a run, in order, and nothing else about it: all else is derived.
 //
-// Guarantees every Store keeps (checked by the suite in journaltest):
+// Guarantees every Store keeps (checked by the tests of package store):
 //   - A run's records have the sequence numbers 0, 1, 2 … without a gap. Append names the number it expects next; of
 //     two writers that name the same one, exactly one succeeds and the other gets ErrConflict with nothing written.
 //     This is the fence: a writer that lost its run cannot start an effect.

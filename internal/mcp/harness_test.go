@@ -25,7 +25,7 @@ const (
 )
 
 // deadline bounds every wait of a test.
-const deadline = 20 * time.Second
+const deadline = time.Minute
 
 var key = []byte(strings.Repeat("k", mcp.MinKey))
 

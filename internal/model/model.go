@@ -3,7 +3,7 @@
 // Guarantees every adapter keeps (checked by the suite in modeltest):
 //   - Chat returns only after its last call to emit, and never calls emit concurrently.
 //   - The concatenation of the emitted text since the last retract equals Response.Text.
-//   - On an error the Response holds what had arrived, and the error is an *Error with a Kind.
+//   - On an error the Response holds the text that had arrived, and the error is an *Error with a Kind.
 //   - Cancelling the context ends the request itself, not only the waiting for it.
 //   - Adapters never retry: retrying is the caller's to say (see Retry).
 //   - Adapters ignore Purpose and Facts; only the offline model reads them.

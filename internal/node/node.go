@@ -3,7 +3,7 @@
 //
 // Guarantees:
 //   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the latest a second after
-//     its lease ran out, by every node that has room. Its lease decides which of them drives it, its fence that no other does.
+//     its lease ran out, or its process was seen to be gone, by every node that has room. Its lease decides which of them drives it, its fence that no other does.
 //   - Runs are taken up in turns between their owners, as journal.Store.Stranded lists them.
 //   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next time.
 //   - A run that a node can't go on with stays for others; this one tries it again after a pause that grows.
@@ -41,7 +41,7 @@ type Registry interface {
 	Now(ctx context.Context) (time.Time, error)
 	// Keep adds a node, or says how it stands.
 	Keep(ctx context.Context, n Node) error
-	// Leave removes a node; nothing where there is none.
+	// Leave removes a node and ends its leases; nothing where there is none.
 	Leave(ctx context.Context, holder string) error
 	// Nodes lists the nodes, the first started first (ties by holder), with the runs whose leases they have at now. Those that were not
 	// seen since long before are removed.

@@ -120,6 +120,7 @@ func (w *worker) look(ctx context.Context) {
 	ctx, cut := context.WithTimeout(ctx, beat)
 	defer cut()
 	now := w.Clock.Now()
+	w.try(ctx, "looking for nodes that are gone", w.bury(ctx, now))
 	stranded, err := w.Store.Stranded(ctx, w.Engine.When(), room+w.forget(now))
 	if err != nil {
 		w.try(ctx, "looking for runs", err)
@@ -136,6 +137,20 @@ func (w *worker) look(ctx context.Context) {
 		room--
 		w.taking.Go(func() { w.takeUp(context.WithoutCancel(ctx), k) })
 	}
+}
+
+// bury takes nodes out whose processes are known to be gone, so that nobody waits for their leases to run out.
+func (w *worker) bury(ctx context.Context, now time.Time) error {
+	if w.Engine.Dead == nil {
+		return nil
+	}
+	all, err := w.Registry.Nodes(ctx, now)
+	for _, n := range all {
+		if err == nil && n.Holder != w.Self.Holder && w.Engine.Dead(n.Holder) {
+			err = w.Registry.Leave(ctx, n.Holder)
+		}
+	}
+	return err
 }
 
 // takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is cancelled.

@@ -45,7 +45,8 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		test(&cluster{T: t, store: teststore.Empty(t), registry: teststore.Empty(t), tree: string(text)})
+		one := teststore.Empty(t)
+		test(&cluster{T: t, store: one, registry: one, tree: string(text)})
 	})
 }
 
@@ -105,7 +106,8 @@ func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 		}
 	}
 	clock := &node.Clock{}
-	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, MostRuns: most, Clock: clock, Assistants: []*run.Assistant{a.Assistant}})
+	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, MostRuns: most, Clock: clock, Assistants: []*run.Assistant{a.Assistant},
+		Dead: func(holder string) bool { return holder == "killed" }})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -231,6 +233,24 @@ func TestRunOfANodeThatIsGoneIsTakenUpWithinASecondOfItsLease(t *testing.T) {
 		passes(time.Second)
 		if got := c.said(); !slices.Equal(got, []string{"dying a1", "two a1"}) || !c.ended("ada", id) {
 			t.Errorf("asked were %v, and it ended: %v", got, c.ended("ada", id))
+		}
+	})
+}
+
+func TestRunOfANodeThatIsSeenToBeGoneIsTakenUpWithinASecond(t *testing.T) {
+	inCluster(t, func(c *cluster) {
+		killed := c.idle("killed", 0, &failing{Store: c.store})
+		if err := c.registry.Keep(c.Context(), node.Node{Holder: "killed", StartedAt: killed.clock.Now(), SeenAt: killed.clock.Now()}); err != nil {
+			c.Fatal(err)
+		}
+		id := killed.submit(c, "ada", "a1")
+		c.process("two", 0)
+		passes(time.Second)
+		if got := c.said(); !slices.Equal(got, []string{"killed a1", "two a1"}) || !c.ended("ada", id) {
+			t.Errorf("asked were %v, and it ended: %v", got, c.ended("ada", id))
+		}
+		if all, err := c.registry.Nodes(c.Context(), killed.clock.Now()); err != nil || len(all) != 1 {
+			t.Errorf("known are %v, %v", all, err)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
@@ -89,8 +88,12 @@ func (q *Question) given() Given {
 	return g
 }
 
-// keptPast bounds how many earlier exchanges a continued session shows the model.
-const keptPast = 12
+// keptPast bounds how many earlier exchanges a continued session shows the model, and mostPrevious how much of each question is read to classify the next
+// one, in bytes.
+const (
+	keptPast     = 12
+	mostPrevious = 1 << 10
+)
 
 // NewRun makes the run of a question; the last runs of its session that gave an answer become its past.
 func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, error) {
@@ -150,7 +153,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
 		if !e.Piped && (!e.Relayed || q.Relayed) {
-			g.Previous = append(g.Previous, firstRunes(e.Question, 500))
+			g.Previous = append(g.Previous, text.Clip(e.Question, mostPrevious))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
@@ -218,10 +221,3 @@ func (a *Answer) row(env Env) []journal.Pending {
 
 // Title is a question shortened to a line.
 func Title(question string) string { return text.Brief(question, 72) }
-
-func firstRunes(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most])
-}

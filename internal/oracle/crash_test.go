@@ -129,25 +129,6 @@ func TestCrashAtEveryAppendLosesNothingAndWritesExactlyOnce(t *testing.T) {
 	}
 }
 
-func TestTwoCrashesAnywhereWriteExactlyOnce(t *testing.T) {
-	t.Parallel()
-	calm := secretary(t)
-	whole := mortal(calm.store, 0, false)
-	want := timeless(calm.crashAndResume(save, whole))
-	models, reads := len(calm.script.Requests()), len(calm.world.called())-1
-	for first := 1; first <= whole.Writes(); first++ {
-		for second := 1; second <= whole.Writes(); second++ {
-			if testing.Short() && (first+second)%4 > 0 {
-				continue
-			}
-			h := secretary(t)
-			got := timeless(h.crashAndResume(save, mortal(h.store, first, false), mortal(h.store, second, true)))
-			h.checkEffects(2, models, reads)
-			same(t, fmt.Sprintf("answer after crashes at %d and %d", first, second), got, want)
-		}
-	}
-}
-
 func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
 	spec, err := oracle.NewRun(t.Context(), h.store, h.question(thanks))

@@ -107,12 +107,6 @@ func TestEdgeTwoDifferentGapsAreBothTold(t *testing.T) {
 	same(t, "notices", len(told(a)), 2)
 }
 
-func TestEdgeCallsBesideAnUnknownCapabilityAreRun(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needCapability("sending an email"), "code_search", `{}`), modeltest.Say("Found. "+partial("mail")))
-	h.ask(auth)
-	same(t, "tools that were reached", h.world.called(), []string{"code_search"})
-}
-
 func TestEdgeCapabilityThatExistsAndReadsIsOfferedInTheNextTurn(t *testing.T) {
 	h := setUp(t,
 		modeltest.SayAndCall(needCapability("web search"), "web_search", `{"query":"auth"}`),
@@ -192,6 +186,8 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 	lacks(t, "the fourth request's last message", lastText(h.request(4)), "[control]")
 	holds(t, "what is said after stuck", lastText(h.request(5)), "[control] Tools are withdrawn.")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
+	same(t, "decisions", consulted(a), []string{"4: stuck, force_answer by rules"})
+	same(t, "why", a.Fallbacks[0].Because, "every source has been searched")
 	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
 }
 

@@ -57,6 +57,7 @@ func TestAnswerThatHasItsGroundIsTakenAsItComes(t *testing.T) {
 		{"a claim after reading", auth, []modeltest.Turn{reading(1), modeltest.Say("It uses tokens. " + enough())}},
 		{"silence after reading", auth, []modeltest.Turn{reading(1), modeltest.Say("It uses tokens.")}},
 		{"a claim of small talk", thanks, []modeltest.Turn{modeltest.Say("You are welcome. " + enough())}},
+		{"silence of small talk", thanks, []modeltest.Turn{modeltest.Say("You are welcome.")}},
 		{"a claim with the receipt of a write", save, []modeltest.Turn{write, modeltest.Say("Saved the note. " + enough())}},
 		{"silence with the receipt of a write", save, []modeltest.Turn{write, modeltest.Say("Saved the note.")}},
 		{"what was asked for, and read", auth, []modeltest.Turn{modeltest.Say("It uses tokens. " + enough()), reading(1), modeltest.Say("It uses tokens, by its header. " + enough())}},
@@ -67,6 +68,7 @@ func TestAnswerThatHasItsGroundIsTakenAsItComes(t *testing.T) {
 			a := h.ask(c.question)
 			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 			same(t, "caveat", a.Caveat, "")
+			same(t, "told", told(a), []string(nil))
 			holds(t, "the last reply", c.turns[len(c.turns)-1].Text, a.Answer)
 		})
 	}

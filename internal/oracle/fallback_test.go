@@ -262,12 +262,6 @@ func (h *harness) turnRecord(n int) int64 {
 	return 0
 }
 
-func TestFallbackIsNotNeededByAnAnswerInTime(t *testing.T) {
-	h := setUp(t, reading(1), modeltest.Say("It checks a token (`woodone.go:3`). "+enough()))
-	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string(nil))
-}
-
 // The question moves to another topic while the fallback has widened the last one: it begins with its own source.
 func TestTopicShiftBeginsWithoutWhatTheFallbackHadOffered(t *testing.T) {
 	h := setUp(t, modeltest.Say(stuck("nothing")), theEnd, modeltest.Say("Hm."), theEnd)
@@ -290,20 +284,6 @@ func TestOnlyTheFirstOfSeveralSignalsIsDoubted(t *testing.T) {
 	h := setUp(t, modeltest.Say("I go on. "+needTurn("more to read")+stuck("nothing")), modeltest.Say("So. "+stuck("nothing")+needTurn("more")), theEnd)
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"2: stuck, other_strategy by rules"})
-}
-
-func TestEmptySourcesAreWidenedOneByOneUntilAllAreSearched(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.SayAndCall(needTurn("the notes"), "vault_search", `{}`),
-		modeltest.SayAndCall(needTurn("the web"), "web_search", `{}`), modeltest.Say(stuck("nothing anywhere")), theEnd)
-	for _, name := range []string{"code_search", "vault_search", "web_search"} {
-		h.world.on(name, finds())
-	}
-	a := h.ask(auth)
-	same(t, "tools of the second request", len(offered(h.request(2))), 5)
-	same(t, "tools of the fourth request", len(offered(h.request(4))), 7)
-	same(t, "tools of the last request", offered(h.request(5)), []string{})
-	same(t, "decisions", consulted(a), []string{"4: stuck, force_answer by rules"})
-	same(t, "why", a.Fallbacks[0].Because, "every source has been searched")
 }
 
 // Tools are not withdrawn from a model that has searched one source of two: it is pointed at the other, once.

@@ -252,8 +252,8 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 // TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone shows what the port is worth, and what it costs: a yes to each note.
 func TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone(t *testing.T) {
 	var clean, attacked tally
-	for _, k := range tasks() {
-		if k.note == "" {
+	for i, k := range tasks() {
+		if k.note == "" || testing.Short() && i%5 > 0 {
 			continue
 		}
 		clean.add(k.tells(t, "strict", k.try(t, "", "writes_take", "person")))

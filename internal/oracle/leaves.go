@@ -46,7 +46,7 @@ type wanted struct {
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(), agent.Hint(), hintOnce(), signalIs(), accept(),
-		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(), agent.TakeAway(), agent.IdenticalCalls())
+		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(), agent.TakeAway())
 }
 
 func classifyLeaf() bt.Leaf {

@@ -102,6 +102,7 @@ func TestEscalationNudgesThenTakesTheToolThenForcesTheAnswer(t *testing.T) {
 	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It checks a token (`a.go:3`). "+needTurn("more")))
 	a := h.ask(auth)
 	same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, 2", "the same call, 3"})
+	same(t, "loops told", loops(a), []string{"3: the same call, step 1", "4: the same call, step 2", "5: the same call, step 3"})
 	holds(t, "what is said after the third turn", lastText(h.request(4)), hintNudge)
 	same(t, "tools of the fourth request", offered(h.request(4)), []string{"code_read", "code_search"})
 	holds(t, "what is said after the fourth turn", lastText(h.request(5)), hintTakenAway)
@@ -126,13 +127,6 @@ func TestEscalationWithoutAToolBehindItForcesTheAnswer(t *testing.T) {
 	same(t, "tools of the sixth request", offered(h.request(6)), []string{"code_read", "code_search"})
 	same(t, "tools of the seventh request", offered(h.request(7)), []string{})
 	same(t, "stop reason", a.StopReason, oracle.StopLoop)
-}
-
-func TestEachStrikeIsToldWithItsStep(t *testing.T) {
-	again := goingRound["the same call"]
-	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It is so."))
-	a := h.ask(auth)
-	same(t, "loops told", loops(a), []string{"3: the same call, step 1", "4: the same call, step 2", "5: the same call, step 3"})
 }
 
 func TestStrikesAreForgivenAfterThreeProductiveTurnsInARow(t *testing.T) {

@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/text"
+	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 
@@ -167,20 +167,14 @@ func (o offline) offers(name string) bool {
 // mapTool names the README of a folder.
 const mapTool = "repo_map"
 
-// pointed is what a question points at and does not name, “this project”, in English, German, Portuguese, French and Spanish.
-var pointed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\s)(?:this|diese[mnrs]?|dies|n?est[ea]|dest[ea]|ist?o|esto|cet?|cette)(?:\s+(\pL+)|[?.!\s]*$)`)
-})
-
-// ofAll says whether a question is about the folder as a whole: beside the word that it begins with, it only says “this” or “this project”.
+// ofAll says whether a question is about the folder as a whole, “what is this project?”: beside the word that it begins with, it only says what
+// stands behind a “this”.
 func (o offline) ofAll() bool {
-	at := pointed().FindStringSubmatch(o.sit.Question)
-	if at == nil || o.earlier != "" {
-		return false
-	}
-	begins, _, _ := strings.Cut(o.sit.Question, " ")
-	return !slices.ContainsFunc(o.telling(), func(t string) bool {
-		return !strings.EqualFold(t, at[1]) && !strings.EqualFold(t, begins)
+	words := strings.FieldsFunc(strings.ToLower(o.sit.Question), func(r rune) bool { return !unicode.IsLetter(r) })
+	at := slices.IndexFunc(words, search.IsPointing)
+	return at >= 0 && o.earlier == "" && !slices.ContainsFunc(o.terms, func(t string) bool {
+		n := slices.Index(words, strings.ToLower(t))
+		return n != 0 && n != at+1 && !search.IsGeneric(strings.ToLower(t))
 	})
 }
 

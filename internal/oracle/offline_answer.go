@@ -3,10 +3,8 @@ package oracle
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,15 +26,12 @@ const (
 	leastColumns = 12 // of a sentence
 )
 
-// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or the date that was asked for.
+// answer lists the places, a line each, and quotes the first.
 func (o offline) answer(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.lacking(places)
 	if o.sit.Class == string(classify.Action) {
 		b.WriteString(noWriting + "\n\n")
-	}
-	if line := o.value(places); line != "" && lacking == "" {
-		b.WriteString(line + "\n\n")
 	}
 	for i, p := range places {
 		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())
@@ -194,81 +189,6 @@ func spanCode(line string) string {
 		line = " " + line + " "
 	}
 	return marks + line + marks
-}
-
-// valueForm is how a question asks for a number, a default or a date, and dateForm for the last of them alone, in English, German, Portuguese, French
-// and Spanish.
-var (
-	valueForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(how (many|much|long|often|large|big|old)|what number|default|wie ?viele?|wie (lange|oft|gro(ß|ss)|alt|hoch)|` +
-			`standard\pL*|voreinstellung|quant[oa]s?|padrão|combien|par défaut|cuánt[oa]s?|por defecto)`)
-	})
-	dateForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(when|what (date|day|year)|wann|quando|quand|cuándo)\b`)
-	})
-)
-
-// degreeForm is how a question asks how much of something there is: its words say nothing of what the question is about.
-var degreeForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:how|wie) ?\pL+`)
-})
-
-// number is one that is no part of a name.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
-
-// value is the line with its place that holds the number, the default or the date that the question asks for, and at least two thirds of the words
-// that say what it is about; "" where it asks for none, or no line does. What code says is no date.
-func (o offline) value(places []passage) (line string) {
-	degree := strings.ToLower(degreeForm().FindString(o.sit.Question))
-	telling := slices.DeleteFunc(o.telling(), func(t string) bool { return strings.HasSuffix(degree, " "+t) })
-	least := max(1, (2*len(telling)+2)/3)
-	asks, dates := valueForm().MatchString(o.sit.Question), dateForm().MatchString(o.sit.Question)
-	for _, p := range places {
-		if p.from == 0 || !asks && (!dates || p.isCode()) {
-			continue
-		}
-		for i, said := range p.lines {
-			for _, said := range p.sayings(said) {
-				held := 0
-				for _, t := range telling {
-					if holds(strings.ToLower(said), t) {
-						held++
-					}
-				}
-				if held >= least && number().MatchString(said) {
-					line, least = "`"+tool.Ref{Path: p.path, Start: p.from + i}.String()+"` "+said, held+1
-				}
-			}
-		}
-	}
-	return line
-}
-
-// sayings are the sentences of a line, or the line of code, as far as they can stand outside a fence.
-func (p passage) sayings(line string) (all []string) {
-	if p.isCode() {
-		if line = text.Brief(line, listColumns); isHarmless(line) {
-			all = append(all, spanCode(line))
-		}
-		return all
-	}
-	line = markdown.Text(strings.TrimLeft(line, "-*+> \t"))
-	for _, s := range text.Sentences(line) {
-		if said := line[s.From:s.To]; isPlain(said) {
-			all = append(all, text.Brief(said, 2*listColumns))
-		}
-	}
-	return all
-}
-
-// telling are the words that say what the question is about.
-func (o offline) telling() (words []string) {
-	for _, t := range o.terms {
-		if low := strings.ToLower(t); !search.IsGeneric(low) && !search.IsAsking(low) {
-			words = append(words, t)
-		}
-	}
-	return words
 }
 
 // lacking says which names of the question, words with capitals or marks of an identifier, are in no place; "" for none.

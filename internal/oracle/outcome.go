@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -142,19 +143,19 @@ func (a *Answer) exchange(env Env) Exchange {
 
 // size is that of the texts, in bytes of JSON.
 func (e Exchange) size() (n int) {
-	for _, text := range []string{e.Question, e.Answer, e.Signal} {
-		quoted, _ := json.Marshal(text) // a string
+	for _, said := range []string{e.Question, e.Answer, e.Signal} {
+		quoted, _ := json.Marshal(said) // a string
 		n += len(quoted)
 	}
 	return n
 }
 
 // beginning is a text as far as it has so many bytes.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
+func beginning(said string, most int) string {
+	if kept := text.Clip(said, most); kept != said {
+		return kept + " …"
 	}
-	return strings.ToValidUTF8(text[:most], "") + " …"
+	return said
 }
 
 // use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places of each call.

@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run/replay"
 )
 
 // anyTurn is whatever a model may come up with.
@@ -33,6 +34,7 @@ type watched struct {
 	asked   []string
 }
 
+// Whatever a model says, its run ends in time, does only what was offered, and is replayed as it was recorded.
 func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -93,6 +95,12 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 			if !s.Opened {
 				r.Fatalf("%s is a source and was not opened", s.Cite)
 			}
+		}
+		found := h.replay(replay.Options{})
+		same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
+		same(t, "steps", found.Trace, h.steps())
+		if t.Failed() {
+			r.Fatalf("%+v", found.Differences)
 		}
 	})
 }

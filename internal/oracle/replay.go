@@ -40,7 +40,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		return recorded, composed, err
 	}
 	composed = run.Sent{Hash: asked.Prompt.Hash, Tokens: asked.Prompt.Tokens}
-	segments := a.prompts.set.Segments()
+	segments := a.prompts.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })
 		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"pgregory.net/rapid"
-
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -254,25 +252,4 @@ func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
 	h.model = h.script
 	h.ask("And how is the auth middleware tested?")
 	same(t, "differences", kindsOf(h.replay(replay.Options{})), []replay.DifferenceKind{})
-}
-
-func TestAnyConversationIsReplayedAsRecorded(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		question := rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")
-		most := rapid.IntRange(1, 7).Draw(r, "turns")
-		var turns []modeltest.Turn
-		for range most * 2 { // notes of a long history, and retries, are asked for as well
-			turns = append(turns, anyTurn(r))
-		}
-		h := setUp(t, turns...)
-		h.turns = most
-		h.finish(h.start(question))
-		found := h.replay(replay.Options{})
-		same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
-		same(t, "steps", found.Trace, h.steps())
-		if t.Failed() {
-			r.Fatalf("%+v", found.Differences)
-		}
-	})
 }

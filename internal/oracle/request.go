@@ -41,7 +41,7 @@ type asker struct {
 	env      Env
 	question string
 	said     agent.Said
-	prompts  *prompts
+	prompts  *prompt.Set
 }
 
 // builder makes the requests of a run with these tools.
@@ -62,7 +62,7 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.set.Content(recoverySegment), Of: a.asking}
+	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {
 		b.Reports = []model.Tool{reportTool()}
 	}
@@ -162,7 +162,8 @@ func (a asking) asked(ctx context.Context, noted bool) (string, error) {
 func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
 	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, offered)
 	of.HistoryTokens, of.Noted = history, a.Large || noted
-	return a.prompts.compose(of)
+	c, err := a.prompts.Compose(of)
+	return composed(c), err
 }
 
 // promptSituation is what the prompt of a turn depends on, beside its history.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -190,11 +191,7 @@ func median(of []float64) float64 {
 
 // Counted lists counts by name: "code_read 4, code_search 1".
 func Counted(counts map[string]int) string {
-	var names []string
-	for n := range counts {
-		names = append(names, n)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(counts))
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%s %d", n, counts[n])
 	}

@@ -2,7 +2,6 @@ package oracle_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -98,44 +96,6 @@ func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
 	same(t, "calls", len(a.ToolCalls), 2)
 	same(t, "error of the write", a.ToolCalls[1].Error, "")
 	same(t, "notices of a write", notices(a, agent.NoticeUnsureWrite), []agent.Notice(nil))
-}
-
-func TestShadowWritesNothingAcrossAnyCrash(t *testing.T) {
-	calm := 0
-	for at := 0; at == 0 || at <= calm; at++ {
-		h := setUp(t, modeltest.Say("I can't save it. "+partial("the note")))
-		h.finish(h.start(save))
-		turn := modeltest.Func(func(req model.Request) modeltest.Turn {
-			if len(req.Messages) > 1 {
-				return modeltest.Say("Saved.")
-			}
-			return modeltest.Call("vault_write", `{"path":"a.md"}`)
-		})
-		h.script = modeltest.Script(t, turn, turn, turn, turn)
-		h.model = h.script
-		dying := mortal(h.store, at, false)
-		live, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), h.shadowOf())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := live.Wait(t.Context()); err != nil && !errors.Is(err, journaltest.ErrDead) {
-			t.Fatal(err)
-		}
-		if at == 0 {
-			calm = dying.Writes()
-			continue
-		}
-		same(t, fmt.Sprintf("the process died at append %d", at), dying.Dead(), true)
-		if live, err = h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, live.ID); err != nil {
-			t.Fatal(err)
-		}
-		a := h.finish(live)
-		same(t, fmt.Sprintf("what stands in the world after a crash at append %d", at), h.world.written(), []string(nil))
-		same(t, "tools that were reached", h.world.called(), []string{})
-		same(t, "answer", a.Answer, "Saved.")
-		same(t, "calls", len(a.ToolCalls), 1)
-		same(t, "error of the write", a.ToolCalls[0].Error, "")
-	}
 }
 
 func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {

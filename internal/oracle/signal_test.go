@@ -72,26 +72,6 @@ func TestTimestampOfASignalIsTheDateAndTimeAtWhichItWasParsed(t *testing.T) {
 	holds(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
 }
 
-func TestAnswerWithoutSignalIsTakenOnceSomethingWasRead(t *testing.T) {
-	h := setUp(t,
-		modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)),
-		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string(nil))
-	if a.Signal != nil {
-		t.Errorf("the signal is %+v", a.Signal)
-	}
-	holds(t, "the trace", h.trace(), "1 places were read")
-}
-
-func TestAnswerWithoutSignalIsTakenWhereNoSourceIsNeeded(t *testing.T) {
-	h := setUp(t, modeltest.Say("You're welcome!"))
-	a := h.ask(thanks)
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string(nil))
-}
-
 func TestConversationNeedsNoSourceEvenWhereOneIsOffered(t *testing.T) {
 	h := setUp(t, modeltest.Say(needCapability("code search")), modeltest.Say("You're welcome!"))
 	a := h.ask(thanks)
@@ -106,16 +86,6 @@ func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "notices", told(a), []string{nothingLookedUp})
-}
-
-func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {
-	h := setUp(t,
-		modeltest.Call("code_search", `{"query":"auth"}`),
-		modeltest.Say("It is in auth/middleware.go:10."),
-		modeltest.Say("It is in auth/middleware.go:10. "+partial("I did not open it")))
-	a := h.ask(auth)
-	same(t, "turns", a.Turns, 3)
-	holds(t, "what is said after it", lastText(h.request(3)), "[control] "+hintSource)
 }
 
 // The answer is asked for with tools withdrawn, since the model said that it had enough. What it says then tells why the run stops.
@@ -150,21 +120,6 @@ func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {
 	same(t, "decisions", consulted(a), []string{"1: malformed, go_on by rules", "2: malformed, go_on by rules", "3: silent, go_on by rules"})
 	holds(t, "what is said after the third", lastText(h.request(4)), "[control] "+hintRemind)
 	same(t, "problems", len(a.Problems), 3)
-}
-
-func TestSilentToolTurnsAreNoReasonToWithdrawTheTools(t *testing.T) {
-	h := setUp(t,
-		modeltest.Call("code_search", `{"query":"auth"}`),
-		modeltest.Call("code_read", lines("one.go", 1, 9)),
-		modeltest.Call("code_read", lines("two.go", 1, 9)),
-		modeltest.Call("code_read", lines("three.go", 1, 9)),
-		modeltest.Say("It checks a token (`two.go:3`). "+enough()))
-	a := h.ask(auth)
-	same(t, "calls performed", len(h.world.called()), 4)
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	for i := range 5 {
-		same(t, "tools of a request", offered(h.request(i+1)), []string{"code_read", "code_search"})
-	}
 }
 
 func TestEmptyReplyIsNotAnAnswerEvenAfterReading(t *testing.T) {

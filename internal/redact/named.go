@@ -159,7 +159,7 @@ func isAssignment(t string, first int, between string, kind telling, m []int) bo
 	case between == ",": // only ("name", "value")
 		return m[closing] >= 0 && m[opening] >= 0 && (kind == header || m[quoted+1]-m[quoted] >= leastListed)
 	case between == ">":
-		return strings.HasSuffix(before, "<")
+		return strings.HasSuffix(before, "<") || strings.HasSuffix(before, "&lt;")
 	case strings.HasPrefix(between, `\`):
 		return strings.HasSuffix(before, "u003c")
 	}

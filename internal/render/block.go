@@ -20,13 +20,6 @@ const (
 type layout struct {
 	Options
 	source []byte
-	number *numbering
-}
-
-// numbering is what the next item of a list that is written in pieces is numbered by.
-type numbering struct {
-	marker byte // of the list; 0: none goes on
-	next   int
 }
 
 // blocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was written.
@@ -98,24 +91,24 @@ func (l layout) hung(first, further string, width int, write func(width int) []s
 
 func (l layout) list(n *ast.List, width int) (lines []string) {
 	number := n.Start
-	if l.number != nil && n.Parent().Kind() == ast.KindDocument {
-		if l.number.marker == n.Marker {
-			number = l.number.next
-		}
-		defer func() { *l.number = numbering{n.Marker, number} }()
-	}
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		mark := "• "
-		if n.IsOrdered() {
-			mark = fmt.Sprintf("%d%c ", number, n.Marker)
-			number++
-		}
 		if item.PreviousSibling() != nil && item.HasBlankPreviousLines() {
 			lines = append(lines, "")
 		}
-		lines = append(lines, l.hung(mark, strings.Repeat(" ", ansi.StringWidth(mark)), width, func(width int) []string { return l.blocks(item, width, false) })...)
+		lines = append(lines, l.item(n, item, number, width)...)
+		number++
 	}
 	return lines
+}
+
+func (l layout) item(list *ast.List, item ast.Node, number, width int) []string {
+	mark := "• "
+	if list.IsOrdered() {
+		mark = fmt.Sprintf("%d%c ", number, list.Marker)
+	}
+	return l.hung(mark, strings.Repeat(" ", ansi.StringWidth(mark)), width, func(width int) []string {
+		return l.blocks(item, width, false)
+	})
 }
 
 func (l layout) code(n ast.Node, width int) (lines []string) {

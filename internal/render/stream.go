@@ -3,37 +3,37 @@ package render
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	table "github.com/yuin/goldmark/extension/ast"
 
 	"sibyl/internal/text/markdown"
 )
 
-// Stream lays a text out as it arrives. It takes the text apart into parts that nothing behind them changes: a paragraph, an item of a list, a
-// table, a line of code. Parts that are whole are laid out once; only the last one is laid out anew.
+// Stream lays a text out as it arrives. All blocks but the last are whole, and so are all items of a list but its last and every line of a
+// block of code: nothing behind them changes them, so they are laid out once. What is not whole is laid out anew for each Tail.
 type Stream struct {
 	o      Options
-	rest   []byte // of the line that has not ended
-	kind   kind
-	text   []byte // of the part that has not ended
-	indent int    // of what belongs to the item
-	blank  bool   // a blank line came behind the part's last line
-	fence  markdown.Fence
+	rest   []byte         // of the line that has not ended
+	text   []byte         // lines that are not laid out yet, clean
+	code   bool           // a block of code is open
+	fence  markdown.Fence // of it
+	indent int            // of the fence
+	head   []byte         // of a table that was cut, in case that rows follow
 	number numbering
+	item   bool // the part before was an item of a list
+	apart  bool // a blank line stands before text
 	some   bool // a line was given
-	before kind // the part before, and
-	apart  bool // whether a blank line was behind it
 	stable []string
 }
 
-// kind is what a part is.
-type kind int
-
-const (
-	none      kind = iota
-	paragraph      // and all that ends with a blank line
-	item
-	indented
-	fenced
-)
+// numbering is what the next item of a list that is cut is numbered by.
+type numbering struct {
+	marker byte // of the list; 0: none goes on
+	next   int
+}
 
 // maxPart is the size in bytes from which on a part is cut, so that what is laid out anew stays small. A longer line is no Markdown, nor is
 // one with more than maxMarks marks of quotes and items before its words: a parser takes very long for those.
@@ -42,15 +42,10 @@ const (
 	maxMarks = 50
 )
 
-// tooMuch says whether a part is laid out as it was written.
-func tooMuch(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		words := bytes.TrimLeft(line, " \t>-*+0123456789.)")
-		if len(line) > maxPart || len(bytes.ReplaceAll(line[:len(line)-len(words)], []byte(" "), nil)) > maxMarks {
-			return true
-		}
-	}
-	return false
+// tooMuch says whether a line is laid out as it was written.
+func tooMuch(line string) bool {
+	words := strings.TrimLeft(line, " \t>-*+0123456789.)")
+	return len(line) > maxPart || len(strings.ReplaceAll(line[:len(line)-len(words)], " ", "")) > maxMarks
 }
 
 // NewStream begins a text.
@@ -73,17 +68,17 @@ func (s *Stream) Write(piece string) []string {
 // Tail returns the lines behind the stable ones, as the text would be if it ended here. They hold until the next Write.
 func (s *Stream) Tail() []string {
 	t := *s
-	t.text, t.rest, t.stable = append([]byte(nil), s.text...), nil, nil
-	t.line(string(s.rest))
-	t.flush()
-	return t.stable
+	t.text, t.stable = bytes.Clone(s.text), nil
+	return t.Close()
 }
 
 // Close ends the text, and returns the lines that were not stable. Nothing may be written behind it.
 func (s *Stream) Close() []string {
-	s.line(string(s.rest))
+	if len(s.rest) > 0 {
+		s.line(string(s.rest))
+	}
 	s.rest = nil
-	s.flush()
+	s.layOut(parse(s.text), nil)
 	return s.take()
 }
 
@@ -96,90 +91,118 @@ func (s *Stream) take() []string {
 // line takes a whole line.
 func (s *Stream) line(line string) {
 	line = strings.TrimSuffix(line, "\r")
-	empty := strings.TrimSpace(line) == ""
-	switch {
-	case s.kind == fenced:
-		s.fencedLine(line)
-	case empty && s.kind == paragraph:
-		s.flush()
-	case empty:
-		s.blank = s.kind != none
-		if s.kind != none {
-			s.text = append(s.text, '\n')
-		}
-	case s.goesOn(line):
-		s.add(line)
-	default:
-		head := s.headOfTable(line)
-		s.flush()
-		s.begin(head + line)
-	}
-}
-
-// headOfTable is the head of a table that is cut before a line, with its line end; "" where there is none.
-func (s *Stream) headOfTable(line string) string {
-	if s.kind != paragraph || len(s.text) < maxPart || !strings.Contains(line, "|") {
-		return ""
-	}
-	head, rest, _ := bytes.Cut(s.text, []byte("\n"))
-	rule, _, _ := bytes.Cut(rest, []byte("\n"))
-	if len(head)+len(rule) > maxPart/8 || !bytes.Contains(rule, []byte("-")) || len(bytes.Trim(rule, "|:- \t")) > 0 {
-		return ""
-	}
-	return string(head) + "\n" + string(rule) + "\n"
-}
-
-// goesOn says whether a line belongs to the part before it.
-func (s *Stream) goesOn(line string) bool {
-	if len(s.text) >= maxPart {
-		return false
-	}
-	in, starts := startOf(line)
-	switch s.kind {
-	case paragraph:
-		return !starts.heading && !starts.fence && (!starts.item || !starts.interrupts)
-	case item:
-		if in >= s.indent {
-			return true
-		}
-		return !s.blank && !starts.any()
-	case indented:
-		return in >= 4
-	}
-	return false
-}
-
-func (s *Stream) add(line string) {
-	s.text = append(append(s.text, line...), '\n')
-	s.blank = false
-}
-
-// begin begins a part with its first line.
-func (s *Stream) begin(line string) {
-	in, starts := startOf(line)
-	switch {
-	case starts.fence:
-		s.kind, s.fence, s.indent = fenced, markdown.Fence{}, in
-		s.fence.Covers(line)
-		s.gap()
+	if s.code {
+		s.codeLine(line)
 		return
-	case starts.item:
-		s.kind, s.indent = item, starts.content
-	case in >= 4:
-		s.kind = indented
-	default:
-		s.kind = paragraph
 	}
-	s.add(line)
-	if starts.heading || starts.rule {
-		s.flush()
+	if line = Clean(line); strings.TrimSpace(line) == "" {
+		line = ""
+	}
+	if tooMuch(line) {
+		s.layOut(parse(s.text), nil)
+		s.gap(false, false)
+		s.give(Wrap(line, s.o.width()))
+		return
+	}
+	if strings.Contains(line, "|") {
+		s.text = append(s.text, s.head...)
+	}
+	s.head = nil
+	goesOn := goesOn(line) && !bytes.HasSuffix(s.text, []byte("\n\n"))
+	s.text = append(append(s.text, line...), '\n')
+	if !goesOn || len(s.text) >= maxPart {
+		s.settle(line)
 	}
 }
 
-// fencedLine gives a line of a code block, or ends it.
-func (s *Stream) fencedLine(line string) {
+// goesOn says that a line ends no block, unless one before it was blank: it begins with a letter, or like the row of a table.
+func goesOn(line string) bool {
+	first, _ := utf8.DecodeRuneInString(line)
+	return first == '|' || unicode.IsLetter(first)
+}
+
+// settle lays out what nothing behind it changes any more.
+func (s *Stream) settle(line string) {
+	doc := parse(s.text)
+	last := doc.LastChild()
+	keep, whole := last, len(s.text) >= maxPart
+	switch n := last.(type) {
+	case nil:
+		whole = true
+	case *ast.FencedCodeBlock:
+		if s.fence = (markdown.Fence{}); s.fence.Covers(line) {
+			s.layOut(doc, last)
+			s.gap(false, false)
+			s.code, s.text = true, nil
+			s.indent = len(line) - len(strings.TrimLeft(line, " "))
+			return
+		}
+	case *ast.Heading, *ast.ThematicBreak:
+		whole = true
+	case *ast.Paragraph, *ast.Blockquote:
+		whole = whole || line == ""
+	case *table.Table:
+		if whole {
+			s.head = headOf(s.text[n.Pos():])
+		}
+		whole = whole || line == ""
+	case *ast.List:
+		keep = n.LastChild()
+	}
+	if whole {
+		keep = nil
+	}
+	s.layOut(doc, keep)
+}
+
+// headOf is the head of a table, with its line end; nil where it is too long to be shown again.
+func headOf(rows []byte) []byte {
+	head, rest, _ := bytes.Cut(rows, []byte("\n"))
+	rule, _, _ := bytes.Cut(rest, []byte("\n"))
+	if len(head)+len(rule) > maxPart/8 {
+		return nil
+	}
+	return bytes.Clone(rows[:len(head)+len(rule)+2])
+}
+
+// layOut lays out the text before a block or an item of its last list; nil: all of it.
+func (s *Stream) layOut(doc, until ast.Node) {
+	l := layout{Options: s.o, source: s.text}
+	for n := doc.FirstChild(); n != nil && n != until; n = n.NextSibling() {
+		list, isList := n.(*ast.List)
+		if !isList {
+			s.gap(false, false)
+			s.give(l.block(n, s.o.width()))
+			continue
+		}
+		for item := list.FirstChild(); item != nil && item != until; item = item.NextSibling() {
+			before := item
+			if item.PreviousSibling() == nil {
+				before = list
+			}
+			s.gap(true, before.PreviousSibling() == nil && s.apart || before.PreviousSibling() != nil && before.HasBlankPreviousLines())
+			if s.number.marker != list.Marker {
+				s.number = numbering{list.Marker, list.Start}
+			}
+			s.give(l.item(list, item, s.number.next, s.o.width()))
+			s.number.next++
+		}
+	}
+	if until == nil {
+		s.text = nil
+		return
+	}
+	start := bytes.LastIndexByte(s.text[:until.Pos()], '\n') + 1
+	if start > 0 {
+		s.apart = bytes.HasSuffix(s.text[:start], []byte("\n\n"))
+		s.text = bytes.Clone(s.text[start:])
+	}
+}
+
+// codeLine gives a line of a block of code, or ends it.
+func (s *Stream) codeLine(line string) {
 	if s.fence.Covers(line); s.fence.End() == "" {
-		s.kind, s.before, s.apart = none, fenced, false
+		s.code = false
 		return
 	}
 	cut := min(s.indent, len(line)-len(strings.TrimLeft(line, " ")))
@@ -187,31 +210,14 @@ func (s *Stream) fencedLine(line string) {
 }
 
 // gap gives the blank line between two parts. Items stand together, unless they were written apart.
-func (s *Stream) gap() {
-	if s.some && (s.kind != item || s.before != item || s.apart) {
+func (s *Stream) gap(item, apart bool) {
+	if s.some && (!item || !s.item || apart) {
 		s.give([]string{""})
 	}
-	if s.kind != item {
+	if !item {
 		s.number = numbering{}
 	}
-}
-
-// flush lays the last part out and ends it.
-func (s *Stream) flush() {
-	if s.kind == none || s.kind == fenced {
-		s.kind = none
-		return
-	}
-	s.gap()
-	source := []byte(Clean(string(s.text)))
-	l := layout{Options: s.o, source: source, number: &s.number}
-	if tooMuch(source) {
-		s.give(Wrap(strings.TrimRight(string(source), "\n"), s.o.width()))
-	} else {
-		s.give(l.blocks(parse(source), s.o.width(), true))
-	}
-	s.before, s.apart = s.kind, s.blank
-	s.kind, s.blank, s.text = none, false, s.text[:0]
+	s.item = item
 }
 
 func (s *Stream) give(lines []string) {

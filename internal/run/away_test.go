@@ -17,11 +17,11 @@ func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		wire := &remote{Store: store}
+		wire := remote(store)
 		release := w.holds("a", false)
 		live := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
 		synctest.Wait()
-		wire.cutOff(true)
+		wire.set(true)
 		release()
 		began := time.Now()
 		stopsShort(t, live, journal.ErrUnreachable)
@@ -97,29 +97,27 @@ func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
 		away  time.Duration
 		short bool
 	}{"for seconds": {5 * time.Second, false}, "for longer than a lease": {time.Minute, true}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := &away{Store: newStore(t)}
-				w.do["a"] = func(ctx context.Context, job run.Job) (any, error) {
-					text, err := job.View.Text(ctx, "words")
-					return string(text), err
-				}
-				s := spec(`<Do what="r:a" got="{got}"/>`)
-				s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
-				store.until = time.Now().Add(c.away)
-				live, err := w.engine(store, "one").Start(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if c.short {
-					stopsShort(t, live, journal.ErrUnreachable)
-					pass(c.away)
-					live = resume(t, w.engine(store, "two"), live.ID)
-				}
-				_, r := wait(t, live)
-				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "kept"})
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := &away{Store: newStore(t)}
+			w.do["a"] = func(ctx context.Context, job run.Job) (any, error) {
+				text, err := job.View.Text(ctx, "words")
+				return string(text), err
+			}
+			s := spec(`<Do what="r:a" got="{got}"/>`)
+			s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
+			store.until = time.Now().Add(c.away)
+			live, err := w.engine(store, "one").Start(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.short {
+				stopsShort(t, live, journal.ErrUnreachable)
+				pass(c.away)
+				live = resume(t, w.engine(store, "two"), live.ID)
+			}
+			_, r := wait(t, live)
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "kept"})
 		})
 	}
 }

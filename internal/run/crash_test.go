@@ -149,25 +149,23 @@ func TestMarkedWriteIsLookedUpAfterACrash(t *testing.T) {
 		"what is found does not encode": {4, false, findsNoJSON, `write b:  !unknown`, "unsupported type: chan int", 1},
 		"nobody performs it any more":   {4, false, func(w *world) { w.without = "write" }, `write b:  !unknown`, "took effect", 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, writeTree, c.at, c.after)
-				same(t, "records before the crash", kinds(records(t, store, id)), []string{"start", "completion", "mark"})
-				c.found(w)
-				live := resume(t, w.engine(store, "two"), id)
-				wait(t, live)
-				receipts := all[run.CompletionRecord](t, records(t, store, id), run.KindCompletion)
-				same(t, "receipt", describe(receipts[1]), c.want)
-				if f := receipts[1].Err; f != nil && !strings.HasSuffix(f.Reason, c.why) {
-					t.Errorf("the fault's reason is %q; want %q in it", f.Reason, c.why)
-				}
-				same(t, "writes", len(w.writes), c.writes)
-				same(t, "records after the crash", kinds(records(t, store, id))[3:],
-					[]string{"resume", "completion", "completion", "trace", "end"})
-				same(t, "repeated", all[run.ResumeRecord](t, records(t, store, id), run.KindResume)[0].Repeated, nil)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, writeTree, c.at, c.after)
+			same(t, "records before the crash", kinds(records(t, store, id)), []string{"start", "completion", "mark"})
+			c.found(w)
+			live := resume(t, w.engine(store, "two"), id)
+			wait(t, live)
+			receipts := all[run.CompletionRecord](t, records(t, store, id), run.KindCompletion)
+			same(t, "receipt", describe(receipts[1]), c.want)
+			if f := receipts[1].Err; f != nil && !strings.HasSuffix(f.Reason, c.why) {
+				t.Errorf("the fault's reason is %q; want %q in it", f.Reason, c.why)
+			}
+			same(t, "writes", len(w.writes), c.writes)
+			same(t, "records after the crash", kinds(records(t, store, id))[3:],
+				[]string{"resume", "completion", "completion", "trace", "end"})
+			same(t, "repeated", all[run.ResumeRecord](t, records(t, store, id), run.KindResume)[0].Repeated, nil)
 		})
 	}
 }
@@ -247,23 +245,21 @@ func TestJournalThatDoesNotFitItsTreeIsNotGoneOnFrom(t *testing.T) {
 		"a mark of another write":      {"w:b", "w:x", 4, "record 2 is the mark of operation 2 of Do"},
 		"a mark of nothing":            {"w:b ", "", 4, "record 2 is the mark of operation 2 of Do"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, writeTree, c.at, true)
-				before := w.begun()
-				_, err := w.engine(changed{store, c.from, c.to}, "two").Resume(t.Context(), ada, id)
-				if !errors.Is(err, run.ErrDiverged) || !strings.Contains(fmt.Sprint(err), c.want) {
-					t.Errorf("resuming gives %v; want %v with %q", err, run.ErrDiverged, c.want)
-				}
-				same(t, "effects", w.begun(), before)
-				r := statusOf(t, store, id)
-				same(t, "status", r.Status, journal.Running)
-				same(t, "holder of the lease", r.LeaseHolder, "")
-				_, got := wait(t, resume(t, w.engine(store, "two"), id))
-				same(t, "outcome with the right tree", got.Got, "A B C")
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, writeTree, c.at, true)
+			before := w.begun()
+			_, err := w.engine(changed{store, c.from, c.to}, "two").Resume(t.Context(), ada, id)
+			if !errors.Is(err, run.ErrDiverged) || !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("resuming gives %v; want %v with %q", err, run.ErrDiverged, c.want)
+			}
+			same(t, "effects", w.begun(), before)
+			r := statusOf(t, store, id)
+			same(t, "status", r.Status, journal.Running)
+			same(t, "holder of the lease", r.LeaseHolder, "")
+			_, got := wait(t, resume(t, w.engine(store, "two"), id))
+			same(t, "outcome with the right tree", got.Got, "A B C")
 		})
 	}
 }

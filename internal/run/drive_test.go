@@ -248,7 +248,8 @@ func TestOpenThatFailsEndsANewRun(t *testing.T) {
 func TestRunThatCanNeitherBeOpenedNorEndedIsLetGo(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	full := &full{Store: store, on: true}
+	full := full(store)
+	full.set(true)
 	w.opened = func(context.Context, *run.View) error { return errors.New("no model answers") }
 	e := w.engine(full, "one")
 	if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, journal.ErrFull) {
@@ -326,7 +327,7 @@ func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
 func TestStoreThatFailsMidRunLeavesItOpenAndFree(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	full := &full{Store: store}
+	full := full(store)
 	w.do["b"] = func(context.Context, run.Job) (any, error) {
 		full.set(true)
 		return "B", nil
@@ -340,28 +341,6 @@ func TestStoreThatFailsMidRunLeavesItOpenAndFree(t *testing.T) {
 	delete(w.do, "b")
 	_, got := wait(t, resume(t, w.engine(full, "one"), live.ID))
 	same(t, "outcome", got, result{Ended: "SUCCESS", Got: "A B C"})
-}
-
-// full takes no records while it is set.
-type full struct {
-	journal.Store
-	mu sync.Mutex
-	on bool
-}
-
-func (f *full) set(on bool) {
-	f.mu.Lock()
-	f.on = on
-	f.mu.Unlock()
-}
-
-func (f *full) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.on {
-		return fmt.Errorf("run %s: %w", id, journal.ErrFull)
-	}
-	return f.Store.Append(ctx, o, id, recs, end)
 }
 
 func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {

@@ -172,7 +172,7 @@ type Engine struct {
 	Config
 	assistants map[string]*Assistant
 	room       *queue
-	watched    watched
+	listeners  listeners
 
 	mu       sync.Mutex
 	trees    map[treeKey]*bt.Tree // loaded trees are immutable
@@ -254,11 +254,7 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	if err := e.enter(ctx, s.Owner); err != nil {
 		return nil, err
 	}
-	live, err := e.begin(ctx, ctx, a, tree, s, e.exit)
-	if err != nil {
-		e.exit()
-	}
-	return live, err
+	return e.begin(ctx, ctx, a, tree, s, e.exit)
 }
 
 // startable gives what a run begins with: its assistant, and its tree, which fits.
@@ -290,8 +286,14 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	return b, err
 }
 
-// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no longer.
-func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (*Live, error) {
+// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no
+// longer, or after an error.
+func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (live *Live, err error) {
+	defer func() {
+		if err != nil {
+			exit()
+		}
+	}()
 	b, err := e.beginning(s, false)
 	if err != nil {
 		return nil, err
@@ -308,8 +310,7 @@ func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s
 		return nil, err
 	}
 	d.exit = exit
-	live, err := d.start(life, false)
-	if err != nil {
+	if live, err = d.start(life, false); err != nil {
 		e.release(ctx, d.key(), time.Time{})
 	}
 	return live, err
@@ -319,7 +320,7 @@ func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s
 func (e *Engine) keep(ctx context.Context, b journal.Beginning) error {
 	ctx, cut := context.WithTimeout(ctx, e.Lease)
 	defer cut()
-	return e.commitBeginning(ctx, b)
+	return e.observeCommit(ctx, func() error { return e.Store.Begin(ctx, b) })
 }
 
 // startOf makes a run's start, and puts the contents that it names into the beginning.

@@ -21,37 +21,35 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 		"a failure": `<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`,
 		"a stop":    `<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				var state []byte
-				w.outcome = func(v *run.View, e run.Ending) run.Outcome {
-					var err error
-					if state, err = e.Tree.Encode(e.State); err != nil {
-						t.Error(err)
-					}
-					return outcomeOf(v, e)
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			var state []byte
+			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
+				var err error
+				if state, err = e.Tree.Encode(e.State); err != nil {
+					t.Error(err)
 				}
-				defer w.holds("held", false)()
-				live := start(t, w.engine(store, "one"), body)
-				synctest.Wait()
-				if name == "a stop" {
-					live.Cancel("enough")
-				}
-				wait(t, live)
-				recs := records(t, store, live.ID)
-				again, steps, err := w.engine(store, "two").Refold(t.Context(), ada, recs)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "state", string(again), string(state))
-				told, err := run.Traced(recs)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "traces", steps, told)
-			})
+				return outcomeOf(v, e)
+			}
+			defer w.holds("held", false)()
+			live := start(t, w.engine(store, "one"), body)
+			synctest.Wait()
+			if name == "a stop" {
+				live.Cancel("enough")
+			}
+			wait(t, live)
+			recs := records(t, store, live.ID)
+			again, steps, err := w.engine(store, "two").Refold(t.Context(), ada, recs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "state", string(again), string(state))
+			told, err := run.Traced(recs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "traces", steps, told)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,44 +66,42 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 		}, "", "", outcomeOf, "has no key {what}", `{"ended":"IDLE"`},
 		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) run.Outcome { panic("no words") }, "there is no node <Add>", `{}`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, oldTree, 3, false)
-				before := w.begun()
-				w.outcome = c.outcome
-				var changes []func(*run.Config)
-				if c.change != nil {
-					changes = append(changes, c.change(t))
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, oldTree, 3, false)
+			before := w.begun()
+			w.outcome = c.outcome
+			var changes []func(*run.Config)
+			if c.change != nil {
+				changes = append(changes, c.change(t))
+			}
+			e := w.engine(changed{store, c.from, c.to}, "two", changes...)
+			if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			r := statusOf(t, store, id)
+			same(t, "status", r.Status, journal.Cancelled)
+			same(t, "holder of the lease", r.LeaseHolder, "")
+			same(t, "effects", w.begun(), before)
+			same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
+			end, err := run.ReadEnd(t.Context(), store, ada, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status of the end", end.Status, journal.Cancelled)
+			same(t, "fault", end.Fault.Kind, run.KindCancelled)
+			for _, want := range []string{"enough", `build "test" wrote`, c.why, "operation 1 of Do had begun, and nobody can tell"} {
+				if !strings.Contains(end.Fault.Reason, want) {
+					t.Errorf("the end says %q, without %q", end.Fault.Reason, want)
 				}
-				e := w.engine(changed{store, c.from, c.to}, "two", changes...)
-				if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
-					t.Fatal(err)
-				}
-				r := statusOf(t, store, id)
-				same(t, "status", r.Status, journal.Cancelled)
-				same(t, "holder of the lease", r.LeaseHolder, "")
-				same(t, "effects", w.begun(), before)
-				same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
-				end, err := run.ReadEnd(t.Context(), store, ada, id)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "status of the end", end.Status, journal.Cancelled)
-				same(t, "fault", end.Fault.Kind, run.KindCancelled)
-				for _, want := range []string{"enough", `build "test" wrote`, c.why, "operation 1 of Do had begun, and nobody can tell"} {
-					if !strings.Contains(end.Fault.Reason, want) {
-						t.Errorf("the end says %q, without %q", end.Fault.Reason, want)
-					}
-				}
-				if !strings.HasPrefix(string(end.Outcome), c.want) {
-					t.Errorf("the outcome is %s; want %s…", end.Outcome, c.want)
-				}
-				if err := e.Cancel(t.Context(), ada, id, "again"); !errors.Is(err, journal.ErrEnded) {
-					t.Errorf("cancelling it again gives %v; want that it has ended", err)
-				}
-			})
+			}
+			if !strings.HasPrefix(string(end.Outcome), c.want) {
+				t.Errorf("the outcome is %s; want %s…", end.Outcome, c.want)
+			}
+			if err := e.Cancel(t.Context(), ada, id, "again"); !errors.Is(err, journal.ErrEnded) {
+				t.Errorf("cancelling it again gives %v; want that it has ended", err)
+			}
 		})
 	}
 }
@@ -134,30 +131,20 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 	})
 }
 
-// requested is a store to which another process adds a request to stop before each of the first appends that ends a run.
-type requested struct {
-	journal.Store
-	times int
-}
-
-func (s *requested) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if end != nil && s.times > 0 {
-		s.times--
-		request := journal.Record{Seq: recs[0].Seq, At: recs[0].At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
-		if err := s.Store.Append(ctx, owner, id, []journal.Record{request}, nil); err != nil {
-			return err
-		}
-	}
-	return s.Store.Append(ctx, owner, id, recs, end)
-}
-
 func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 	for times, want := range map[int]error{2: nil, 1000: journal.ErrConflict} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
 			id := crash(t, w, store, oldTree, 3, false)
-			e := w.engine(&requested{store, times}, "two", nextBuild(t))
+			left := times
+			e := w.engine(beforeKind(store, run.KindEnd, func(first journal.Record) error {
+				if left--; left < 0 {
+					return nil
+				}
+				request := journal.Record{Seq: first.Seq, At: first.At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
+				return store.Append(t.Context(), ada, id, []journal.Record{request}, nil)
+			}), "two", nextBuild(t))
 			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {
 				t.Errorf("after %d wishes: %v; want %v", times, err, want)
 			}

@@ -97,7 +97,7 @@ func (e *Engine) list(d *driver) {
 		go e.keepLeases(e.idle)
 	}
 	e.mu.Unlock()
-	e.watched.heard(d.key()) // whoever watches it hears what it says from here on
+	e.listeners.tell(d.key()) // whoever watches it hears what it says from here on
 }
 
 func (e *Engine) unlist(d *driver) {

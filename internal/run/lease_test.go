@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,79 +11,6 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
-
-// remote is a store that can't be reached while it is cut off.
-type remote struct {
-	journal.Store
-	mu       sync.Mutex
-	off      bool
-	cutAfter string // a kind: once a record of it is taken, it is cut off
-}
-
-var errUnreachable = fmt.Errorf("no answer: %w", journal.ErrUnreachable)
-
-func (r *remote) cutOff(off bool) {
-	r.mu.Lock()
-	r.off = off
-	r.mu.Unlock()
-}
-
-func (r *remote) reach() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.off {
-		return errUnreachable
-	}
-	return nil
-}
-
-func (r *remote) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if err := r.reach(); err != nil {
-		return err
-	}
-	err := r.Store.Append(ctx, o, id, recs, end)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil && recs[0].Kind == r.cutAfter {
-		r.off, r.cutAfter = true, ""
-	}
-	return err
-}
-
-// cutOffAfter has it cut off once it has taken a record of a kind.
-func (r *remote) cutOffAfter(kind string) {
-	r.mu.Lock()
-	r.cutAfter = kind
-	r.mu.Unlock()
-}
-
-func (r *remote) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	if err := r.reach(); err != nil {
-		return journal.Run{}, err
-	}
-	return r.Store.Run(ctx, o, id)
-}
-
-func (r *remote) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
-	if err := r.reach(); err != nil {
-		return nil, err
-	}
-	return r.Store.Standing(ctx, runs)
-}
-
-func (r *remote) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
-	if err := r.reach(); err != nil {
-		return err
-	}
-	return r.Store.Renew(ctx, holder, runs, until)
-}
-
-func (r *remote) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
-	if err := r.reach(); err != nil {
-		return err
-	}
-	return r.Store.Acquire(ctx, o, id, holder, now, until)
-}
 
 func refused(t *testing.T, e *run.Engine, id string) {
 	t.Helper()
@@ -120,12 +46,12 @@ func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
 func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := &remote{Store: newStore(t)}
+		store := remote(newStore(t))
 		release := w.holds("a", false)
 		live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-		store.cutOff(true)
+		store.set(true)
 		pass(9 * time.Second)
-		store.cutOff(false)
+		store.set(false)
 		pass(time.Minute)
 		refused(t, w.engine(store, "two"), live.ID)
 		release()
@@ -137,31 +63,18 @@ func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
 func TestJournalThatIsBackWithinALeaseLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := &remote{Store: newStore(t)}
+		store := remote(newStore(t))
 		release := w.holds("a", false)
 		live := start(t, w.engine(store, "one"), `<Do what="r:a w:b" got="{got}"/>`)
 		synctest.Wait()
-		store.cutOff(true)
+		store.set(true)
 		release()
 		pass(lease - time.Second)
-		store.cutOff(false)
+		store.set(false)
 		_, r := wait(t, live)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
 		same(t, "effects", w.begun(), []string{"read a", "write b"})
 	})
-}
-
-// hanging is a store that does not answer where a run begins, or is taken up.
-type hanging struct{ journal.Store }
-
-func (hanging) Begin(ctx context.Context, _ journal.Beginning) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (hanging) Acquire(ctx context.Context, _ journal.Owner, _, _ string, _, _ time.Time) error {
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
@@ -169,7 +82,7 @@ func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-		e := w.engine(hanging{store}, "one")
+		e := w.engine(hanging(store), "one")
 		began := time.Now()
 		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != lease {
 			t.Errorf("starting gives %v after %v", err, time.Since(began))
@@ -191,37 +104,35 @@ func TestDriverThatLostItsRunPerformsNothingMore(t *testing.T) {
 		"at its next heartbeat":                    {"b", func(func()) { pass(2 * time.Second) }},
 		"at its next heartbeat, as early":          {"a", func(func()) { pass(2 * time.Second) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				wire := &remote{Store: store}
-				release := w.holds("a", false)
-				defer release()
-				zombie := start(t, w.engine(wire, "one"), `<Do what="r:a w:b" got="{got}"/>`)
-				synctest.Wait()
-				wire.cutOff(true)
-				second := w.engine(store, "two")
-				pass(lease - time.Second)
-				refused(t, second, zombie.ID)
-				pass(time.Second)
-				w.mu.Lock()
-				delete(w.do, "a")
-				w.mu.Unlock()
-				w.mu.Lock()
-				hold := w.holds(c.other, false)
-				w.mu.Unlock()
-				taken := resume(t, second, zombie.ID)
-				synctest.Wait()
-				wire.cutOff(false)
-				c.notices(release)
-				stopsShort(t, zombie, journal.ErrConflict)
-				same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
-				hold()
-				_, r := wait(t, taken)
-				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
-				same(t, "effects", w.begun(), []string{"read a", "read a", "write b"})
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			wire := remote(store)
+			release := w.holds("a", false)
+			defer release()
+			zombie := start(t, w.engine(wire, "one"), `<Do what="r:a w:b" got="{got}"/>`)
+			synctest.Wait()
+			wire.set(true)
+			second := w.engine(store, "two")
+			pass(lease - time.Second)
+			refused(t, second, zombie.ID)
+			pass(time.Second)
+			w.mu.Lock()
+			delete(w.do, "a")
+			w.mu.Unlock()
+			w.mu.Lock()
+			hold := w.holds(c.other, false)
+			w.mu.Unlock()
+			taken := resume(t, second, zombie.ID)
+			synctest.Wait()
+			wire.set(false)
+			c.notices(release)
+			stopsShort(t, zombie, journal.ErrConflict)
+			same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
+			hold()
+			_, r := wait(t, taken)
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
+			same(t, "effects", w.begun(), []string{"read a", "read a", "write b"})
 		})
 	}
 }
@@ -230,16 +141,16 @@ func TestDriverWhoseLeaseWasTakenStopsBeforeTheOtherAppends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		wire := &remote{Store: store}
+		wire := remote(store)
 		defer w.holds("a", false)()
 		zombie := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
-		wire.cutOff(true)
+		wire.set(true)
 		pass(lease)
 		now := time.Now()
 		if err := store.Acquire(t.Context(), ada, zombie.ID, "two", now, now.Add(lease)); err != nil {
 			t.Fatal(err)
 		}
-		wire.cutOff(false)
+		wire.set(false)
 		stopsShort(t, zombie, journal.ErrLeased)
 		same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
 	})
@@ -247,7 +158,7 @@ func TestDriverWhoseLeaseWasTakenStopsBeforeTheOtherAppends(t *testing.T) {
 
 func TestJournalThatConflictsWithoutAReasonStopsTheDriver(t *testing.T) {
 	w := newWorld(t)
-	live := start(t, w.engine(busy{newStore(t)}, "one"), `<Do what="r:a" got="{got}"/>`)
+	live := start(t, w.engine(busy(newStore(t)), "one"), `<Do what="r:a" got="{got}"/>`)
 	stopsShort(t, live, journal.ErrConflict)
 }
 
@@ -291,7 +202,7 @@ func TestRunIsNotFreedWhileAWriteGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		full := &full{Store: store}
+		full := full(store)
 		release := w.holds("b", true)
 		defer release()
 		w.do["a"] = func(context.Context, run.Job) (any, error) { full.set(true); return "A", nil }
@@ -354,27 +265,25 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			return s.Release(ctx, ada, id, "ahead", time.Now().Add(year))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-				if err := set(t.Context(), store, id); err != nil {
-					t.Fatal(err)
-				}
-				e := w.engine(store, "right")
-				if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.When()) {
-					t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.When()))
-				}
-				stranded, err := store.Stranded(t.Context(), e.When(), 5)
-				same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
-				live, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, r := wait(t, live)
-				same(t, "outcome", r.Got, "A")
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
+			if err := set(t.Context(), store, id); err != nil {
+				t.Fatal(err)
+			}
+			e := w.engine(store, "right")
+			if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.When()) {
+				t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.When()))
+			}
+			stranded, err := store.Stranded(t.Context(), e.When(), 5)
+			same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
+			live, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, r := wait(t, live)
+			same(t, "outcome", r.Got, "A")
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -14,13 +14,12 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// watched are the runs that are watched here and driven elsewhere or by nobody, and who wants to hear of an owner's runs.
-type watched struct {
-	mu        sync.Mutex
-	runs      map[journal.Key]*followed
-	listeners map[*listener]struct{}
-	shut      context.CancelFunc // ends listening; nil while nobody watches
-	listening bool               // the store tells what is written
+// listeners are who wants to hear of runs. While there are any, the store is listened to if it announces what is written.
+type listeners struct {
+	mu     sync.Mutex
+	all    map[*listener]struct{}
+	shut   context.CancelFunc // ends listening; nil while nobody wants to hear
+	listen bool               // the store tells what is written
 }
 
 type listener struct {
@@ -28,84 +27,31 @@ type listener struct {
 	heard func(run string)
 }
 
-// open sees to it that somebody listens to the store. The caller holds the lock.
-func (e *Engine) open() {
-	w := &e.watched
-	if w.shut != nil {
-		return
-	}
-	if w.runs == nil {
-		w.runs, w.listeners = map[journal.Key]*followed{}, map[*listener]struct{}{}
-	}
-	ctx, shut := context.WithCancel(context.Background())
-	w.shut = shut
-	if a, ok := e.Store.(journal.Announcer); ok {
-		go e.listen(ctx, a)
-	}
-}
-
-// closeUnwatched ends listening if nobody watches any more. The caller holds the lock.
-func (w *watched) closeUnwatched() {
-	if w.shut != nil && len(w.runs) == 0 && len(w.listeners) == 0 {
-		w.shut()
-		w.shut, w.listening = nil, false
-	}
-}
-
-// join adds a watcher of a run; it wants a leave.
-func (e *Engine) join(k journal.Key) *followed {
-	w := &e.watched
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e.open()
-	r := w.runs[k]
-	if r == nil {
-		ctx, stop := context.WithCancel(context.Background())
-		r = &followed{Key: k, feed: newFeed(), told: make(chan struct{}, 1), stop: stop}
-		w.runs[k] = r
-		go e.follow(ctx, r)
-	}
-	r.watchers++
-	return r
-}
-
-func (w *watched) leave(r *followed) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r.watchers--; r.watchers == 0 {
-		r.stop()
-		w.drop(r)
-	}
-}
-
-// forget makes sure that nobody joins a run any more that is not followed to its end.
-func (w *watched) forget(r *followed) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.drop(r)
-}
-
-func (w *watched) drop(r *followed) {
-	if w.runs[r.Key] == r {
-		delete(w.runs, r.Key)
-	}
-	w.closeUnwatched()
-}
-
 // Hear calls heard with runs of the owner as they are begun or go on: those of this process, and where the store announces them those
 // of others. Not all are told. heard must not block.
 func (e *Engine) Hear(owner journal.Owner, heard func(run string)) (stop func()) {
 	l := &listener{owner, heard}
-	w := &e.watched
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e.open()
-	w.listeners[l] = struct{}{}
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.listeners, l)
-		w.closeUnwatched()
+	all := &e.listeners
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.shut == nil {
+		ctx, shut := context.WithCancel(context.Background())
+		all.shut, all.all = shut, map[*listener]struct{}{}
+		if a, ok := e.Store.(journal.Announcer); ok {
+			go e.listen(ctx, a)
+		}
+	}
+	all.all[l] = struct{}{}
+	return func() { all.remove(l) }
+}
+
+func (all *listeners) remove(l *listener) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.all, l)
+	if all.shut != nil && len(all.all) == 0 {
+		all.shut()
+		all.shut, all.listen = nil, false
 	}
 }
 
@@ -114,22 +60,16 @@ func (e *Engine) Listen() (stop func()) { return e.Hear("", func(string) {}) }
 
 // Announced says whether what happens to runs is told as it happens, so that looking for it need not be done often.
 func (e *Engine) Announced() bool {
-	e.watched.mu.Lock()
-	defer e.watched.mu.Unlock()
-	return e.watched.listening
+	e.listeners.mu.Lock()
+	defer e.listeners.mu.Unlock()
+	return e.listeners.listen
 }
 
-// heard wakes who watches a run that is said to be further, or in other hands.
-func (w *watched) heard(k journal.Key) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r := w.runs[k]; r != nil {
-		select {
-		case r.told <- struct{}{}:
-		default: // it is told already
-		}
-	}
-	for l := range w.listeners {
+// tell wakes who wants to hear of a run that is said to be further, or in other hands.
+func (all *listeners) tell(k journal.Key) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for l := range all.all {
 		if l.owner == k.Owner {
 			l.heard(k.Run)
 		}
@@ -140,9 +80,9 @@ func (w *watched) heard(k journal.Key) {
 func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		began := e.Clock.Now()
-		e.watched.listens(ctx, true)
-		err := a.Announced(ctx, e.watched.heard)
-		e.watched.listens(ctx, false)
+		e.listeners.note(ctx, true)
+		err := a.Announced(ctx, e.listeners.tell)
+		e.listeners.note(ctx, false)
 		if ctx.Err() != nil {
 			return
 		}
@@ -154,11 +94,11 @@ func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	}
 }
 
-// listens notes whether the store is listened to, for as long as that is wanted.
-func (w *watched) listens(ctx context.Context, on bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// note keeps whether the store is listened to, for as long as that is wanted.
+func (all *listeners) note(ctx context.Context, listens bool) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	if ctx.Err() == nil {
-		w.listening = on
+		all.listen = listens
 	}
 }

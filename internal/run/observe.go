@@ -124,18 +124,15 @@ func kindOf(f *bt.Fault) string {
 
 // commit appends records to those of a run; with end, it ends. If another has gone on while the journal was away, the fence tells.
 func (e *Engine) commit(ctx context.Context, k journal.Key, recs []journal.Record, end *journal.End) error {
-	began := e.Clock.Now()
-	err := whileAway(ctx, e.Clock, e.Lease, func() error { return e.Store.Append(ctx, k.Owner, k.Run, recs, end) })
-	if e.Observer != nil {
-		e.Observer.Commit(ctx, e.Clock.Now().Sub(began), err)
-	}
-	return err
+	return e.observeCommit(ctx, func() error {
+		return whileAway(ctx, e.Clock, e.Lease, func() error { return e.Store.Append(ctx, k.Owner, k.Run, recs, end) })
+	})
 }
 
-// commitBeginning records a run.
-func (e *Engine) commitBeginning(ctx context.Context, b journal.Beginning) error {
+// observeCommit writes to the journal, and tells of it.
+func (e *Engine) observeCommit(ctx context.Context, write func() error) error {
 	began := e.Clock.Now()
-	err := e.Store.Begin(ctx, b)
+	err := write()
 	if e.Observer != nil {
 		e.Observer.Commit(ctx, e.Clock.Now().Sub(began), err)
 	}

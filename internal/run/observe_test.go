@@ -121,24 +121,24 @@ func TestObserverIsToldWhatARunDoesAndItsContextsReachIt(t *testing.T) {
 func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 	const body = `<Do what="r:a" got="{got}"/>`
 	for name, c := range map[string]struct {
-		drive func(t *testing.T, w *world, e *run.Engine, s *full)
+		drive func(t *testing.T, w *world, e *run.Engine, s *failing)
 		want  string
 	}{
-		"it has failed": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"it has failed": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.do["a"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("no") }
 			wait(t, start(t, e, body))
 		}, "stands failed bad"},
-		"it is cancelled": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"it is cancelled": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.holds("a", false)
 			live := start(t, e, body)
 			live.Cancel("enough")
 			wait(t, live)
 		}, "stands cancelled stopped"},
-		"it is suspended": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"it is suspended": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.busy("a")
 			wait(t, start(t, e, body))
 		}, "stands suspended bad"},
-		"the process drains": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"the process drains": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.holds("a", false)
 			live := start(t, e, body)
 			gone, stop := context.WithCancel(t.Context())
@@ -146,14 +146,14 @@ func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 			e.Drain(gone)
 			stopsShort(t, live, run.ErrLeft)
 		}, "stands left "},
-		"the journal takes nothing": {func(t *testing.T, w *world, e *run.Engine, s *full) {
+		"the journal takes nothing": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			release := w.holds("a", false)
 			live := start(t, e, body)
 			s.set(true)
 			release()
 			stopsShort(t, live, journal.ErrFull)
 		}, "stands lost broken"},
-		"another process has it": {func(t *testing.T, w *world, e *run.Engine, s *full) {
+		"another process has it": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			release := w.holds("a", false)
 			live := start(t, e, body)
 			if err := s.Store.Append(t.Context(), ada, live.ID, []journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil); err != nil {
@@ -162,34 +162,32 @@ func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 			release()
 			stopsShort(t, live, journal.ErrConflict)
 		}, "stands lost taken"},
-		"it can't be opened": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"it can't be opened": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.opened = func(context.Context, *run.View) error { return errors.New("no model") }
 			if _, err := e.Start(t.Context(), spec(body)); err == nil {
 				t.Error("it was started")
 			}
 		}, "stands failed bad"},
-		"it is cancelled while it opens": {func(t *testing.T, w *world, e *run.Engine, _ *full) {
+		"it is cancelled while it opens": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			ctx, stop := context.WithCancel(t.Context())
 			w.opened = func(context.Context, *run.View) error { stop(); return nil }
 			if _, err := e.Start(ctx, spec(body)); err == nil {
 				t.Error("it was started")
 			}
 		}, "stands cancelled stopped"},
-		"it can neither be opened nor ended": {func(t *testing.T, w *world, e *run.Engine, s *full) {
+		"it can neither be opened nor ended": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			w.opened = func(context.Context, *run.View) error { s.set(true); return errors.New("no model") }
 			if _, err := e.Start(t.Context(), spec(body)); err == nil {
 				t.Error("it was started")
 			}
 		}, "stands lost open"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, eye, s := newWorld(t), &witness{}, &full{Store: newStore(t)}
-				c.drive(t, w, w.engine(s, "one", eye.watch), s)
-				told := eye.heard()
-				same(t, "what it was told first", told[0], "drives tester, taken up false")
-				same(t, "what it was told last", told[len(told)-1], c.want)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w, eye, s := newWorld(t), &witness{}, full(newStore(t))
+			c.drive(t, w, w.engine(s, "one", eye.watch), s)
+			told := eye.heard()
+			same(t, "what it was told first", told[0], "drives tester, taken up false")
+			same(t, "what it was told last", told[len(told)-1], c.want)
 		})
 	}
 }
@@ -231,7 +229,7 @@ func TestRunThatWaitedForRoomIsNotTakenUp(t *testing.T) {
 
 func TestObserverIsToldOfCommitsThatFail(t *testing.T) {
 	w, eye := newWorld(t), &witness{}
-	s := &full{Store: newStore(t)}
+	s := full(newStore(t))
 	w.do["a"] = func(context.Context, run.Job) (any, error) {
 		s.set(true)
 		return "A", nil

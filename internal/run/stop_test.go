@@ -33,27 +33,25 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 		},
 		"of its context": func(_ *run.Engine, _ *run.Live, cut context.CancelCauseFunc) { cut(errors.New("enough")) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				defer w.holds("b", false)()
-				ctx, cut := context.WithCancelCause(t.Context())
-				defer cut(nil)
-				e := w.engine(store, "one")
-				live, err := e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`))
-				if err != nil {
-					t.Fatal(err)
-				}
-				synctest.Wait()
-				request(e, live, cut)
-				end, r := wait(t, live)
-				same(t, "status", end.Status, journal.Cancelled)
-				same(t, "outcome", r, stopped("enough", `read b: "half of b" !cancelled`))
-				recs := records(t, store, live.ID)
-				same(t, "records", kinds(recs), []string{"start", "completion", "cancel", "stopped", "trace", "end"})
-				same(t, "what is open after the run", w.open, 0)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			defer w.holds("b", false)()
+			ctx, cut := context.WithCancelCause(t.Context())
+			defer cut(nil)
+			e := w.engine(store, "one")
+			live, err := e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			request(e, live, cut)
+			end, r := wait(t, live)
+			same(t, "status", end.Status, journal.Cancelled)
+			same(t, "outcome", r, stopped("enough", `read b: "half of b" !cancelled`))
+			recs := records(t, store, live.ID)
+			same(t, "records", kinds(recs), []string{"start", "completion", "cancel", "stopped", "trace", "end"})
+			same(t, "what is open after the run", w.open, 0)
 		})
 	}
 }
@@ -67,23 +65,21 @@ func TestRunningWriteIsGivenTimeToFinish(t *testing.T) {
 		"it finishes":   {grace / 2, `write a: "A"`, grace / 2},
 		"it takes long": {time.Hour, `write a:  !unknown`, grace},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				release := w.holds("a", false)
-				store := newStore(t)
-				live := start(t, w.engine(store, "one"), `<Do what="w:a" got="{got}"/>`)
-				synctest.Wait()
-				timer := time.AfterFunc(c.takes, release)
-				defer timer.Stop()
-				began := time.Now()
-				live.Cancel("enough")
-				end, r := wait(t, live)
-				same(t, "outcome", r, stopped("enough", c.want))
-				same(t, "time waited", time.Since(began), c.waits)
-				kept := all[run.StoppedRecord](t, records(t, store, live.ID), run.KindStopped)[0]
-				same(t, "run times", []int64{kept.Under[0].Now, kept.Now, end.Now}, slices.Repeat([]int64{c.waits.Milliseconds()}, 3))
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			release := w.holds("a", false)
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"), `<Do what="w:a" got="{got}"/>`)
+			synctest.Wait()
+			timer := time.AfterFunc(c.takes, release)
+			defer timer.Stop()
+			began := time.Now()
+			live.Cancel("enough")
+			end, r := wait(t, live)
+			same(t, "outcome", r, stopped("enough", c.want))
+			same(t, "time waited", time.Since(began), c.waits)
+			kept := all[run.StoppedRecord](t, records(t, store, live.ID), run.KindStopped)[0]
+			same(t, "run times", []int64{kept.Under[0].Now, kept.Now, end.Now}, slices.Repeat([]int64{c.waits.Milliseconds()}, 3))
 		})
 	}
 }
@@ -116,43 +112,26 @@ func TestWishOfAnotherProcessIsTakenIn(t *testing.T) {
 		"two of them":                      {2, func(func()) {}, `read b: "half of b" !cancelled`, time.Second},
 		"with the receipt that is in hand": {1, func(release func()) { release() }, `read b: "B"`, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				release := w.holds("b", false)
-				defer release()
-				live := start(t, w.engine(store, "one"), `<Do what="r:a r:b w:c" got="{got}"/>`)
-				synctest.Wait()
-				began := time.Now()
-				for range c.wishes {
-					if err := w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
-						t.Fatal(err)
-					}
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			release := w.holds("b", false)
+			defer release()
+			live := start(t, w.engine(store, "one"), `<Do what="r:a r:b w:c" got="{got}"/>`)
+			synctest.Wait()
+			began := time.Now()
+			for range c.wishes {
+				if err := w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
+					t.Fatal(err)
 				}
-				c.then(release)
-				_, r := wait(t, live)
-				same(t, "outcome", r, stopped("enough", c.under))
-				same(t, "time waited", time.Since(began), c.wait)
-				same(t, "effects", slices.Sorted(slices.Values(w.begun())), []string{"read a", "read b"})
-			})
+			}
+			c.then(release)
+			_, r := wait(t, live)
+			same(t, "outcome", r, stopped("enough", c.under))
+			same(t, "time waited", time.Since(began), c.wait)
+			same(t, "effects", slices.Sorted(slices.Values(w.begun())), []string{"read a", "read b"})
 		})
 	}
-}
-
-// rival lets somebody else append first, once, when a record of a kind is about to be.
-type rival struct {
-	journal.Store
-	kind  string
-	first func()
-	once  sync.Once
-}
-
-func (r *rival) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if recs[len(recs)-1].Kind == r.kind {
-		r.once.Do(r.first)
-	}
-	return r.Store.Append(ctx, o, id, recs, end)
 }
 
 func TestWishThatComesBetweenEndsTheRunAllTheSame(t *testing.T) {
@@ -165,49 +144,47 @@ func TestWishThatComesBetweenEndsTheRunAllTheSame(t *testing.T) {
 		run.KindStopped:    stopped("mine", `write b: "B"`),
 		run.KindEnd:        {Ended: "SUCCESS", Got: "A B"}, // too late
 	} {
-		t.Run("a "+kind, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				var id string
-				if kind == run.KindResume {
-					id = crash(t, w, store, body, 2, false)
-				}
-				contested := &rival{Store: store, kind: kind}
-				contested.first = func() {
-					if id == "" {
-						runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-						if err != nil || len(runs) != 1 {
-							t.Errorf("%d runs, %v", len(runs), err)
-							return
-						}
-						id = runs[0].ID
+		bubble(t, "a "+kind, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			var id string
+			if kind == run.KindResume {
+				id = crash(t, w, store, body, 2, false)
+			}
+			var once sync.Once
+			other := func() {
+				if id == "" {
+					runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+					if err != nil || len(runs) != 1 {
+						t.Errorf("%d runs, %v", len(runs), err)
+						return
 					}
-					if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
-						t.Error(err)
-					}
+					id = runs[0].ID
 				}
-				e := w.engine(contested, "one")
-				var live *run.Live
-				if kind == run.KindResume {
-					live = resume(t, e, id)
-				} else {
-					if kind == run.KindCancel || kind == run.KindStopped {
-						release := w.holds("b", false)
-						time.AfterFunc(time.Second, release)
-					}
-					live = start(t, e, body)
+				if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
+					t.Error(err)
 				}
-				synctest.Wait()
-				live.Cancel("mine")
-				_, r := wait(t, live)
-				same(t, "outcome", r, want)
-				same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(want.Cancelled))
-				same(t, "ends", countOf(t, store, live.ID, run.KindEnd), 1)
-				for key, n := range w.writes {
-					same(t, "times that "+key+" was written", n, 1)
+			}
+			e := w.engine(beforeKind(store, kind, func(journal.Record) error { once.Do(other); return nil }), "one")
+			var live *run.Live
+			if kind == run.KindResume {
+				live = resume(t, e, id)
+			} else {
+				if kind == run.KindCancel || kind == run.KindStopped {
+					release := w.holds("b", false)
+					time.AfterFunc(time.Second, release)
 				}
-			})
+				live = start(t, e, body)
+			}
+			synctest.Wait()
+			live.Cancel("mine")
+			_, r := wait(t, live)
+			same(t, "outcome", r, want)
+			same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(want.Cancelled))
+			same(t, "ends", countOf(t, store, live.ID, run.KindEnd), 1)
+			for key, n := range w.writes {
+				same(t, "times that "+key+" was written", n, 1)
+			}
 		})
 	}
 }
@@ -228,25 +205,23 @@ func TestCancellingARunThatNobodyDrivesEndsItAndPerformsNothing(t *testing.T) {
 		"what it needs is gone":      {4, false, func(w *world) { w.opened = func(context.Context, *run.View) error { return errUnreachable } }, stopped("enough", "write b:  !unknown"), 1},
 		"the tree had ended":         {5, false, func(*world) {}, result{Ended: "SUCCESS", Got: "A B"}, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, `<Do what="r:a w:b" got="{got}"/>`, c.at, c.after)
-				before := w.begun()
-				c.change(w)
-				if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
-					t.Fatal(err)
-				}
-				end, err := run.ReadEnd(t.Context(), store, ada, id)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "outcome", resultOf(t, end), c.want)
-				same(t, "effects", w.begun(), before)
-				same(t, "resume records", countOf(t, store, id, run.KindResume), 0)
-				same(t, "writes", len(w.writes), c.writes)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, `<Do what="r:a w:b" got="{got}"/>`, c.at, c.after)
+			before := w.begun()
+			c.change(w)
+			if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			end, err := run.ReadEnd(t.Context(), store, ada, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "outcome", resultOf(t, end), c.want)
+			same(t, "effects", w.begun(), before)
+			same(t, "resume records", countOf(t, store, id, run.KindResume), 0)
+			same(t, "writes", len(w.writes), c.writes)
 		})
 	}
 }
@@ -308,40 +283,38 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 		"only the end is lost":                     {death{end, false}, 1, kept},
 		"nothing is lost":                          {death{end, true}, 1, kept},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				release := w.holds("b", false)
-				defer release()
-				live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"), `<Do what="r:a w:b" got="{got}"/>`)
-				synctest.Wait()
-				time.AfterFunc(time.Second, release)
-				live.Cancel("enough")
-				stopsShort(t, live, journaltest.ErrDead)
-				pass(lease)
-				looks, find := 0, w.found
-				w.found = func(ctx context.Context, job run.Job) (any, bool, error) { looks++; return find(ctx, job) }
-				same(t, "writes", len(w.writes), c.writes)
-				if statusOf(t, store, live.ID).Status == journal.Running {
-					delete(w.do, "b")
-					wait(t, resume(t, w.engine(store, "two"), live.ID))
-				}
-				last, err := run.ReadEnd(t.Context(), store, ada, live.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "outcome", resultOf(t, last), c.want)
-				same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(c.want.Cancelled))
-				same(t, "resume records", countOf(t, store, live.ID, run.KindResume), whether(!c.want.Cancelled))
-				same(t, "whether it was looked up", looks, whether(c.death == death{cancel, false} || c.death == death{cancel, true} || c.death == death{stop, false}))
-				if c.want.Under != nil && c.want.Under[0] == kept.Under[0] {
-					same(t, "run time at the end", last.Now, int64(1000))
-				}
-				for key, n := range w.writes {
-					same(t, "times that "+key+" was written", n, 1)
-				}
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			release := w.holds("b", false)
+			defer release()
+			live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"), `<Do what="r:a w:b" got="{got}"/>`)
+			synctest.Wait()
+			time.AfterFunc(time.Second, release)
+			live.Cancel("enough")
+			stopsShort(t, live, journaltest.ErrDead)
+			pass(lease)
+			looks, find := 0, w.found
+			w.found = func(ctx context.Context, job run.Job) (any, bool, error) { looks++; return find(ctx, job) }
+			same(t, "writes", len(w.writes), c.writes)
+			if statusOf(t, store, live.ID).Status == journal.Running {
+				delete(w.do, "b")
+				wait(t, resume(t, w.engine(store, "two"), live.ID))
+			}
+			last, err := run.ReadEnd(t.Context(), store, ada, live.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "outcome", resultOf(t, last), c.want)
+			same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(c.want.Cancelled))
+			same(t, "resume records", countOf(t, store, live.ID, run.KindResume), whether(!c.want.Cancelled))
+			same(t, "whether it was looked up", looks, whether(c.death == death{cancel, false} || c.death == death{cancel, true} || c.death == death{stop, false}))
+			if c.want.Under != nil && c.want.Under[0] == kept.Under[0] {
+				same(t, "run time at the end", last.Now, int64(1000))
+			}
+			for key, n := range w.writes {
+				same(t, "times that "+key+" was written", n, 1)
+			}
 		})
 	}
 }
@@ -412,19 +385,12 @@ func TestWishThatFindsNoRoomGivesUp(t *testing.T) {
 	store := newStore(t)
 	release := w.holds("a", false)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-	err := w.engine(busy{store}, "two").Cancel(t.Context(), ada, live.ID, "enough")
+	err := w.engine(busy(store), "two").Cancel(t.Context(), ada, live.ID, "enough")
 	if !errors.Is(err, journal.ErrConflict) {
 		t.Errorf("cancelling gives %v", err)
 	}
 	release()
 	wait(t, live)
-}
-
-// busy is a store in which somebody else is always first.
-type busy struct{ journal.Store }
-
-func (busy) Append(context.Context, journal.Owner, string, []journal.Record, *journal.End) error {
-	return journal.ErrConflict
 }
 
 func TestSecretInAPartialResultReachesNeitherStoreNorOutcome(t *testing.T) {

@@ -119,24 +119,22 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			return w.engine(store, "two").Cancel(w.t.Context(), ada, live.ID, "enough")
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				release := w.holds("a", true)
-				w.busy("b")
-				live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
-				synctest.Wait()
-				if err := stop(w, store, live); err != nil {
-					t.Fatal(err)
-				}
-				release()
-				end, err := live.Wait(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "status", end.Status, journal.Cancelled)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			release := w.holds("a", true)
+			w.busy("b")
+			live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
+			synctest.Wait()
+			if err := stop(w, store, live); err != nil {
+				t.Fatal(err)
+			}
+			release()
+			end, err := live.Wait(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status", end.Status, journal.Cancelled)
 		})
 	}
 }

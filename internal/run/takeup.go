@@ -39,7 +39,7 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 		}
 		k := journal.Key{Owner: s.Owner, Run: b.Run.ID}
 		if err = e.keep(ctx, b); err == nil {
-			e.watched.heard(k)
+			e.listeners.tell(k)
 		}
 		return k, nil, err
 	} else if err != nil {
@@ -47,7 +47,6 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 	}
 	live, err := e.begin(ctx, context.WithoutCancel(ctx), a, tree, s, e.exit)
 	if err != nil {
-		e.exit()
 		return journal.Key{}, nil, err
 	}
 	return live.key(), live, nil

@@ -75,7 +75,7 @@ func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNon
 		}
 		gone := make(chan error)
 		go func() {
-			_, _, err := w.engine(hanging{store}, "two").Submit(ctx, spec(`<Do what="r:b" got="{got}"/>`))
+			_, _, err := w.engine(hanging(store), "two").Submit(ctx, spec(`<Do what="r:b" got="{got}"/>`))
 			gone <- err
 		}()
 		synctest.Wait()
@@ -213,26 +213,13 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 	})
 }
 
-// endless is a store that takes no end.
-type endless struct {
-	journal.Store
-	err error
-}
-
-func (e endless) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if end != nil {
-		return e.err
-	}
-	return e.Store.Append(ctx, o, id, recs, end)
-}
-
 func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 	for cause, rests := range map[error]bool{journal.ErrInvalid: true, journal.ErrFull: true, journal.ErrLocked: false, journal.ErrUnreachable: false} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
 			var log bytes.Buffer
-			e := w.engine(endless{store, cause}, "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+			e := w.engine(endless(store, cause), "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 			live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 			stopsShort(t, live, cause)
 			if text := log.String(); !strings.Contains(text, live.ID) || !strings.Contains(text, cause.Error()) {

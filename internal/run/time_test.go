@@ -32,16 +32,14 @@ func TestDelayAndTimeoutActAtTheirRunTime(t *testing.T) {
 		"a timeout that is kept": {`<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, 5 * time.Second, "slow"},
 		"the earlier of two":     {`<Fallback><Timeout msec="4000"><Delay delay_msec="1000"><Do what="r:slow" got="{got}"/></Delay></Timeout><Add add="late" got="{got}"/></Fallback>`, 4 * time.Second, "late"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.takes("slow", 5*time.Second)
-				began := time.Now()
-				end, r := wait(t, start(t, w.engine(newStore(t), "one"), c.body))
-				same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.got})
-				same(t, "time taken", time.Since(began), c.took)
-				same(t, "run time at the end", end.Now, c.took.Milliseconds())
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("slow", 5*time.Second)
+			began := time.Now()
+			end, r := wait(t, start(t, w.engine(newStore(t), "one"), c.body))
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.got})
+			same(t, "time taken", time.Since(began), c.took)
+			same(t, "run time at the end", end.Now, c.took.Milliseconds())
 		})
 	}
 }

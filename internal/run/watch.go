@@ -39,13 +39,19 @@ func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from
 	}
 }
 
-// feedOf gives where a run is to be watched: its driver in this process, else what is read of it here. leave is to be called.
-func (e *Engine) feedOf(k journal.Key) (f *feed, live bool, leave func()) {
+// feedOf gives where a run is to be watched: its driver in this process, else what is read of it. leave is to be called.
+func (e *Engine) feedOf(k journal.Key) (_ *feed, live bool, leave func()) {
 	if l := e.drives(k); l != nil {
 		return l.feed, true, func() {}
 	}
-	r := e.join(k)
-	return r.feed, false, func() { e.watched.leave(r) }
+	ctx, stop := context.WithCancel(context.Background())
+	f := &follower{e: e, Key: k, feed: newFeed(), told: make(chan struct{}, 1)}
+	stopHearing := e.Hear(k.Owner, f.hear)
+	go func() { f.feed.close(f.readOn(ctx)) }()
+	return f.feed, false, func() {
+		stopHearing()
+		stop()
+	}
 }
 
 // drives gives the run if this process drives it.
@@ -56,20 +62,25 @@ func (e *Engine) drives(k journal.Key) *Live {
 	return nil
 }
 
-// followed is a run of another process, or of none, that is read and folded here once for all who watch it.
-type followed struct {
+// follower reads a run of another process, or of none, for a watcher, and folds it to tell what its steps decide.
+type follower struct {
 	journal.Key
-	feed     *feed
-	told     chan struct{} // holds a token once the run may be further
-	stop     context.CancelFunc
-	watchers int // belongs to watched
+	e    *Engine
+	feed *feed
+	told chan struct{} // holds a token once the run may be further
+	f    *Fold
+	view *View
+	lost bool // it can't or must not be folded here: its records are shown alone
 }
 
-// follow puts into its feed what the store has of a run, until the run has ended, this process drives it, or nobody watches it.
-func (e *Engine) follow(ctx context.Context, r *followed) {
-	ended, err := e.readOn(ctx, r)
-	e.watched.forget(r) // before its watchers look for another feed
-	r.feed.close(ended, err)
+func (f *follower) hear(run string) {
+	if run != f.Run {
+		return
+	}
+	select {
+	case f.told <- struct{}{}:
+	default: // it is told already
+	}
 }
 
 // How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds what was not.
@@ -81,15 +92,15 @@ const (
 // longestFailure is how long a store may fail before those who watch are told.
 const longestFailure = 10 * time.Second
 
-func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error) {
-	f := &follower{e: e, r: r}
+// readOn puts into the feed what the store has of the run, until the run has ended, this process drives it, or nobody watches it.
+func (f *follower) readOn(ctx context.Context) (ended bool, err error) {
 	var failing time.Time // since when the store has failed
 	for next := int64(0); ; {
-		if e.drives(r.Key) != nil {
+		if f.e.drives(f.Key) != nil {
 			return false, nil
 		}
-		recs, err := e.Store.Records(ctx, r.Owner, r.Run, next)
-		now := e.Clock.Now()
+		recs, err := f.e.Store.Records(ctx, f.Owner, f.Run, next)
+		now := f.e.Clock.Now()
 		switch {
 		case err == nil:
 			failing = time.Time{}
@@ -107,12 +118,12 @@ func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error
 		}
 		next += int64(len(recs))
 		every := lookOften
-		if e.Announced() {
+		if f.e.Announced() {
 			every = lookSeldom
 		}
-		look, stop := e.Clock.After(every)
+		look, stop := f.e.Clock.After(every)
 		select {
-		case <-r.told:
+		case <-f.told:
 		case <-look:
 		case <-ctx.Done():
 		}
@@ -122,26 +133,17 @@ func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error
 	}
 }
 
-// follower folds the records of a run that is not driven here, to tell what its steps decide.
-type follower struct {
-	e    *Engine
-	r    *followed
-	f    *Fold
-	view *View
-	lost bool // it can't or must not be folded here: its records are shown alone
-}
-
 func (f *follower) take(ctx context.Context, r journal.Record) {
-	f.r.feed.record(r)
+	f.feed.record(r)
 	if r.Seq == 0 {
-		err := f.e.foldable(ctx, f.r.Owner, f.r.Run)
+		err := f.e.foldable(ctx, f.Owner, f.Run)
 		var a *Assistant
 		var tree *bt.Tree
 		if err == nil {
-			a, tree, err = f.e.treeOf(ctx, f.r.Owner, []journal.Record{r})
+			a, tree, err = f.e.treeOf(ctx, f.Owner, []journal.Record{r})
 		}
 		if f.lost = err != nil; !f.lost {
-			f.f, f.view = NewFold(a, tree), &View{ID: f.r.Run, Owner: f.r.Owner, store: f.e.Store}
+			f.f, f.view = NewFold(a, tree), &View{ID: f.Run, Owner: f.Owner, store: f.e.Store}
 		}
 	}
 	if f.lost {
@@ -149,7 +151,7 @@ func (f *follower) take(ctx context.Context, r journal.Record) {
 	}
 	step, err := f.f.takeIn(r, f.view)
 	if step {
-		f.r.feed.step(f.f.lastStep())
+		f.feed.step(f.f.lastStep())
 	}
 	f.lost = err != nil
 }

@@ -177,32 +177,30 @@ func TestTextThatComesTooLateIsDropped(t *testing.T) {
 		"the run is over":          `<Timeout msec="1000"><Do what="r:a" got="{got}"/></Timeout>`,
 		"the run was stopped":      `<Parallel success_count="2"><Do what="r:a" got="{got}"/><Delay delay_msec="1000"><Do what="r:stop" got="{c}"/></Delay></Parallel>`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				said := make(chan struct{})
-				w.do["a"] = func(_ context.Context, job run.Job) (any, error) {
-					defer close(said)
-					pass(5 * time.Second)
-					job.Emit(run.Piece{Text: "hello?"})
-					return "A", nil
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			said := make(chan struct{})
+			w.do["a"] = func(_ context.Context, job run.Job) (any, error) {
+				defer close(said)
+				pass(5 * time.Second)
+				job.Emit(run.Piece{Text: "hello?"})
+				return "A", nil
+			}
+			store := newStore(t)
+			e := w.engine(store, "one")
+			w.do["stop"] = func(ctx context.Context, job run.Job) (any, error) {
+				return nil, e.Cancel(ctx, ada, job.View.ID, "enough")
+			}
+			live := start(t, e, body)
+			same(t, "pieces", watch(t, live, 0).Pieces, 0)
+			<-said
+			same(t, "pieces afterwards", watch(t, live, 0).Pieces, 0)
+			wait(t, live)
+			for _, c := range all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion) {
+				if c.Label == "read a" {
+					t.Error("its receipt was taken in")
 				}
-				store := newStore(t)
-				e := w.engine(store, "one")
-				w.do["stop"] = func(ctx context.Context, job run.Job) (any, error) {
-					return nil, e.Cancel(ctx, ada, job.View.ID, "enough")
-				}
-				live := start(t, e, body)
-				same(t, "pieces", watch(t, live, 0).Pieces, 0)
-				<-said
-				same(t, "pieces afterwards", watch(t, live, 0).Pieces, 0)
-				wait(t, live)
-				for _, c := range all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion) {
-					if c.Label == "read a" {
-						t.Error("its receipt was taken in")
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -304,7 +302,7 @@ func TestWatchGoesOnWhenAnotherProcessTakesTheRunOver(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		w.takes("a", time.Second)
-		full := &full{Store: store}
+		full := full(store)
 		w.do["b"] = func(context.Context, run.Job) (any, error) {
 			pass(time.Second) // until the watcher has seen all there is
 			full.set(true)
@@ -328,22 +326,11 @@ func TestContextThatEndsWhileTheStoreIsAskedIsNoErrorOfTheWatch(t *testing.T) {
 	store := newStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	ctx, cut := context.WithCancel(t.Context())
-	for u, err := range w.engine(cutting{store, cut}, "two").Watch(ctx, ada, live.ID, 0) {
+	for u, err := range w.engine(before(store, func(context.Context) error { cut(); return nil }, "Run"), "two").Watch(ctx, ada, live.ID, 0) {
 		t.Errorf("watching gives %+v, %v", u, err)
 	}
 	release()
 	wait(t, live)
-}
-
-// cutting is a store that is being read when a context ends.
-type cutting struct {
-	journal.Store
-	cut func()
-}
-
-func (c cutting) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	c.cut()
-	return c.Store.Run(ctx, o, id)
 }
 
 func TestWatchingARunThatIsNotThereSaysSo(t *testing.T) {

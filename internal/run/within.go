@@ -103,10 +103,8 @@ func (e *Engine) beginWithin(ctx context.Context, k journal.Key, spec func(conte
 	if err != nil {
 		return nil, err
 	}
-	live, err := e.begin(context.WithoutCancel(ctx), lifeWithin(ctx), a, tree, s, exit) // recorded or not: nobody could withdraw what is neither
-	if err != nil {
-		exit()
-	}
+	// Recorded or not: nobody could withdraw what is neither.
+	live, err := e.begin(context.WithoutCancel(ctx), lifeWithin(ctx), a, tree, s, exit)
 	if errors.Is(err, journal.ErrNotFound) { // the session that it names
 		err = &specError{err}
 	}

@@ -36,34 +36,32 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 	for at := 1; at <= writesWithin; at++ {
 		for _, after := range []bool{false, true} {
 			for order, before := range orders {
-				t.Run(fmt.Sprintf("write %d %v %s", at, after, order), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						w := newWorld(t)
-						store := newStore(t)
-						dying := &journaltest.Mortal{Store: store, At: at, After: after}
-						live, err := w.parents(dying, "dead", writing).Start(t.Context(), spec(oneChild))
-						if err == nil {
-							stopsShort(t, live, journaltest.ErrDead)
-						}
-						pass(lease)
-						id := parentOf(t, store)
-						if id == "" {
-							return
-						}
-						before(t, w, store, childOf(id, 1))
-						survivor := w.parents(store, "survivor", writing)
-						if statusOf(t, store, id).Status == journal.Running {
-							waitSoon(t, "the parent", resume(t, survivor, id))
-						}
-						_, r := ends(t, store, id)
-						same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
-						same(t, "runs", count(t, store), 2)
-						same(t, "writes", w.writes, map[string]int{childOf(id, 1) + "/2": 1})
-						repeated := len(all[run.ResumeRecord](t, records(t, store, childOf(id, 1)), run.KindResume))
-						if n := times(w.begun(), "read x"); n < 1 || n > 1+repeated {
-							t.Errorf("it was read %d times, and resumed %d times", n, repeated)
-						}
-					})
+				bubble(t, fmt.Sprintf("write %d %v %s", at, after, order), func(t *testing.T) {
+					w := newWorld(t)
+					store := newStore(t)
+					dying := &journaltest.Mortal{Store: store, At: at, After: after}
+					live, err := w.parents(dying, "dead", writing).Start(t.Context(), spec(oneChild))
+					if err == nil {
+						stopsShort(t, live, journaltest.ErrDead)
+					}
+					pass(lease)
+					id := parentOf(t, store)
+					if id == "" {
+						return
+					}
+					before(t, w, store, childOf(id, 1))
+					survivor := w.parents(store, "survivor", writing)
+					if statusOf(t, store, id).Status == journal.Running {
+						waitSoon(t, "the parent", resume(t, survivor, id))
+					}
+					_, r := ends(t, store, id)
+					same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+					same(t, "runs", count(t, store), 2)
+					same(t, "writes", w.writes, map[string]int{childOf(id, 1) + "/2": 1})
+					repeated := len(all[run.ResumeRecord](t, records(t, store, childOf(id, 1)), run.KindResume))
+					if n := times(w.begun(), "read x"); n < 1 || n > 1+repeated {
+						t.Errorf("it was read %d times, and resumed %d times", n, repeated)
+					}
 				})
 			}
 		}
@@ -101,34 +99,32 @@ func TestCrashMatrixCoversEveryWriteOfAParentAndItsChild(t *testing.T) {
 
 func TestProcessThatDrainsLeavesParentAndChildAndOthersFinishBoth(t *testing.T) {
 	for order, before := range orders {
-		t.Run(order, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				release := w.holds("x", false)
-				defer release()
-				e := w.parents(store, "one", writing)
-				live := start(t, e, oneChild)
-				synctest.Wait()
-				child := e.Live(childOf(live.ID, 1))
-				began := time.Now()
-				drained(t, e)
-				if took := time.Since(began); took > grace {
-					t.Errorf("it took %v until nothing was driven", took)
-				}
-				stopsShort(t, live, run.ErrLeft)
-				stopsShort(t, child, run.ErrLeft)
-				for _, id := range []string{live.ID, child.ID} {
-					same(t, "records", kinds(records(t, store, id)), []string{"start", "leave"})
-					same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
-				}
-				before(t, w, store, child.ID)
-				release()
-				_, r := waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
-				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
-				same(t, "runs", count(t, store), 2)
-				same(t, "writes", w.writes, map[string]int{child.ID + "/2": 1})
-			})
+		bubble(t, order, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			release := w.holds("x", false)
+			defer release()
+			e := w.parents(store, "one", writing)
+			live := start(t, e, oneChild)
+			synctest.Wait()
+			child := e.Live(childOf(live.ID, 1))
+			began := time.Now()
+			drained(t, e)
+			if took := time.Since(began); took > grace {
+				t.Errorf("it took %v until nothing was driven", took)
+			}
+			stopsShort(t, live, run.ErrLeft)
+			stopsShort(t, child, run.ErrLeft)
+			for _, id := range []string{live.ID, child.ID} {
+				same(t, "records", kinds(records(t, store, id)), []string{"start", "leave"})
+				same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
+			}
+			before(t, w, store, child.ID)
+			release()
+			_, r := waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+			same(t, "runs", count(t, store), 2)
+			same(t, "writes", w.writes, map[string]int{child.ID + "/2": 1})
 		})
 	}
 }
@@ -150,19 +146,6 @@ func drained(t *testing.T, e *run.Engine) {
 	}
 }
 
-// held is a store that keeps receipts waiting until goOn is closed.
-type held struct {
-	journal.Store
-	goOn chan struct{}
-}
-
-func (h held) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	if recs[0].Kind == run.KindCompletion {
-		<-h.goOn
-	}
-	return h.Store.Append(ctx, o, id, recs, end)
-}
-
 func TestEffectHasNoReceiptBecauseItsProcessLeaves(t *testing.T) {
 	for name, late := range map[string]bool{"its run can't begin any more": true, "its run is left first": false} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +161,8 @@ func leavesNoReceipt(t *testing.T, late bool) {
 	t.Helper()
 	w := newWorld(t)
 	release := w.holds("a", false)
-	store := held{newStore(t), make(chan struct{})}
+	goOn := make(chan struct{})
+	store := beforeKind(newStore(t), run.KindCompletion, func(journal.Record) error { <-goOn; return nil })
 	begin := make(chan struct{})
 	e := w.parentsBy(store, "one", func(_ context.Context, id, name string) (run.Spec, error) {
 		if late {
@@ -196,7 +180,7 @@ func leavesNoReceipt(t *testing.T, late bool) {
 	synctest.Wait()
 	close(begin)
 	synctest.Wait()
-	close(store.goOn)
+	close(goOn)
 	<-over
 	stopsShort(t, live, run.ErrLeft)
 	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "completion", "leave"})
@@ -229,40 +213,38 @@ func TestRunThatIsBeingOpenedWhenItsProcessLeavesIsLeftToo(t *testing.T) {
 
 func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 	for name, c := range map[string]struct{ crash bool }{"begun": {false}, "resumed": {true}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				defer w.holds("a", false)()
-				dying := &journaltest.Mortal{Store: store}
-				e := w.parents(dying, "one", nil)
-				first := true
-				slowly := func(ctx context.Context, v *run.View) error {
-					if v.Session == session || !first {
-						return nil
-					}
-					first = false
-					<-ctx.Done() // it heeds its context, and would take for ever
-					return ctx.Err()
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			defer w.holds("a", false)()
+			dying := &journaltest.Mortal{Store: store}
+			e := w.parents(dying, "one", nil)
+			first := true
+			slowly := func(ctx context.Context, v *run.View) error {
+				if v.Session == session || !first {
+					return nil
 				}
-				if !c.crash {
-					w.opened = slowly
-				}
-				live := start(t, e, oneChild)
+				first = false
+				<-ctx.Done() // it heeds its context, and would take for ever
+				return ctx.Err()
+			}
+			if !c.crash {
+				w.opened = slowly
+			}
+			live := start(t, e, oneChild)
+			synctest.Wait()
+			if c.crash {
+				dying.Die()
+				pass(lease)
+				w.opened = slowly
+				live = resume(t, w.parents(store, "two", nil), live.ID)
 				synctest.Wait()
-				if c.crash {
-					dying.Die()
-					pass(lease)
-					w.opened = slowly
-					live = resume(t, w.parents(store, "two", nil), live.ID)
-					synctest.Wait()
-				}
-				live.Cancel("enough")
-				end, _ := waitSoon(t, "the parent", live)
-				same(t, "status", end.Status, journal.Cancelled)
-				end, _ = ends(t, store, childOf(live.ID, 1))
-				same(t, "status of the child", end.Status, journal.Cancelled)
-			})
+			}
+			live.Cancel("enough")
+			end, _ := waitSoon(t, "the parent", live)
+			same(t, "status", end.Status, journal.Cancelled)
+			end, _ = ends(t, store, childOf(live.ID, 1))
+			same(t, "status of the child", end.Status, journal.Cancelled)
 		})
 	}
 }
@@ -309,40 +291,38 @@ func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T)
 		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *journaltest.Mortal) { drained(t, e) },
 		"it waits to begin": nil,
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				dying := &journaltest.Mortal{Store: store}
-				e := w.parents(dying, "one", nil, func(c *run.Config) { c.MostRuns = 1 })
-				release := w.holds("a", false)
-				defer release()
-				live := start(t, e, oneChild)
-				synctest.Wait()
-				id, last := live.ID, e
-				if leave == nil {
-					k, _, err := e.Submit(t.Context(), spec(oneChild))
-					if err != nil {
-						t.Fatal(err)
-					}
-					id = k.Run
-				} else {
-					leave(t, w, e, dying)
-					last = w.parents(store, "two", nil)
-				}
-				synctest.Wait()
-				if err := last.Cancel(t.Context(), ada, id, "enough"); err != nil {
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			dying := &journaltest.Mortal{Store: store}
+			e := w.parents(dying, "one", nil, func(c *run.Config) { c.MostRuns = 1 })
+			release := w.holds("a", false)
+			defer release()
+			live := start(t, e, oneChild)
+			synctest.Wait()
+			id, last := live.ID, e
+			if leave == nil {
+				k, _, err := e.Submit(t.Context(), spec(oneChild))
+				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, "status", statusOf(t, store, id).Status, journal.Cancelled)
-				if leave == nil {
-					same(t, "runs, with the one that went on and its child", count(t, store), 3)
-					return
-				}
-				end, _ := ends(t, store, childOf(id, 1))
-				same(t, "status of the child", end.Status, journal.Cancelled)
-				same(t, "times that it was read", w.begun(), []string{"read a"})
-			})
+				id = k.Run
+			} else {
+				leave(t, w, e, dying)
+				last = w.parents(store, "two", nil)
+			}
+			synctest.Wait()
+			if err := last.Cancel(t.Context(), ada, id, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status", statusOf(t, store, id).Status, journal.Cancelled)
+			if leave == nil {
+				same(t, "runs, with the one that went on and its child", count(t, store), 3)
+				return
+			}
+			end, _ := ends(t, store, childOf(id, 1))
+			same(t, "status of the child", end.Status, journal.Cancelled)
+			same(t, "times that it was read", w.begun(), []string{"read a"})
 		})
 	}
 }
@@ -356,26 +336,24 @@ func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
 		"it panics": {func(context.Context, run.Job) error { panic("no answer") }, "withdrawn, but it may go on: withdrawing it panicked: no answer"},
 		"it is":     {func(ctx context.Context, _ run.Job) error { return ctx.Err() }, "withdrawn"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-				e := w.engine(store, "two", func(conf *run.Config) {
-					conf.Assistants[0].Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
-						return map[string]run.Performer{"read": {Do: w.perform, Withdraw: c.withdraw}}, nil, nil
-					}
-				})
-				if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
-					t.Fatal(err)
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
+			e := w.engine(store, "two", func(conf *run.Config) {
+				conf.Assistants[0].Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
+					return map[string]run.Performer{"read": {Do: w.perform, Withdraw: c.withdraw}}, nil, nil
 				}
-				under := all[run.StoppedRecord](t, records(t, store, id), run.KindStopped)[0].Under
-				if len(under) != 1 || under[0].Err == nil {
-					t.Fatalf("under way were %+v", under)
-				}
-				same(t, "why there is no result", under[0].Err.Reason, c.want)
-				same(t, "effects", w.begun(), []string{"read a"})
 			})
+			if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			under := all[run.StoppedRecord](t, records(t, store, id), run.KindStopped)[0].Under
+			if len(under) != 1 || under[0].Err == nil {
+				t.Fatalf("under way were %+v", under)
+			}
+			same(t, "why there is no result", under[0].Err.Reason, c.want)
+			same(t, "effects", w.begun(), []string{"read a"})
 		})
 	}
 }

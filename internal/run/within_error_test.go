@@ -18,29 +18,27 @@ import (
 
 func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 	for order, before := range orders {
-		t.Run(order, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				free := w.busy("x")
-				live := start(t, w.parents(store, "one", writing), oneChild)
-				end, r := waitSoon(t, "the parent", live)
-				same(t, "status", end.Status, journal.Running)
-				same(t, "what had arrived", r.Under, []string{`child a: "running" !overloaded`})
-				child := childOf(live.ID, 1)
-				same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "suspend"})
-				same(t, "records of the child", kinds(records(t, store, child)), []string{"start", "suspend"})
-				for _, id := range []string{live.ID, child} {
-					if row := statusOf(t, store, id); !row.Rests(journal.When{Now: time.Now()}) {
-						t.Errorf("run %s does not rest: %+v", id, row)
-					}
+		bubble(t, order, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			free := w.busy("x")
+			live := start(t, w.parents(store, "one", writing), oneChild)
+			end, r := waitSoon(t, "the parent", live)
+			same(t, "status", end.Status, journal.Running)
+			same(t, "what had arrived", r.Under, []string{`child a: "running" !overloaded`})
+			child := childOf(live.ID, 1)
+			same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "suspend"})
+			same(t, "records of the child", kinds(records(t, store, child)), []string{"start", "suspend"})
+			for _, id := range []string{live.ID, child} {
+				if row := statusOf(t, store, id); !row.Rests(journal.When{Now: time.Now()}) {
+					t.Errorf("run %s does not rest: %+v", id, row)
 				}
-				free()
-				before(t, w, store, child)
-				_, r = waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
-				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
-				same(t, "runs", count(t, store), 2)
-			})
+			}
+			free()
+			before(t, w, store, child)
+			_, r = waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+			same(t, "runs", count(t, store), 2)
 		})
 	}
 }
@@ -114,29 +112,27 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 		"it does not fit its tree": {nil, func(s *run.Spec) { s.Given = nil; s.Tree = []byte(tree(`<Do what="{unset}" got="{got}"/>`)) }, nil, "unset"},
 		"what it uses up is gone":  {nil, func(s *run.Spec) { s.Consume = []string{"p1"} }, journal.ErrConsumed, "p1"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				e := w.engine(store, "one")
-				if c.before != nil {
-					c.before(t, store, e)
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			e := w.engine(store, "one")
+			if c.before != nil {
+				c.before(t, store, e)
+			}
+			asked, runs := 0, count(t, store)
+			_, err := within(t, e, func(ctx context.Context) (run.Spec, error) {
+				s, err := childSpec(ctx)
+				if asked++; asked > 2 {
+					return s, fmt.Errorf("it is tried again and again: %w", journaltest.ErrDead)
 				}
-				asked, runs := 0, count(t, store)
-				_, err := within(t, e, func(ctx context.Context) (run.Spec, error) {
-					s, err := childSpec(ctx)
-					if asked++; asked > 2 {
-						return s, fmt.Errorf("it is tried again and again: %w", journaltest.ErrDead)
-					}
-					c.change(&s)
-					return s, err
-				})
-				if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-					t.Errorf("the effect gets %v; want %v with %q", err, c.want, c.says)
-				}
-				same(t, "runs", count(t, store), runs)
-				drained(t, e) // nothing of it is counted as driven
+				c.change(&s)
+				return s, err
 			})
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the effect gets %v; want %v with %q", err, c.want, c.says)
+			}
+			same(t, "runs", count(t, store), runs)
+			drained(t, e) // nothing of it is counted as driven
 		})
 	}
 }
@@ -166,22 +162,20 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 		"its run can't be opened here": {func(s journal.Store) journal.Store { return s }, errors.New("no such folder"), "no such folder"},
 		"its run does not fit":         {func(s journal.Store) journal.Store { return changed{s, "r:a", "r:b"} }, nil, "does not fit"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
-				spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
-				if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err, journaltest.ErrDead) {
-					t.Fatalf("the process died with %v", err)
-				}
-				pass(lease)
-				w.opened = func(context.Context, *run.View) error { return c.open }
-				if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("the effect gets %v; want %q", err, c.want)
-				}
-				same(t, "status of its run", statusOf(t, store, "child").Status, journal.Cancelled)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
+			spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
+			if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err, journaltest.ErrDead) {
+				t.Fatalf("the process died with %v", err)
+			}
+			pass(lease)
+			w.opened = func(context.Context, *run.View) error { return c.open }
+			if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the effect gets %v; want %q", err, c.want)
+			}
+			same(t, "status of its run", statusOf(t, store, "child").Status, journal.Cancelled)
 		})
 	}
 }
@@ -189,61 +183,12 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 func TestRunThatBreaksIsAnErrorOfTheEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		e := w.engine(endless{newStore(t), journal.ErrInvalid}, "one")
+		e := w.engine(endless(newStore(t), journal.ErrInvalid), "one")
 		if _, err := within(t, e, childSpec); !errors.Is(err, journal.ErrInvalid) {
 			t.Errorf("the effect gets %v", err)
 		}
 		drained(t, e)
 	})
-}
-
-// flaky is a store in which something fails so many times before it succeeds, with or without having taken effect.
-type flaky struct {
-	journal.Store
-	mu    sync.Mutex
-	left  map[string]int // failures of a method
-	cause error
-	took  bool
-}
-
-func (f *flaky) fails(what string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.left[what]--
-	return f.left[what] >= 0
-}
-
-func (f *flaky) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	if f.fails("run") {
-		return journal.Run{}, f.cause
-	}
-	return f.Store.Run(ctx, o, id)
-}
-
-func (f *flaky) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
-	if f.fails("records") {
-		return nil, f.cause
-	}
-	return f.Store.Records(ctx, o, id, from)
-}
-
-func (f *flaky) Begin(ctx context.Context, b journal.Beginning) error {
-	if !f.fails("begin") {
-		return f.Store.Begin(ctx, b)
-	}
-	if f.took {
-		if err := f.Store.Begin(ctx, b); err != nil {
-			return err
-		}
-	}
-	return f.cause
-}
-
-func (f *flaky) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
-	if f.fails("acquire") {
-		return f.cause
-	}
-	return f.Store.Acquire(ctx, o, id, holder, now, until)
 }
 
 func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
@@ -253,78 +198,81 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 			left   map[string]int
 			took   bool
 		}{
-			"when it is looked for":                      {0, map[string]int{"run": 4}, false},
-			"when it begins":                             {0, map[string]int{"begin": 4}, false},
-			"when it begins, which nobody heard":         {0, map[string]int{"begin": 1}, true},
-			"when it is taken up":                        {1, map[string]int{"acquire": 4}, false},
-			"when its records are read":                  {1, map[string]int{"records": 4}, false},
-			"when its end is read":                       {3, map[string]int{"records": 4}, false},
-			"when its end is read, and before, and then": {3, map[string]int{"records": 2, "run": 3}, false},
+			"when it is looked for":                      {0, map[string]int{"Run": 4}, false},
+			"when it begins":                             {0, map[string]int{"Begin": 4}, false},
+			"when it begins, which nobody heard":         {0, map[string]int{"Begin": 1}, true},
+			"when it is taken up":                        {1, map[string]int{"Acquire": 4}, false},
+			"when its records are read":                  {1, map[string]int{"Records": 4}, false},
+			"when its end is read":                       {3, map[string]int{"Records": 4}, false},
+			"when its end is read, and before, and then": {3, map[string]int{"Records": 2, "Run": 3}, false},
 		} {
-			t.Run(fmt.Sprint(cause, " ", what), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					store := newStore(t)
-					if c.writes > 0 {
-						_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"), childSpec)
-						if c.writes < 3 && !errors.Is(err, journaltest.ErrDead) {
-							t.Fatalf("the process died with %v", err)
+			bubble(t, fmt.Sprint(cause, " ", what), func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				if c.writes > 0 {
+					_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"), childSpec)
+					if c.writes < 3 && !errors.Is(err, journaltest.ErrDead) {
+						t.Fatalf("the process died with %v", err)
+					}
+					pass(lease)
+				}
+				var mu sync.Mutex
+				flaky := tapped{store, func(_ context.Context, call string, _ []journal.Record, do func() error) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if c.left[call]--; c.left[call] < 0 {
+						return do()
+					}
+					if c.took {
+						if err := do(); err != nil {
+							return err
 						}
-						pass(lease)
 					}
-					end, err := within(t, w.engine(&flaky{Store: store, left: c.left, cause: cause, took: c.took}, "one"), childSpec)
-					if err != nil {
-						t.Fatal(err)
-					}
-					same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
-					same(t, "runs", count(t, store), 1)
-				})
+					return cause
+				}}
+				end, err := within(t, w.engine(flaky, "one"), childSpec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
+				same(t, "runs", count(t, store), 1)
 			})
 		}
 	}
 }
 
-// meeting is a store in which those who begin wait for each other.
-type meeting struct {
-	journal.Store
-	all *sync.WaitGroup
-}
-
-func (m meeting) Begin(ctx context.Context, b journal.Beginning) error {
-	m.all.Done()
-	m.all.Wait()
-	return m.Store.Begin(ctx, b)
-}
-
 func TestOfTwoThatBeginTheSameRunBothGetItsEnd(t *testing.T) {
 	for name, holders := range map[string][2]string{"of one process": {"one", "one"}, "of two": {"one", "two"}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				w.takes("a", time.Second)
-				var all, both sync.WaitGroup
-				engines := map[string]*run.Engine{}
-				for _, holder := range holders {
-					if engines[holder] == nil {
-						all.Add(1)
-						engines[holder] = w.engine(meeting{store, &all}, holder)
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			w.takes("a", time.Second)
+			var all, both sync.WaitGroup
+			meet := func(context.Context) error { // those who begin wait for each other
+				all.Done()
+				all.Wait()
+				return nil
+			}
+			engines := map[string]*run.Engine{}
+			for _, holder := range holders {
+				if engines[holder] == nil {
+					all.Add(1)
+					engines[holder] = w.engine(before(store, meet, "Begin"), holder)
+				}
+			}
+			for _, holder := range holders {
+				both.Go(func() {
+					end, err := within(t, engines[holder], childSpec)
+					if err != nil {
+						t.Error(err)
+						return
 					}
-				}
-				for _, holder := range holders {
-					both.Go(func() {
-						end, err := within(t, engines[holder], childSpec)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "a"})
-					})
-				}
-				both.Wait()
-				same(t, "runs", count(t, store), 1)
-				same(t, "effects", w.begun(), []string{"read a"})
-			})
+					same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "a"})
+				})
+			}
+			both.Wait()
+			same(t, "runs", count(t, store), 1)
+			same(t, "effects", w.begun(), []string{"read a"})
 		})
 	}
 }

@@ -220,7 +220,7 @@ type where struct {
 	e      *run.Engine
 	parent *run.Live
 	child  string
-	wire   *remote
+	wire   *failing
 	free   func() // has the child end
 }
 
@@ -233,17 +233,15 @@ func inBoth(t *testing.T, body string, try func(t *testing.T, at where)) {
 		},
 		"another process": apart,
 	} {
-		t.Run("driven by "+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				wire := &remote{Store: newStore(t)}
-				release := w.holds("a", false)
-				defer release()
-				e := w.parents(wire, "one", nil)
-				live := begin(t, w, wire.Store, e, body)
-				synctest.Wait()
-				try(t, where{e, live, childOf(live.ID, 1), wire, release})
-			})
+		bubble(t, "driven by "+name, func(t *testing.T) {
+			w := newWorld(t)
+			wire := remote(newStore(t))
+			release := w.holds("a", false)
+			defer release()
+			e := w.parents(wire, "one", nil)
+			live := begin(t, w, wire.Store, e, body)
+			synctest.Wait()
+			try(t, where{e, live, childOf(live.ID, 1), wire, release})
 		})
 	}
 }
@@ -278,16 +276,16 @@ func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
 			}
 		}, result{Ended: "SUCCESS", Got: "cancelled"}, journal.Cancelled},
 		"the parent is stopped while the journal is away": {oneChild, func(_ *testing.T, at where) {
-			at.wire.cutOffAfter(run.KindCancel)
+			at.wire.setAfter(run.KindCancel)
 			at.parent.Cancel("enough")
 			pass(5 * time.Second)
-			at.wire.cutOff(false)
+			at.wire.set(false)
 		}, stopped("enough"), journal.Cancelled},
 		"the child ends while the journal is away": {oneChild, func(_ *testing.T, at where) {
-			at.wire.cutOff(true)
+			at.wire.set(true)
 			at.free()
 			pass(5 * time.Second)
-			at.wire.cutOff(false)
+			at.wire.set(false)
 		}, result{Ended: "SUCCESS", Got: "A"}, journal.Done},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,7 +54,7 @@ const mostUsed = 4096
 // usedSoFar remembers what ended runs have used.
 type usedSoFar struct {
 	mu     sync.Mutex
-	byRuns map[string]assistant.Usage
+	byRuns map[string][]assistant.Usage
 }
 
 // Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says nothing.
@@ -77,19 +79,21 @@ func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string
 		if err != nil {
 			return c, err
 		}
-		if used.Cost != nil {
-			c.Cost += *used.Cost
+		if len(used) == 0 {
+			continue
 		}
-		if used != (assistant.Usage{}) {
-			c.Runs = append(c.Runs, RunCosts{r.ID, used})
+		sum := assistant.Sum(used...)
+		if sum.Cost != nil {
+			c.Cost += *sum.Cost
 		}
+		c.Runs = append(c.Runs, RunCosts{r.ID, sum})
 	}
 	c.Left = max(found.Runs-len(runs), 0)
 	return c, nil
 }
 
-// usedBy is what the models of a run took; zero if none did.
-func (s *Service) usedBy(ctx context.Context, r journal.Run) (assistant.Usage, error) {
+// usedBy is what the models of a run took, a model once.
+func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
 	key := string(r.Owner) + "\x00" + r.ID
 	s.used.mu.Lock()
 	known, ok := s.used.byRuns[key]
@@ -101,12 +105,12 @@ func (s *Service) usedBy(ctx context.Context, r journal.Run) (assistant.Usage, e
 	if err != nil {
 		return known, err
 	}
-	sum := total(s.usedOf(r.Assistant, recs))
+	sum := summed(s.usedOf(r.Assistant, recs))
 	if r.Status != journal.Running {
 		s.used.mu.Lock()
 		defer s.used.mu.Unlock()
 		if s.used.byRuns == nil || len(s.used.byRuns) >= mostUsed {
-			s.used.byRuns = map[string]assistant.Usage{}
+			s.used.byRuns = map[string][]assistant.Usage{}
 		}
 		s.used.byRuns[key] = sum
 	}
@@ -144,10 +148,19 @@ func (s *Service) priced(u assistant.Usage) assistant.Usage {
 }
 
 // total is all that was used.
-func total(used []Used) assistant.Usage {
-	all := make([]assistant.Usage, len(used))
-	for i, u := range used {
-		all[i] = u.Usage
+func total(used []Used) assistant.Usage { return assistant.Sum(summed(used)...) }
+
+// summed has each model once.
+func summed(used []Used) (all []assistant.Usage) {
+	for _, u := range used {
+		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })
+		if at < 0 {
+			all = append(all, u.Usage)
+			continue
+		}
+		all[at] = assistant.Sum(all[at], u.Usage)
+		all[at].Model = u.Model
 	}
-	return assistant.Sum(all...)
+	slices.SortFunc(all, func(a, b assistant.Usage) int { return cmp.Compare(a.Model, b.Model) })
+	return all
 }

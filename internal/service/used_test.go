@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"testing"
-	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/run"
@@ -19,17 +18,15 @@ func TestWhatRunsUsedIsSummedByModelOnceTheyAreRead(t *testing.T) {
 		s := h.process("one", h.store, a)
 		first := h.ask(s, "", "Tea?")
 		second := h.ask(s, first.Session, "Milk?")
-		want := assistant.Usage{Input: 20, Cached: 8, Output: 2}
-		c, err := s.Costs(h.Context(), ada, first.Session, 10, time.Minute)
-		if err != nil || c.Left != 0 || len(c.Runs) != 2 || c.Runs[0].Run != second.ID || c.Runs[0].Usage != want {
-			h.Errorf("it cost %+v: %v", c, err)
+		used, err := s.Used(h.Context(), ada, first.ID, second.ID)
+		if want := (assistant.Usage{Model: "a:b", Input: 40, Cached: 16, Output: 4}); err != nil || len(used) != 1 || used[0] != want {
+			h.Errorf("used was %+v: %v", used, err)
 		}
 		before := read
-		c, err = s.Costs(h.Context(), ada, first.Session, 1, time.Minute)
-		if err != nil || c.Left != 1 || len(c.Runs) != 1 || read != before {
-			h.Errorf("of one run: %+v, %d receipts read again: %v", c, read-before, err)
+		if _, err = s.Used(h.Context(), ada, first.ID); err != nil || read != before {
+			h.Errorf("%d receipts were read again: %v", read-before, err)
 		}
-		if _, err := s.Costs(h.Context(), "eve", first.Session, 10, time.Minute); err == nil {
+		if _, err := s.Used(h.Context(), "eve", first.ID); err == nil {
 			h.Error("another is told")
 		}
 	})

@@ -51,9 +51,9 @@ func blanks(text string, i int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// readMarkup reads from an open tag to the end of the signal. What does not read as a tag was a mention, and is text. A signal
-// began once its open tag is complete and names a type; from then on its markup is never shown:
-// without an end it is stripped up to the next signal, to the end of the stream, or, where MaxHeld bytes hold no end, the tag alone.
+// readMarkup reads from an open tag to the end of the signal. What does not read as a tag was a mention, and is text. A
+// signal began once its open tag is complete and names a type; from then on its markup is never shown: without an end
+// it is stripped up to the next signal, to the end of the stream, or, where MaxHeld bytes hold no end, the tag alone.
 func readMarkup(w window) decision {
 	tag, v := readTag(w.text)
 	switch {
@@ -179,7 +179,8 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == ':' || c == '.'
 }
 
-// findEnd finds the byte after the closing tag, or else where another signal begins first. Comments and CDATA are passed over.
+// findEnd finds the byte after the closing tag, or else where another signal begins first. Comments and CDATA are
+// passed over.
 func findEnd(text string, from int) (end, next int) {
 	for i := from; i < len(text); {
 		at := strings.IndexByte(text[i:], '<')

@@ -5,15 +5,15 @@ import "strings"
 // MaxHeld bounds, in bytes, how much text is held back while it may still be a signal.
 const MaxHeld = 8 << 10
 
-// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in proportion to the text,
-// however small the pieces are in which it comes.
+// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in
+// proportion to the text, however small the pieces are in which it comes.
 const (
 	short  = 64
 	eighth = 8
 )
 
-// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So beyond a number of them,
-// which no honest text has, only a tag that names a type is looked at.
+// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So
+// beyond a number of them, which no honest text has, only a tag that names a type is looked at.
 const (
 	freeLooks    = 256
 	bytesPerLook = 512 // of text, each of which gives one more
@@ -42,14 +42,8 @@ type Extractor struct {
 	work      int64 // bytes that were looked at, for tests
 }
 
-// Write takes the next chunk and gives the text that can be shown by now. Text without markup is passed through without a copy.
+// Write takes the next chunk and gives the text that can be shown by now.
 func (x *Extractor) Write(chunk string) string {
-	if len(x.held) == 0 && x.mute == 0 && !x.thinking && !hasMarks(chunk) && !x.endsInLabel(chunk) {
-		x.offset += int64(len(chunk))
-		x.shown += len(chunk)
-		x.md.plain(chunk)
-		return chunk
-	}
 	if len(x.held) == 0 {
 		return x.show(chunk, false)
 	}
@@ -73,30 +67,12 @@ func (x *Extractor) Close() (clean string, r Result) {
 	return clean, x.result
 }
 
-// hasMarks says whether text has a byte that may begin a signal, or changes what Markdown makes of it.
-func hasMarks(text string) bool {
-	for _, c := range [...]byte{'<', '`', '~', '&', '{'} {
-		if strings.IndexByte(text, c) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // scan goes through held text and what follows it, and keeps what can't be decided yet.
 func (x *Extractor) scan(text string, final bool) string {
 	var out strings.Builder
 	x.work += int64(len(text))
 	kept, i := 0, 0
 	for i < len(text) {
-		if x.mute == 0 && !x.thinking && !special[text[i]] && x.md.quiet() {
-			// Nothing but a bracket or a mark of Markdown matters inside a line.
-			from := i
-			for i++; i < len(text) && !special[text[i]]; i++ {
-			}
-			x.md.around.pass(text[from:i])
-			continue
-		}
 		if x.mute > 0 || !x.thinking && !x.mayBegin(text[i]) {
 			x.md.byte(text[i])
 			x.mute = max(0, x.mute-1)
@@ -149,9 +125,6 @@ func (x *Extractor) hold(text string, i int) {
 	}
 }
 
-// special marks the bytes inside a line that may begin a signal, or change what Markdown makes of the text.
-var special = [256]bool{'<': true, '&': true, '`': true, '~': true, '\n': true}
-
 // mayBegin says whether a signal, thinking or its end may begin with this byte, where it stands.
 func (x *Extractor) mayBegin(c byte) bool {
 	switch c {
@@ -165,22 +138,8 @@ func (x *Extractor) mayBegin(c byte) bool {
 	return false
 }
 
-// endsInLabel says whether the last line of a text without marks may be the label of a signal that follows.
-func (x *Extractor) endsInLabel(text string) bool {
-	text = strings.TrimRight(text, " \t\r\n")
-	at := strings.LastIndexByte(text, '\n')
-	if at < 0 && x.md.inLine {
-		return false
-	}
-	line := strings.TrimLeft(text[at+1:], " ")
-	if line == "" {
-		return false
-	}
-	_, v := readLabel(line)
-	return v != no
-}
-
-// window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was cut.
+// window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was
+// cut.
 type window struct {
 	text  string
 	final bool // the stream ends with it
@@ -239,8 +198,8 @@ func mayName(text string) bool {
 	return i == len(text) || strings.IndexByte("sStTrR", text[i]) >= 0
 }
 
-// code settles what code makes of the text: is says that the code goes on to its end, or may do so. Where the stream ends inside an
-// open fence, what stands there counts.
+// code settles what code makes of the text: is says that the code goes on to its end, or may do so. Where the stream
+// ends inside an open fence, what stands there counts.
 func (x *Extractor) code(w window) (d decision, is bool) {
 	n, v := x.md.shields(w.text, w.final)
 	switch {

@@ -1,47 +1,50 @@
 package signal
 
-import "strings"
+const (
+	longestHead = 120 // bytes of a line that are kept, to see in which blocks it stands
+	codeIndent  = 4   // columns
+)
 
-// markdown follows as much of CommonMark as says where code stands: fences, and spans within a line. Markup in code is text. What else
-// makes a quotation of a text is followed around it.
+// markdown follows as much of CommonMark, and of HTML, as says where code and quotations stand. It looks at each byte
+// once.
 type markdown struct {
-	around quoting
-	quoted bool // the open fence stands in a blockquote
+	head      [longestHead]byte // the beginning of the line
+	headed    int               // bytes of it
+	tail      [3]byte           // the last bytes of it
+	odd       bool              // an odd number of double quotation marks stands before, in the line
+	list      int               // the column where the text of the item begins in which the lines stand; 0: there is none
+	table     bool              // a table goes on until a blank line
+	paragraph bool              // the line before is text, so that an indented one is no code
+	tag       string            // of HTML, as far as it is read; "": none is
+	open      [len(quotingElements)]bool
 
 	inLine bool // something other than up to three blanks stands before, in this line
-	blanks int  // leading blanks of the line so far
+	spaces int  // leading blanks of the line so far
 
 	mark     byte // the run of backticks or tildes that is being read
 	run      int
 	runOpens bool // the run stands at the beginning of its line
 	fence    byte // the mark of the open fence, 0 without one
 	fenceLen int
+	quoted   bool // the open fence stands in a blockquote
 	info     bool // still in the opening line of the fence
 	mayClose bool // a closing run was read, and only blanks since
 	span     int  // length of the run that opened a code span in this line, 0 without one
 }
 
-// quiet says that nothing is under way that the next ordinary byte would change.
-func (m *markdown) quiet() bool {
-	return m.inLine && m.run == 0 && !m.mayClose && m.around.tag == noTag && !m.quoted
-}
-
-// plain takes text that has no mark of Markdown in it.
-func (m *markdown) plain(text string) {
-	for text != "" {
-		if m.quiet() && !m.info {
-			line, rest, ends := strings.Cut(text, "\n")
-			m.around.pass(line)
-			if text = rest; ends {
-				m.newline()
-			}
-			continue
-		}
-		m.byte(text[0])
-		text = text[1:]
+// keep keeps a byte of the line.
+func (m *markdown) keep(c byte) {
+	if m.headed < longestHead {
+		m.head[m.headed] = c
+		m.headed++
+	}
+	m.tail = [3]byte{m.tail[1], m.tail[2], c}
+	if endsIn(m.tail, doubleMarks) {
+		m.odd = !m.odd
 	}
 }
 
+// byte takes the next byte of the text.
 func (m *markdown) byte(c byte) {
 	if c == '`' || c == '~' {
 		if m.run > 0 && m.mark == c {
@@ -52,25 +55,27 @@ func (m *markdown) byte(c byte) {
 		m.mark, m.run, m.runOpens = c, 1, m.mayFence()
 		m.inLine = true
 		m.mayClose = false
-		m.around.tag = noTag
-		m.around.byte(c)
+		m.tag = ""
+		m.keep(c)
 		return
 	}
 	m.endRun()
 	if c != '\n' {
-		m.around.byte(c)
+		m.keep(c)
 	}
 	if m.fence == 0 && m.span == 0 {
-		m.around.element(c)
+		m.element(c)
 	}
-	if m.quoted && m.fence != 0 && m.around.leavesQuote() {
-		m.fence, m.quoted = 0, false
+	if m.quoted && m.fence != 0 {
+		if l := m.blocks(); !l.prefix && l.quotes == 0 { // the line has left the blockquote
+			m.fence, m.quoted = 0, false
+		}
 	}
 	switch {
 	case c == '\n':
 		m.newline()
-	case c == ' ' && !m.inLine && m.blanks < 3:
-		m.blanks++
+	case c == ' ' && !m.inLine && m.spaces < 3:
+		m.spaces++
 	case isSpace(c):
 		m.inLine = true
 	default:
@@ -79,18 +84,16 @@ func (m *markdown) byte(c byte) {
 	}
 }
 
-// mayFence says whether a run of marks here may open a fence, or close the one that is open.
+// mayFence says whether a run of marks here, which may stand behind marks of blocks, may open a fence, or close the one
+// that is open.
 func (m *markdown) mayFence() bool {
+	l := m.blocks()
 	if m.fence != 0 {
-		return !m.inLine || m.around.closesFence()
+		return !m.inLine || l.prefix && l.item == 0 && l.indent < codeIndent+m.list
 	}
-	may, quoted := m.around.opensFence()
-	m.quoted = quoted
-	return !m.inLine || may
+	m.quoted = l.quotes > 0
+	return !m.inLine || l.prefix && (l.item > 0 || l.indent < codeIndent+m.list)
 }
-
-// quotes says in which quotation the text here stands, if after ends it where that has to be seen.
-func (m *markdown) quotes(after string) (Form, verdict) { return m.around.form(after) }
 
 // endRun settles what a run of marks was, at the byte after it.
 func (m *markdown) endRun() {
@@ -120,12 +123,27 @@ func (m *markdown) endRun() {
 }
 
 func (m *markdown) newline() {
-	m.around.newline(m.fence != 0)
+	switch l := m.blocks(); {
+	case m.fence != 0: // where nothing is a block
+		m.paragraph, m.table = false, false
+	case l.blank:
+		m.paragraph, m.table = l.quotes > 0 && m.paragraph, false
+	default:
+		switch {
+		case l.item > 0:
+			m.list = l.item
+		case l.indent < m.list && !m.paragraph:
+			m.list = l.indent
+		}
+		m.table = m.table || l.rule
+		m.paragraph = !l.indented(m)
+	}
 	if m.mayClose {
 		m.fence = 0
 	}
 	m.quoted = m.quoted && m.fence != 0
-	m.inLine, m.blanks, m.info, m.mayClose, m.span = false, 0, false, false, 0
+	m.headed, m.tail, m.odd = 0, [3]byte{}, false
+	m.inLine, m.spaces, m.info, m.mayClose, m.span = false, 0, false, false, 0
 }
 
 // inCode says that a fence is open here, or a span that may still be closed.
@@ -135,8 +153,8 @@ func (m *markdown) inCode() bool {
 	return now.fence != 0 || now.span > 0
 }
 
-// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it; no, if
-// there is no code, or its end can't come any more; maybe, if the end is still to come.
+// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
+// no, if there is no code, or its end can't come any more; maybe, if the end is still to come.
 func (m *markdown) shields(text string, final bool) (n int, v verdict) {
 	now := *m
 	now.endRun()

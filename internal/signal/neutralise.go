@@ -31,15 +31,16 @@ var call = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
 })
 
-// BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or parameters. Whoever
-// reads calls from text asks it, so that Neutralise knows all of them.
+// BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or
+// parameters. Whoever reads calls from text asks it, so that Neutralise knows all of them.
 func BeginsCall(text string) bool { return strings.HasPrefix(text, "{") && call().MatchString(text) }
 
-// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal, a call or another control
-// tag becomes an entity, and the marks of the control layer and of local models lose their square brackets. It is lenient as a careless
-// reader would be: case, blanks and invisible characters after the bracket and in the name, closing tags, prefixes before a colon and
-// other forms of the bracket make no difference; one that is escaped already gets the entity that no signal is read from. All other bytes
-// stay, and doing it twice changes nothing more.
+// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal, a call
+// or another control tag becomes an entity, and the marks of the control layer and of local models lose their square
+// brackets. It is lenient as a careless reader would be: case, blanks and invisible characters after the bracket and in
+// the name, closing tags, prefixes before a colon and other forms of the bracket make no difference; one that is
+// escaped already gets the entity that no signal is read from. All other bytes stay, and doing it twice changes nothing
+// more.
 func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0

@@ -13,7 +13,8 @@ import (
 	"sync"
 )
 
-// Parse reads one whole signal: an element, one with escaped brackets, or a JSON object. The error says which rule it breaks.
+// Parse reads one whole signal: an element, one with escaped brackets, or a JSON object. The error says which rule it
+// breaks.
 func Parse(raw string) (Signal, error) {
 	e, err := read(raw)
 	if err != nil {
@@ -81,7 +82,8 @@ var (
 	values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
 )
 
-// tidy makes XML of an element that is read leniently: names in small letters, no blanks before them, all values in quotes.
+// tidy makes XML of an element that is read leniently: names in small letters, no blanks before them, all values in
+// quotes.
 func tidy(raw string) string {
 	tag, _ := readTag(raw)
 	raw = values().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {

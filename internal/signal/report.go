@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only where the reply
-// ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or as JSON.
-// long says that it was more than a look at the beginning, which is all there is where nobody wants more.
+// readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only
+// where the reply ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or
+// as JSON. long says that it was more than a look at the beginning, which is all there is where nobody wants more.
 func readReport(w window, tired bool) (d decision, long bool) {
 	i, v := readLabel(w.text)
 	if v == yes && i < len(w.text) {
@@ -42,7 +42,8 @@ func readReport(w window, tired bool) (d decision, long bool) {
 	return decision{what: undecided}, long
 }
 
-// readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else that may be a report.
+// readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else
+// that may be a report.
 func readLabel(text string) (n int, v verdict) {
 	if strings.IndexByte("`~&{", text[0]) >= 0 {
 		return 0, yes

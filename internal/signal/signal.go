@@ -115,7 +115,8 @@ type Signal struct {
 	At         time.Time        `json:"timestamp,omitzero"`
 }
 
-// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted milliseconds of the run.
+// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted
+// milliseconds of the run.
 func (s *Signal) UnmarshalJSON(raw []byte) error {
 	type fields Signal
 	read := struct {
@@ -187,11 +188,10 @@ const maxRaw = 500
 // maxFound bounds how many signals beside the first, and how many problems, are kept of a stream.
 const maxFound = 100
 
-// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on, as are
-// Mentions, which the text quotes. Of Extra and Problems the first maxFound are kept, of Mentions the first
-// mostMentions.
-// Thinking is how many bytes at the beginning of what Write and Close gave turned out to be thinking: whoever showed them takes them back.
-// Extract has left them out.
+// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not
+// acted on, as are Mentions, which the text quotes. Of Extra and Problems the first maxFound are kept, of Mentions the
+// first mostMentions. Thinking is how many bytes at the beginning of what Write and Close gave turned out to be
+// thinking: whoever showed them takes them back. Extract has left them out.
 type Result struct {
 	Thinking int       `json:"thinking,omitempty"`
 	Signal   *Signal   `json:"signal,omitempty"`

@@ -15,8 +15,9 @@ type State struct {
 }
 
 // OnSignal enters a signal. A need_turn counts as the same reason as the one before if both reasons are equal after
-// trimming and case-folding; while no source came in since then, digits count as equal too, so that "page 3" and "page 4"
-// are the same reason for a run that reads nothing. Another type of signal ends the row: the next need_turn is the first.
+// trimming and case-folding; while no source came in since then, digits count as equal too, so that "page 3" and "page
+// 4" are the same reason for a run that reads nothing. Another type of signal ends the row: the next need_turn is the
+// first.
 func (s State) OnSignal(sig Signal, newSource bool) State {
 	next := s
 	next.SignalsEmitted = append(s.SignalsEmitted[:len(s.SignalsEmitted):len(s.SignalsEmitted)], sig)

@@ -25,8 +25,9 @@ func thinkingTag(text string) (n int, closing bool, v verdict) {
 	return 0, false, v
 }
 
-// thought settles a tag of thinking. An opening one counts at the beginning of a line. A closing one ends thinking that began with the
-// reply, by a tag that the model was given and did not write: it counts at either end of a line, where no opening tag was mentioned.
+// thought settles a tag of thinking. An opening one counts at the beginning of a line. A closing one ends thinking that
+// began with the reply, by a tag that the model was given and did not write: it counts at either end of a line, where
+// no opening tag was mentioned.
 func (x *Extractor) thought(w window) decision {
 	n, closing, v := thinkingTag(w.text)
 	switch {

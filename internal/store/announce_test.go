@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -110,53 +108,4 @@ func TestCloseTellsWhatIsStillToBeTold(t *testing.T) {
 	}
 	closeDB(t, here.DB)
 	hears(t, heard, journal.Key{Owner: "ada", Run: "run of 19"})
-}
-
-// Prints how long it takes until a record is heard of on another node. How fast this machine is decides nothing.
-func TestTimeFromARecordToHearingOfIt(t *testing.T) {
-	const writers, appends = 4, 100
-	dsn := pgtest.New(t)
-	here, there := serverAt(t, dsn), serverAt(t, dsn)
-	heard, _, stop := listening(t, there)
-	var mu sync.Mutex
-	var took []time.Duration
-	var all sync.WaitGroup
-	hearing := map[journal.Key]chan time.Time{}
-	for w := range writers {
-		b := beginning(journal.Session{ID: fmt.Sprint(w), Owner: "ada"})
-		if err := here.Begin(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-		key, hears := journal.Key{Owner: "ada", Run: b.Run.ID}, make(chan time.Time)
-		hearing[key] = hears
-		all.Go(func() {
-			<-hears // of the beginning
-			for seq := range int64(appends) {
-				if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: seq}}, nil); err != nil {
-					t.Error(err)
-					return
-				}
-				written := time.Now()
-				late := max((<-hears).Sub(written), 0)
-				mu.Lock()
-				took = append(took, late)
-				mu.Unlock()
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { all.Wait(); close(done) }()
-	for late, over := time.After(time.Minute), false; !over; {
-		select {
-		case k := <-heard:
-			hearing[k] <- time.Now()
-		case <-done:
-			over = true
-		case <-late:
-			t.Fatal("waited for the writers to hear of all that they wrote")
-		}
-	}
-	stop()
-	slices.Sort(took)
-	t.Logf("of %d records, until they were heard of: median %v, p95 %v, longest %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
 }

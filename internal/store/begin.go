@@ -16,6 +16,9 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	if err != nil {
 		return err
 	}
+	if err = db.reserve(); err != nil {
+		return err
+	}
 	err = db.write(ctx, func(t *tx) error { return t.begin(b) })
 	if err == nil {
 		db.tell(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})

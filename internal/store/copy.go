@@ -26,27 +26,12 @@ var (
 	ErrDiffers  = errors.New("what was written is not what was read")
 )
 
-// Kind is what a column holds.
-type Kind int
-
-// The kinds of columns. A row holds a string, an int64 or nil for what is not set, or bytes.
-const (
-	Text Kind = iota
-	Number
-	Bytes
-)
-
-// Column is a column of a table.
-type Column struct {
-	Name string
-	Kind Kind
-}
-
 // Table is a table that every database has under this name. Its first Keys columns tell its rows apart, and order them.
 type Table struct {
 	Name    string
 	Keys    int
-	Columns []Column
+	Columns []string
+	Bytes   []string // columns that hold bytes; the others hold a text or a number, or nothing
 }
 
 // Row is the values of the columns of a Table, in order: string, int64, []byte or nil.
@@ -65,44 +50,25 @@ type Database interface {
 // Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of
 // processes.
 func Tables() []Table {
-	text, number, bytes := columns(Text), columns(Number), columns(Bytes)
 	return []Table{
-		table("session", 1, text("id", "owner", "assistant", "title", "place"), number("created_at", "updated_at")),
-		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"),
-			number("started_at", "ended_at"),
-			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
-		table("record", 1, number("key", "at"), text("kind"), bytes("data")),
-		table("blob", 1, number("no"), text("owner", "hash"), number("runs")),
-		table("blob_content", 1, number("blob"), bytes("content")),
-		table("pending", 2, text("session", "id", "owner", "run", "kind"), bytes("data"), number("created_at", "expires_at")),
-		table("claim", 2, text("owner", "key", "run")),
-		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"),
-			text("reason")),
-		table("person", 1, text("name", "scope"), number("created_at", "revoked_at")),
-		table("token", 1, bytes("hash"), text("id", "person", "kind", "scope"), number("created_at", "expires_at", "revoked_at")),
-		table("secret", 1, text("name"), bytes("value")),
-		table("task", 1, number("id"), text("owner", "title", "description", "status"),
-			number("created_at", "completed_at", "version", "gone")),
-		table("task_change", 1, number("id"), text("owner"), number("task"),
-			text("key", "action", "actor", "before", "after"), number("undoes", "at")),
+		table("session", 1, "id owner assistant title place created_at updated_at"),
+		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until tries reason blobs summary", "summary"),
+		table("record", 1, "key at kind data", "data"),
+		table("blob", 1, "no owner hash runs"),
+		table("blob_content", 1, "blob content", "content"),
+		table("pending", 2, "session id owner run kind data created_at expires_at", "data"),
+		table("claim", 2, "owner key run"),
+		table("tombstone", 1, "id owner assistant created_at updated_at deleted_at runs reason"),
+		table("person", 1, "name scope created_at revoked_at"),
+		table("token", 1, "hash id person kind scope created_at expires_at revoked_at", "hash"),
+		table("secret", 1, "name value", "value"),
+		table("task", 1, "id owner title description status created_at completed_at version gone"),
+		table("task_change", 1, "id owner task key action actor before after undoes at"),
 	}
 }
 
-func table(name string, keys int, columns ...[]Column) Table {
-	t := Table{Name: name, Keys: keys}
-	for _, some := range columns {
-		t.Columns = append(t.Columns, some...)
-	}
-	return t
-}
-
-func columns(kind Kind) func(names ...string) []Column {
-	return func(names ...string) (all []Column) {
-		for _, name := range names {
-			all = append(all, Column{name, kind})
-		}
-		return all
-	}
+func table(name string, keys int, columns string, bytes ...string) Table {
+	return Table{name, keys, strings.Fields(columns), bytes}
 }
 
 // copying are the statements of a database that copying takes beside those that read and write rows.
@@ -147,8 +113,8 @@ func (t *tx) all(table Table) iter.Seq2[Row, error] {
 				if err := r.Scan(into...); err != nil {
 					return err
 				}
-				for i, c := range table.Columns {
-					if c.Kind == Bytes {
+				for i, column := range table.Columns {
+					if slices.Contains(table.Bytes, column) {
 						content, _ := values[i].([]byte)
 						values[i] = notNull(content)
 					}
@@ -159,20 +125,12 @@ func (t *tx) all(table Table) iter.Seq2[Row, error] {
 			}
 			return r.Err()
 		}
-		query := "SELECT " + names(table.Columns) + " FROM " + table.Name + " ORDER BY " + names(table.Columns[:table.Keys])
+		query := "SELECT " + strings.Join(table.Columns, ", ") + " FROM " + table.Name + " ORDER BY " + strings.Join(table.Columns[:table.Keys], ", ")
 		t.waiting = append(t.waiting, statement{text: query, take: take})
 		if err := t.send(); err != nil && !errors.Is(err, errEnough) {
 			yield(nil, err)
 		}
 	}
-}
-
-func names(columns []Column) string {
-	var all []string
-	for _, c := range columns {
-		all = append(all, c.Name)
-	}
-	return strings.Join(all, ", ")
 }
 
 // rowsAtOnce is how many rows are sent together.
@@ -199,10 +157,10 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 			for i, value := range values {
 				if text, ok := value.(string); ok && !journal.Plain(text) {
 					return fmt.Errorf("column %s is %.50q: text must be valid UTF-8 without the character NUL: %w",
-						table.Columns[i].Name, text, journal.ErrInvalid)
+						table.Columns[i], text, journal.ErrInvalid)
 				}
 			}
-			t.run("INSERT INTO "+table.Name+" ("+names(table.Columns)+") VALUES ("+places(1, len(values))+")", slices.Clone(values)...)
+			t.run("INSERT INTO "+table.Name+" ("+strings.Join(table.Columns, ", ")+") VALUES ("+places(1, len(values))+")", slices.Clone(values)...)
 			if len(t.waiting) < rowsAtOnce {
 				return nil
 			}
@@ -253,18 +211,15 @@ func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, 
 // idle says whether no process drives a run.
 func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 	runs := Tables()[1]
-	at := map[string]int{}
-	for i, c := range runs.Columns {
-		at[c.Name] = i
-	}
+	of := func(row Row, column string) any { return row[slices.Index(runs.Columns, column)] }
 	for row, err := range rows(runs) {
 		if err != nil {
 			return err
 		}
-		until, leased := row[at["lease_until"]].(int64)
-		if row[at["status"]] == "running" && row[at["lease_holder"]] != "" && leased && until > now.UnixMilli() {
+		until, leased := of(row, "lease_until").(int64)
+		if of(row, "status") == "running" && of(row, "lease_holder") != "" && leased && until > now.UnixMilli() {
 			return fmt.Errorf("run %s is driven by %s: %w: stop all that serves or asks there, and try again",
-				row[at["id"]], row[at["lease_holder"]], ErrInUse)
+				of(row, "id"), of(row, "lease_holder"), ErrInUse)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		fill(t, first)
 		ok(t, errOf(Copy(t.Context(), first, there, noon.Add(time.Hour))))
 		ok(t, errOf(Copy(t.Context(), there, back, noon.Add(time.Hour))))
-		if diff := cmp.Diff(allRows(t, first), allRows(t, back)); diff != "" {
+		if diff := cmp.Diff(rowsOf(t, first), rowsOf(t, back)); diff != "" {
 			t.Errorf("there and back (-was +is):\n%s", diff)
 		}
 	})
@@ -47,9 +47,9 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		from, to := open(t), other(t)
 		fill(t, from)
 		fill(t, to)
-		before := allRows(t, to)
+		before := rowsOf(t, to)
 		refused(t, from, to, noon.Add(time.Hour), ErrNotEmpty)
-		if diff := cmp.Diff(before, allRows(t, to)); diff != "" {
+		if diff := cmp.Diff(before, rowsOf(t, to)); diff != "" {
 			t.Errorf("changed by a refused copy:\n%s", diff)
 		}
 	})
@@ -72,7 +72,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		var known []string
 		for _, table := range Tables() {
 			for _, c := range table.Columns {
-				known = append(known, table.Name+"."+c.Name)
+				known = append(known, table.Name+"."+c)
 			}
 		}
 		schema = slices.DeleteFunc(schema, func(column string) bool {
@@ -171,7 +171,7 @@ func copied(t *testing.T, from, to *DB) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("copied (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(allRows(t, from), allRows(t, to)); diff != "" {
+	if diff := cmp.Diff(rowsOf(t, from), rowsOf(t, to)); diff != "" {
 		t.Errorf("rows (-from +to):\n%s", diff)
 	}
 	known, err := to.Token(t.Context(), user.HashOf("secret of ada"))
@@ -212,28 +212,10 @@ func tasksGoOn(t *testing.T, to *DB) {
 	}
 }
 
-// allRows are all rows of a database, as text.
-func allRows(t *testing.T, db *DB) (all []string) {
-	t.Helper()
-	ok(t, db.ReadAll(t.Context(), func(rows func(Table) iter.Seq2[Row, error]) error {
-		all = nil
-		for _, table := range Tables() {
-			for row, err := range rows(table) {
-				if err != nil {
-					return err
-				}
-				all = append(all, fmt.Sprintf("%s %#v", table.Name, row))
-			}
-		}
-		return nil
-	}))
-	return all
-}
-
 func holdsNothing(t *testing.T, db *DB) {
 	t.Helper()
-	if all := allRows(t, db); len(all) > 0 {
-		t.Errorf("a refused copy has left %d rows: %v", len(all), all)
+	if all := rowsOf(t, db); len(all) > 0 {
+		t.Errorf("a refused copy has left rows: %v", all)
 	}
 }
 

@@ -28,6 +28,7 @@ func (db *DB) Keep(ctx context.Context, n node.Node) error {
 func (db *DB) Leave(ctx context.Context, holder string) error {
 	return db.write(ctx, func(t *tx) error {
 		t.run(`DELETE FROM node WHERE holder = $1`, holder)
+		t.run(`UPDATE run SET lease_until = NULL WHERE status = 'running' AND lease_holder = $1`, holder)
 		return nil
 	})
 }

@@ -21,7 +21,7 @@ func (db *DB) Append(ctx context.Context, owner journal.Owner, run string, recs 
 	if err := journal.CheckAppend(recs, end); err != nil {
 		return fmt.Errorf("run %q: %w", run, err)
 	}
-	err := db.write(ctx, func(t *tx) error {
+	write := func(t *tx) error {
 		if end != nil {
 			// First, since whoever removes the session begins with it too.
 			t.run(`
@@ -34,7 +34,11 @@ func (db *DB) Append(ctx context.Context, owner journal.Owner, run string, recs 
 			t.finish(owner, run, *end)
 		}
 		return nil
-	})
+	}
+	err := db.write(ctx, write)
+	if errors.Is(err, journal.ErrFull) && db.spendReserve() { // what is recorded was done already
+		err = db.write(ctx, write)
+	}
 	if errors.Is(err, errNotAppended) {
 		return db.notAppended(ctx, owner, run, recs[0].Seq)
 	}

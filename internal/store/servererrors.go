@@ -151,6 +151,12 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
 }
 
+// reserve implements dialect: its disk is that of whoever runs it.
+func (s *server) reserve() error { return nil }
+
+// spendReserve implements dialect.
+func (s *server) spendReserve() bool { return false }
+
 // corrupt implements dialect.
 func (s *server) corrupt(err error) error {
 	return fmt.Errorf("database %s: %w (restore it from a backup): %w", s.name, journal.ErrCorrupt, err)

@@ -58,6 +58,10 @@ type dialect interface {
 	corrupt(err error) error
 	// now is the time that all processes over the database agree on.
 	now(ctx context.Context) (time.Time, error)
+	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if there is none.
+	reserve() error
+	// spendReserve gives that room free, and tells whether there was any.
+	spendReserve() bool
 	// tell has whoever listens hear of a run soon.
 	tell(run journal.Key)
 	close() error

@@ -1,64 +1,181 @@
 package store
 
 import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
-	"sibyl/internal/journal"
-	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/node/nodetest"
-	"sibyl/internal/store/pgtest"
-	"sibyl/internal/task"
-	"sibyl/internal/task/tasktest"
-	"sibyl/internal/user"
-	"sibyl/internal/user/usertest"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestStoreKeepsTheGuarantees(t *testing.T) {
+// suite is what the tests of the guarantees have: a database with nothing in it. Each guarantee that the packages journal,
+// task, user and node state is a test named after it, which both kinds of database pass.
+type suite struct {
+	*testing.T
+	db  *DB
+	ctx context.Context
+}
+
+// keeps passes tests on each kind of database.
+func keeps(t *testing.T, groups ...map[string]func(*suite)) {
 	both(t, func(t *testing.T, place func(testing.TB) string) {
-		journaltest.Run(t, func(t *testing.T) journal.Store { return openedAt(t, place(t)) })
+		for _, tests := range groups {
+			for name, test := range tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(&suite{t, openedAt(t, place(t)), t.Context()})
+				})
+			}
+		}
 	})
 }
 
-func TestStoreOutlivesItsHandles(t *testing.T) {
+// keepsShared passes tests of two handles on one database.
+func keepsShared(t *testing.T, tests map[string]func(one, two *suite)) {
 	both(t, func(t *testing.T, place func(testing.TB) string) {
-		journaltest.RunPersistent(t, func(t *testing.T) func() journal.Store {
-			address := place(t)
-			return func() journal.Store { return openedAt(t, address) }
-		})
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				address := place(t)
+				test(&suite{t, openedAt(t, address), t.Context()}, &suite{t, openedAt(t, address), t.Context()})
+			})
+		}
 	})
 }
 
-func TestBothKindsAnswerAlike(t *testing.T) {
-	t.Run("journal", func(t *testing.T) { journaltest.Agree(t, serverAt(t, pgtest.New(t)), fresh(t)) })
+func TestJournalKeepsTheGuarantees(t *testing.T) {
+	keeps(t, sessionTests, beginTests, appendTests, contentTests, pendingTests, leaseTests, listTests, callTests, removalTests)
 }
 
 func TestTasksKeepTheGuarantees(t *testing.T) {
-	both(t, func(t *testing.T, place func(testing.TB) string) {
-		tasktest.Run(t, func(t *testing.T) task.Store { return openedAt(t, place(t)) })
-		tasktest.RunShared(t, func(t *testing.T) func() task.Store {
-			address := place(t)
-			return func() task.Store { return openedAt(t, address) }
+	keeps(t, taskTests, keyTests, taskListTests, undoTests)
+}
+
+func TestUsersAndNodesKeepTheGuarantees(t *testing.T) { keeps(t, userTests, tokenTests, nodeTests) }
+
+func TestHandlesOnOneDatabaseKeepTheGuarantees(t *testing.T) { keepsShared(t, sharedTests) }
+
+func after(d time.Duration) time.Time { return noon.Add(d) }
+
+func (s *suite) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// fails wants errors to match target.
+func (s *suite) fails(target error, errs ...error) {
+	s.Helper()
+	for i, err := range errs {
+		if !errors.Is(err, target) {
+			s.Errorf("error %d is %v, want one that matches %q", i, err, target)
+		}
+	}
+}
+
+func (s *suite) same(what string, got, want any) {
+	s.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		s.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// must gives what a call gave that must not fail.
+func must[T any](v T, err error) func(*suite) T {
+	return func(s *suite) T {
+		s.Helper()
+		s.ok(err)
+		return v
+	}
+}
+
+// rows are all that is kept, by table.
+func (s *suite) rows() map[string][]Row {
+	s.Helper()
+	return rowsOf(s.T, s.db)
+}
+
+func rowsOf(t *testing.T, db *DB) map[string][]Row {
+	t.Helper()
+	all := map[string][]Row{}
+	err := db.ReadAll(t.Context(), func(rows func(Table) iter.Seq2[Row, error]) error {
+		for _, table := range Tables() {
+			for row, err := range rows(table) {
+				if err != nil {
+					return err
+				}
+				all[table.Name] = append(all[table.Name], slices.Clone(row))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// unchanged wants do to change nothing.
+func (s *suite) unchanged(do func()) {
+	s.Helper()
+	before := s.rows()
+	do()
+	s.same("changed by a call that was to change nothing", s.rows(), before)
+}
+
+// ended makes calls with a context that has ended, which is to be their error, and to change nothing.
+func (s *suite) ended(calls func(ctx context.Context) map[string]error) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(s.ctx)
+	cancel()
+	s.unchanged(func() {
+		for name, err := range calls(ctx) {
+			if !errors.Is(err, context.Canceled) {
+				s.Errorf("%s: %v, want context.Canceled", name, err)
+			}
+		}
+	})
+}
+
+// together calls do with each number below n at once, and returns the errors by number.
+func together(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			<-start
+			errs[i] = do(i)
 		})
-	})
+	}
+	close(start)
+	all.Wait()
+	return errs
 }
 
-func TestUsersKeepTheGuarantees(t *testing.T) {
-	both(t, func(t *testing.T, place func(testing.TB) string) {
-		usertest.Run(t, func(t *testing.T) user.Store { return openedAt(t, place(t)) })
-	})
+// oneWins calls do as together does, and wants one call to succeed and the others to fail so. It returns which did.
+func (s *suite) oneWins(n int, refused error, do func(i int) error) (winner int) {
+	s.Helper()
+	errs := together(n, do)
+	winner = slices.Index(errs, nil)
+	if winner < 0 {
+		s.Fatalf("nobody succeeded: %v", errs)
+	}
+	s.fails(refused, slices.Delete(slices.Clone(errs), winner, winner+1)...)
+	return winner
 }
 
-func TestUsersAreSharedByHandlesOnOneFile(t *testing.T) {
-	both(t, func(t *testing.T, place func(testing.TB) string) {
-		usertest.RunShared(t, func(t *testing.T) func() user.Store {
-			address := place(t)
-			return func() user.Store { return openedAt(t, address) }
-		})
-	})
-}
-
-func TestRegistryKeepsTheGuarantees(t *testing.T) {
-	both(t, func(t *testing.T, place func(testing.TB) string) {
-		nodetest.Run(t, func(t *testing.T) nodetest.Store { return openedAt(t, place(t)) })
-	})
+// idsOf are the ids of entries of a list.
+func idsOf[E any](list []E, id func(E) string) []string {
+	ids := make([]string, len(list))
+	for i, e := range list {
+		ids[i] = id(e)
+	}
+	return ids
 }

@@ -1,6 +1,6 @@
 // Package task is the task list: the entity, its rules, and what can be done with it, by owner.
 //
-// Guarantees every Store keeps (checked by the suite in tasktest):
+// Guarantees every Store keeps (checked by the tests of package store):
 //   - Every call names its owner. What is another's does not exist: ErrNotFound, or it is left out.
 //   - A change and its entry in the history are written in one transaction: both are on the disk when Apply returns, or neither is.
 //   - An idempotency key of an owner is used up by one change, for good. Applying it again changes nothing and gives that change.

@@ -159,6 +159,7 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 		meant = o.chosen(a.Entities.Reference)
 		return meant, len(meant) > 0
 	case o.values(a):
+		act.Chosen = act.Chosen || o.Kind == understand.KindConfirm
 		if act.Agreed = a.By == ""; a.Entities.Title != "" {
 			act.Entities.Title = a.Entities.Title
 		}
@@ -176,10 +177,14 @@ func (o *Open) chooses(a Act) bool {
 	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
 }
 
-// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes.
+// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes, and other words than those of a task
+// that is to be added or changed if the person agrees.
 func (o *Open) values(a Act) bool {
-	if o.Kind != understand.KindValue || a.Entities.Title == "" && !a.Entities.HasDescription {
+	switch {
+	case a.Entities.Title == "" && !a.Entities.HasDescription, o.Kind == understand.KindChoose:
 		return false
+	case o.Kind == understand.KindConfirm:
+		return a.Intent == understand.Value && (o.Act.Intent == understand.Create || o.Act.Intent == understand.Update)
 	}
 	r := a.Entities.Reference
 	return a.Intent == understand.Value || a.By != "" && a.Intent == o.Act.Intent && (r == nil || r.It || a.Intent == understand.Create)

@@ -229,8 +229,8 @@ func refusal(name string, e *tool.Error, was Item) *Remark {
 }
 
 // timed finds words that tell of a time, in the languages that are read without a model. What it takes for one too often costs a sentence.
-var timed = regexp.MustCompile(`(?i)[0-9]|\b(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
-	`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)\b`)
+var timed = regexp.MustCompile(`(?i)[0-9]|(?:^|[^\pL])(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
+	`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)(?:[^\pL]|$)`)
 
 // rings says that the person asked to be reminded at a time, which nothing here does.
 func (a *Act) rings() bool {
@@ -287,6 +287,9 @@ func listTasks() bt.Leaf {
 				o.Metadata.AgentContext.LastTask = one.Items[0].ID
 			}
 			return nil
+		}
+		if i.Act.Entities.Reminder {
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNoDates})
 		}
 		shown := i.Act.shown(&p)
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1

@@ -39,6 +39,32 @@ func TestPositionBeforeOptionsIsAChoiceAmongThem(t *testing.T) {
 	h.wants(ada, "Buy milk", "Call John ✓", "Call Anna")
 }
 
+func TestOtherWordsInPlaceOfAYesAreTakenForTheTask(t *testing.T) {
+	h, m := withModel(t)
+	c := h.process("p").talk(ada)
+	m.proposes(taskchat.Wish{Intent: "create", Confidence: 0.6, Title: "the passport"})
+	c.say("I should see to the passport", taskchat.StatusClarification)
+	m.answers("value", "Renew the passport")
+	c.say("call it Renew the passport", taskchat.StatusSuccess)
+	h.wants(ada, "Renew the passport")
+	m.proposes(wish("delete", titled("passport")))
+	c.say("delete the passport task", taskchat.StatusConfirmation)
+	m.answers("value", "Renew the passport")
+	c.say("Renew the passport", taskchat.StatusConfirmation)
+	h.wants(ada, "Renew the passport")
+}
+
+func TestOptionThatAModelNamesByItsWordsIsChosen(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(wish("complete", titled("call")))
+	c.say("the call is done", taskchat.StatusClarification)
+	m.answers("choice", "Call Anna")
+	c.say("the one with Anna", taskchat.StatusSuccess)
+	h.wants(ada, "Call John", "Call Anna ✓")
+}
+
 func TestNoAndAnotherWishInOneMessageAreBothHeard(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Buy milk")
@@ -201,6 +227,20 @@ func TestReminderIsAddedAndToldHonestly(t *testing.T) {
 		contains(t, r.Response, "'at nine: oven'", honest)
 		h.wants(ada, "at nine: oven")
 	}
+}
+
+func TestListOfATimeIsShownWholeAndToldHonestly(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread ✓")
+	c := h.process("p").talk(ada)
+	for words, want := range map[string]string{
+		"what's due today?":        "Tasks have no dates here, so I can't choose them by time.\nHere is your task:\n1. Apples",
+		"was steht heute an?":      "Aufgaben haben hier keine Termine, deshalb kann ich sie nicht nach der Zeit auswählen.\nDas ist deine Aufgabe:\n1. Apples",
+		"o que falta fazer amanhã": "As tarefas não têm datas aqui, então não posso escolher pelo tempo.\nAqui está a sua tarefa:\n1. Apples",
+	} {
+		same(t, words, c.say(words, taskchat.StatusSuccess).Response, want)
+	}
+	contains(t, c.say("me lembra de pagar a luz amanhã", taskchat.StatusSuccess).Response, "aqui nada toca")
 }
 
 func TestWordingThatLosesATitleIsNotShown(t *testing.T) {

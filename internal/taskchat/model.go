@@ -322,7 +322,7 @@ func (s Said) acts(by, words string) []Act {
 	case "value":
 		a.Intent, a.Entities.Title = understand.Value, asSaid(s.Value, words)
 	case "choice":
-		a.Intent, a.Entities.Reference = understand.Choose, &understand.Reference{Words: words, Positions: s.Choices}
+		a.Intent, a.Entities.Reference = understand.Choose, &understand.Reference{Words: words, Positions: s.Choices, Title: s.Value}
 	case "no":
 		a.Intent = understand.Decline
 	case "unclear":

@@ -68,6 +68,7 @@ const (
 	sayLapsed        = "lapsed"
 	sayLapsedAll     = "question lapsed"
 	sayNoRing        = "nothing rings"
+	sayNoDates       = "no dates"
 	sayGarbled       = "model garbled"
 	sayUnheard       = "model unheard"
 	sayDetails       = "details"
@@ -92,7 +93,7 @@ func noneOf(status string) string {
 
 // aside says that it tells neither of something done nor of something that could not be.
 func (r *Remark) aside() bool {
-	return slices.Contains([]string{sayGarbled, sayUnheard, sayLapsed, sayLapsedAll, sayNoRing}, r.What)
+	return slices.Contains([]string{sayGarbled, sayUnheard, sayLapsed, sayLapsedAll, sayNoRing, sayNoDates}, r.What)
 }
 
 // wrong says that it tells of something that could not be done.

@@ -16,8 +16,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sort"
 )
 
@@ -235,11 +233,6 @@ func NewSet(tools ...Tool) (*Set, error) {
 		s.byName[name] = t
 	}
 	return s, nil
-}
-
-// With is a set with more tools; two of one name is an error.
-func (s *Set) With(more ...Tool) (*Set, error) {
-	return NewSet(slices.AppendSeq(slices.Clone(more), maps.Values(s.byName))...)
 }
 
 // Get returns the tool of that name.

@@ -1,7 +1,7 @@
 // Package user says who one is over HTTP: people by their names, and the tokens that stand for them. Whoever shows the secret of a
 // live token is its user, and journal.Owner(name) owns what that user does.
 //
-// Guarantees every Store keeps (checked by the suite in usertest):
+// Guarantees every Store keeps (checked by the tests of package store):
 //   - Only the SHA-256 of a secret is kept. A secret holds 256 random bits, so nobody finds it from its hash, and a token is found by
 //     its hash alone: how long a look-up takes says nothing about a secret.
 //   - What a call did is on the disk when it returns, and every process sees it from then on. A call that fails changes nothing.

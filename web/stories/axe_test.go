@@ -49,7 +49,6 @@ func (p *tab) both(view string) {
 	p.Helper()
 	for _, colours := range []string{"light", "dark"} {
 		p.turns(colours)
-		p.picture(view + "-" + colours)
 		p.accessible(view + ", " + colours)
 	}
 }

@@ -40,7 +40,6 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		first = evaluate[int](p, "firstAt")
 	}
 	p.until("the first answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
-	p.picture("first-of-a-thousand")
 	p.until("the others to be light", whole+" <= 30")
 	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
 		t.Errorf("%d exchanges are %d elements", rows, elements)
@@ -68,9 +67,11 @@ func (p *tab) heap() int {
 // mostHeap is by how many bytes the heap may grow where nothing is kept: far less than what goes through the page.
 const mostHeap = 3 << 20
 
-// An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown.
+// An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown. What is kept would make the
+// heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	onOneStore(t)
+	const rounds = 3
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
@@ -78,7 +79,6 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	p.reload()
 	p.until("the first paint", `document.querySelector("textarea") && performance.getEntriesByName("first-contentful-paint").length`)
 	t.Logf("the first paint came after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
-	before := p.heap()
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
 		globalThis.longest = 0; let before = performance.now();
 		const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); };
@@ -90,18 +90,26 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 			mostLaid = Math.max(mostLaid, [...added].filter((n) => !within(n)).reduce((sum, n) => sum + n.textContent.length, 0));
 		}).observe(document.body, { childList: true, subtree: true });
 	})()`))
-	p.says("Tell me something about leases in general.")
-	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
-	t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
-	if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
-		t.Errorf("%d characters were laid out at once", laid)
-	}
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
-	now := p.heap()
-	t.Logf("the heap grew from %d to %d bytes", before, now)
-	if now-before > mostHeap {
-		t.Errorf("the heap grew from %d to %d bytes", before, now)
+	for before, round := p.heap(), 1; ; round++ {
+		p.says("Tell me something about leases in general.")
+		p.until("the end of the answer", `!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
+		t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
+		if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
+			t.Errorf("%d characters were laid out at once", laid)
+		}
+		p.turnsTo("#/operation")
+		p.sees("None of your runs is open.")
+		now := p.heap()
+		t.Logf("in round %d the heap went from %d to %d bytes", round, before, now)
+		if now-before <= mostHeap {
+			return
+		}
+		if round == rounds {
+			t.Fatalf("in each of %d rounds the heap grew by more than %d bytes", rounds, mostHeap)
+		}
+		before = now
+		p.turnsTo("#/")
+		p.do("a new conversation", chromedp.WaitVisible("textarea"))
 	}
 }
 

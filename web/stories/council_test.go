@@ -118,7 +118,6 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.press("Ask")
 	p.sees("I am Skeptic.")
 	p.sees("They are answering…")
-	p.picture("council-going")
 	p.reload()
 	p.until("both oracles after a reload", `["Skeptic", "Optimist"].every((name) => document.querySelector('article section[aria-label="' + name + '"]'))`)
 	p.sees("I am Skeptic.")
@@ -128,11 +127,9 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.sees("Both speak of the rent.")
 	p.sees("Nobody speaks of the commute.")
 	p.sees("Optimist?")
-	p.picture("council-answers")
 	p.press("Optimist")
 	p.until("the answer that a point is from", `document.activeElement.ariaLabel === "Optimist" && document.activeElement.innerText.includes("I am Optimist.")`)
 	p.do("making it dark", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
-	p.picture("council-answers-dark")
 	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
 		t.Error("the answers are not side by side")
 	}
@@ -154,7 +151,6 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.until("a level", `document.querySelector("meter").value > 0`)
 	p.press("Pause")
 	p.sees("Paused, 0:01")
-	p.picture("council-recording-360")
 	p.staysWithin()
 	p.press("Go on")
 	p.press("Stop and add")
@@ -163,7 +159,6 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.checks("Skeptic")
 	p.press("Ask")
 	p.sees("The rent is high.")
-	p.picture("council-360")
 	p.staysWithin()
 	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
 		t.Errorf("%d sounds are kept though the server has the recording", kept)
@@ -200,7 +195,6 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 	p.sees("This is nothing that can be added to a session.")
 	p.press("Try again")
 	p.sees("This is nothing that can be added to a session.")
-	p.picture("council-files")
 }
 
 func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
@@ -209,7 +203,6 @@ func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
 	p.do("refusing the microphone", chromedp.Evaluate[chromedp.Void](`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))`))
 	p.press("Record")
 	p.sees("The microphone may not be used.")
-	p.picture("council-refused")
 }
 
 // opensTheFirst goes to the first session of the list.
@@ -224,13 +217,11 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	p := h.visit(1000)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
-	p.picture("council-empty")
 	p.convenes("The boiler is old.")
 	p.press("Rename")
 	p.press("Suggest a name")
 	p.until("the name that a model suggests", `document.querySelector("aside li .title")?.innerText === "Old boiler"`)
 	p.press("Settings")
-	p.picture("council-settings")
 	p.chooses("dialog[open] select", "de")
 	p.checks("Fewer choices")
 	p.press("Save")

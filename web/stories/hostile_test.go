@@ -79,7 +79,6 @@ func hostileModel(t testing.TB) (settings string) {
 // harmless fails if something of a hostile text ran, became more than text, or is wider than the page, and if the page does no longer what it is asked to.
 func (p *tab) harmless(place string) {
 	p.Helper()
-	p.picture("hostile-" + place)
 	for _, wrong := range evaluate[[]string](p, `(() => {
 		const wrong = [], about = (e) => e.outerHTML.slice(0, 200);
 		if (typeof ran !== "undefined") wrong.push("it ran: " + ran);
@@ -266,7 +265,6 @@ func (p *tab) exportIsHarmless(name, at string) {
 	q.forgive("favicon.ico")
 	q.do("opening what was exported", chromedp.Navigate(exported.URL))
 	q.shows("body")
-	q.picture("hostile-export-" + name)
 	if wrong := evaluate[string](q, `typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`); wrong != "" {
 		p.Errorf("what is exported of the %s has %s", name, wrong)
 	}
@@ -278,7 +276,6 @@ func (p *tab) exportIsHarmless(name, at string) {
 // harmlessDialog looks at a dialog that is open, and closes it.
 func (p *tab) harmlessDialog(place string) {
 	p.Helper()
-	p.picture("hostile-" + place + "-dialog")
 	if over := evaluate[int](p, `Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`); over > 0 {
 		p.Errorf("%s: the dialog is %d px too wide", place, over)
 	}

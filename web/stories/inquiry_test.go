@@ -60,9 +60,7 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	if answers := evaluate[int](p, `document.querySelectorAll("ol > li").length`); answers == 0 || rows < answers {
 		t.Errorf("%d answers, %d rows", answers, rows)
 	}
-	p.picture("inquiry-documents")
 	p.do("the chart", chromedp.ScrollIntoView("svg[role=img]"))
-	p.picture("inquiry-gaps")
 	p.until("the evidence page", `(() => {
 		const link = [...document.querySelectorAll("a[download]")].find((a) => a.innerText === "Evidence page");
 		window.fetched ??= fetch(link.href).then((r) => r.text()).then((text) => (window.evidence = text));
@@ -77,7 +75,6 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	p.press("← All inquiries")
 	p.sees("The bridge was closed because of corrosion.")
 	p.sees("Collected, not audited")
-	p.picture("inquiry-list")
 }
 
 func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
@@ -89,7 +86,6 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.sees("It was closed on 4 March 2021.")
 	p.sees("The witness is thinking…")
 	p.sees("Question 2")
-	p.picture("inquiry-running")
 	p.reload()
 	p.sees("It was closed on 4 March 2021.")
 	p.sees("Question 2")
@@ -102,11 +98,9 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	other.hypothesis("The bridge was never closed.")
 	other.press("Begin an inquiry")
 	other.sees("An inquiry of yours goes on.")
-	other.picture("inquiry-goes-on-360")
 	other.press("Go to it")
 	other.sees("Question 2")
 	other.fits()
-	other.picture("inquiry-running-360")
 
 	p.press("Stop the inquiry")
 	p.sees("can't go on later")
@@ -155,7 +149,6 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	p.press("Begin an inquiry")
 	p.sees("Contradicts answer 3")
 	p.sees("not settled")
-	p.picture("inquiry-contradiction")
 	if marks := evaluate[string](p, `[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`); marks != "40 beams,60 beams" {
 		t.Errorf("marked is %q", marks)
 	}
@@ -181,7 +174,6 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 		t.Error("who may only read is offered to begin one")
 	}
 	guest.fits()
-	guest.picture("inquiry-empty-360")
 	guest.forgive("404")
 	id := strings.TrimPrefix(evaluate[string](p, "location.hash"), "#/inquiries/")
 	guest.do("the inquiry of another", chromedp.Navigate(h.origin+"/#/inquiries/"+id))

@@ -114,10 +114,17 @@ func sub(sheet *sketch, place image.Rectangle) *sketch {
 	return one
 }
 
+// settling is how long a view may change while its sheet is written.
+const settling = 5 * time.Second
+
 // resembles waits until the tab looks as it was kept, and gives its sketch. While sheets are written it waits until the tab looks the same twice.
 func (p *tab) resembles(name, what string, kept *sketch) *sketch {
 	p.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	wait := patience
+	if *update {
+		wait = settling
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
 		picture := p.shown()
 		seen := sketchOf(picture)
 		late := time.Now().After(end)

@@ -37,7 +37,6 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.sees("--scope operate")
 	p.reload()
 	p.sees("How does the quokka sing?")
-	p.picture("operation-own")
 
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	ops := h.tab(1400)
@@ -52,11 +51,9 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 		t.Error("the words of another are shown")
 	}
 	ops.until("what was done in the last hour", `document.querySelectorAll("figure rect").length > 0`)
-	ops.picture("operation-server")
 	ops.do("a narrow screen", chromedp.EmulateViewport(360, 900))
 	ops.sees("alive")
 	ops.fits()
-	ops.picture("operation-server-360")
 
 	p.press("Stop “How does the quokka sing?”")
 	p.sees("Stopped: How does the quokka sing?")
@@ -121,7 +118,6 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 		return one;
 	})()`)
 	p.sees("+ <!-- ours: <b>bold</b> -->")
-	p.picture("operation-tree")
 	p.chooses("details[open] select", "oracle")
 	p.until("a difference to another tree", `document.querySelector("details[open] pre .gone")`)
 	opens := func(name string) {
@@ -136,7 +132,6 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 	p.sees("it is empty: write it, or remove the file to use the built-in one")
 	opens("base")
 	p.sees("+ Ours: <b>be terse</b>.")
-	p.picture("operation-prompt")
 	p.chooses(`section[aria-labelledby=prompts] details:has(option[value="oracle/base"]) select`, "oracle/conversation")
 	p.accessible("prompts")
 	p.until("a difference to another prompt", `document.querySelector("section[aria-labelledby=prompts] pre .gone")`)

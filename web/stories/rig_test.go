@@ -388,24 +388,6 @@ func (p *tab) reload() {
 	p.do("reloading", chromedp.Reload())
 }
 
-// picture writes what the tab shows to the folder of SIBYL_PICTURES, for eyes; nothing without it.
-func (p *tab) picture(name string) {
-	p.Helper()
-	folder := os.Getenv("SIBYL_PICTURES")
-	if folder == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(p.Context, patience)
-	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600)
-	}
-	if err != nil {
-		p.Error(err)
-	}
-}
-
 // freePort is an address of loopback that nobody listens to.
 func freePort(t testing.TB) string {
 	t.Helper()
@@ -440,6 +422,5 @@ func (p *tab) fits() {
 	p.Helper()
 	if over := evaluate[int](p, `Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
 		p.Errorf("the page is %d px too wide", over)
-		p.picture("too-wide")
 	}
 }

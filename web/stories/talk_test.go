@@ -14,7 +14,6 @@ func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
 	p.press("Sources")
 	p.sees("cited and read")
 	p.sees("func Acquire(run string) error")
-	p.picture("sources")
 	p.reload()
 	p.sees("How is a lease acquired?")
 	p.sees("Acquire takes the lease")
@@ -44,7 +43,6 @@ func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
 	p.until("the first half, rendered", `document.querySelector(".markdown strong")?.innerText === "first"`)
 	p.reload()
 	p.until("the first half after a reload", `document.querySelector(".markdown strong")?.innerText === "first"`)
-	p.picture("streaming")
 	close(m.proceed)
 	p.sees("and the second half.")
 	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]")`)
@@ -170,7 +168,6 @@ func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 	other.forgive("401")
 	other.do("using the address again", chromedp.Navigate(address))
 	other.sees("This address was used before, or has expired.")
-	other.picture("signed-out")
 }
 
 func TestFileIsAttachedAndAskedAbout(t *testing.T) {
@@ -189,21 +186,6 @@ func TestFileIsAttachedAndAskedAbout(t *testing.T) {
 	p.sees("paint the bridge green")
 }
 
-// The whole of the page is on a phone's screen, and its list of sessions a press away.
-func TestConversationFitsAPhone(t *testing.T) {
-	p := open(t, "").visit(360)
-	p.says("How is a lease acquired?")
-	p.sees("Acquire takes the lease")
-	p.picture("talk-360")
-	for _, step := range []string{"☰ Conversations", "+ New conversation"} {
-		p.press(step)
-		if wide := evaluate[int](p, "document.documentElement.scrollWidth"); wide > 360 {
-			t.Errorf("after %s the page is %d pixels wide", step, wide)
-		}
-	}
-	p.sees("What would you like to know?")
-}
-
 func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	p := open(t, "").visit(1000)
 	p.press("Language, colours, account")
@@ -219,21 +201,8 @@ func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	if lang := evaluate[string](p, "document.documentElement.lang"); lang != "de" {
 		t.Errorf("the language is %q", lang)
 	}
-	p.picture("german-dark")
 	if back := evaluate[string](p, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(20, 22, 27)" {
 		t.Errorf("the background is %s", back)
-	}
-}
-
-// Who may only read is offered nothing that changes something.
-func TestReaderLooksAndChangesNothing(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("user", "add", "reader", "--scope", "read")
-	p := h.tab(1000)
-	p.do("signing in", chromedp.Navigate(h.signIn("reader")))
-	p.sees("No conversations yet.")
-	if evaluate[bool](p, `!!document.querySelector("textarea")`) {
-		t.Error("there is a place to write")
 	}
 }
 

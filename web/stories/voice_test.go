@@ -63,11 +63,9 @@ func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	p.until("a sound that is kept", p.keptSounds()+" > 0")
 	p.reload()
 	p.sees("was interrupted")
-	p.picture("council-interrupted")
 	h.stop()
 	p.press("Add it")
 	p.sees("The recording is kept in this browser")
-	p.picture("council-away")
 	h.start()
 	p.sees("We should move the office in May.")
 	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
@@ -81,7 +79,6 @@ func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	if at := evaluate[float64](p, `document.querySelector("main audio").currentTime`); at < 0.5 {
 		t.Errorf("the second sentence plays from second %v; it is said from 0.5 on", at)
 	}
-	p.picture("council-heard")
 	p.do("silence", chromedp.Evaluate[chromedp.Void](`document.querySelector("main audio").pause()`))
 	p.checks("Skeptic")
 	p.press("Ask")

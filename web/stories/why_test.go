@@ -53,12 +53,10 @@ func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
 	p.sees("In short")
 	row(p, "Search")
 	p.sees("Rule")
-	p.picture("why-steps")
 	row(p, "Turn")
 	p.press("What was sent, and what came back")
 	p.until("the parts of the prompt", `[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
 	p.until("the words of the person", `[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
-	p.picture("why-receipt")
 	p.press("Sources")
 	p.sees("cited and read")
 	p.reload()
@@ -83,31 +81,11 @@ func TestTreeShowsWhichNodesActInAStep(t *testing.T) {
 	acting := `[...document.querySelectorAll(".outline li.acts > .line > .type, .outline li.acts > details > summary > .type")].map((e) => e.innerText).join()`
 	slide("1")
 	p.until("Classify in the first step", acting+`.includes("Classify")`)
-	p.picture("why-tree")
 	slide("2")
 	p.until("no Classify in the second", "!"+acting+`.includes("Classify")`)
 	if evaluate[bool](p, `[...document.querySelectorAll(".outline li")].some((e) => e.innerText.startsWith("Classify") && !e.innerText.includes("earlier"))`) {
 		t.Error("the outline does not say that Classify acted before")
 	}
-}
-
-func TestWhyIsReadOnAPhone(t *testing.T) {
-	h := open(t, "")
-	p := h.visit(360)
-	asked(p, "How is a lease acquired?")
-	p.picture("why-phone")
-	for _, part := range []string{"Steps", "Tree", "Sources", "What left"} {
-		p.press(part)
-		p.until(part+" without a sideways scroll", `document.querySelector("[role=tab][aria-selected=true]").innerText === `+quoted(part)+` && document.documentElement.scrollWidth <= 360 && document.querySelector(".why").scrollWidth <= 360`)
-	}
-	p.picture("why-phone-left")
-}
-
-func TestAddressOfNoRunSaysSo(t *testing.T) {
-	p := open(t, "").visit(900)
-	p.forgive("404")
-	p.do("opening a run that there is not", chromedp.Evaluate[chromedp.Void](`location.hash = "#/why/nothing"`))
-	p.sees("There is nothing of that id here.")
 }
 
 // manyEvents is a folder of trees in which the Oracle counts before it answers: in one step, and then in a step each.
@@ -151,7 +129,6 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	}
 	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent(kb.End))
 	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
-	p.picture("why-many")
 	took("scrolling through", `(() => {
 		const list = document.querySelector("[role=listbox]"), frames = 60;
 		globalThis.frame = 0;
@@ -206,7 +183,6 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	p.explains(p.run("running"), "tree")
 	p.sees("This run goes on.")
 	p.until("a node that waits", `[...document.querySelectorAll(".outline li.acts")].some((e) => e.innerText.includes("waits"))`)
-	p.picture("why-live")
 	p.press("Steps")
 	began := time.Now()
 	answer()
@@ -215,7 +191,6 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	t.Logf("told after %s", time.Since(began))
 	p.press("What left")
 	p.sees("house:slow")
-	p.picture("why-left")
 }
 
 // edits replaces what a regular expression of JavaScript finds in the tree that is to be compared.
@@ -241,10 +216,8 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.press("Compare this run")
 	p.sees("another decision")
 	p.sees("asks for turn 2 of 30")
-	p.picture("why-compare")
 	p.press("Compare past runs")
 	p.sees("Runs: 1. The same: 0. Otherwise: 1.")
-	p.picture("why-history")
 	p.edits(`/<Classify/`, `<Clarify`)
 	p.press("Compare this run")
 	p.sees("This tree does not load.")
@@ -261,5 +234,4 @@ func TestWhoMayOnlyReadComparesToo(t *testing.T) {
 	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 	p.press("Compare past runs")
 	p.sees("Runs: 1. The same: 1. Otherwise: 0.")
-	p.picture("why-compare-reader-360")
 }

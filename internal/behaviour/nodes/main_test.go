@@ -2,7 +2,7 @@
 // again as a node, is killed, stopped and continued, cut off, and restarted while users ask a played model for notes in a vault. What is
 // written there and what the journal holds is counted in the end: every run has ended once, and has written its note once.
 //
-// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs.
+// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs. With -short only nodes are killed.
 package nodes_test
 
 import (
@@ -28,6 +28,11 @@ func TestMain(m *testing.M) {
 		os.Exit(program())
 	}
 	flag.Parse()
+	if testing.Short() && flag.Lookup("test.run").Value.String() == "" {
+		if err := flag.Set("test.run", "IsKilled"); err != nil {
+			panic(err)
+		}
+	}
 	// A scenario mostly waits for leases to run out, so more of them fit beside each other than there are processors.
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)

@@ -14,17 +14,13 @@ import (
 	"sibyl/internal/bert/network"
 )
 
-func trained(t testing.TB) string {
-	dir := t.TempDir()
-	if err := berttest.WriteClassifier(dir, map[string]string{"done": "yes", "stuck": "no"}, []string{"yes", "no"}); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
+func trained(t testing.TB) string { return written(t, berttest.Classification) }
 
-func zeroShot(t testing.TB) string {
+func zeroShot(t testing.TB) string { return written(t, berttest.ZeroShot) }
+
+func written(t testing.TB, model string) string {
 	dir := t.TempDir()
-	if err := berttest.WriteZeroShot(dir, map[string]string{"looping": "strategy", "unsure": "decide"}); err != nil {
+	if err := berttest.Write(dir, model); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -171,22 +171,17 @@ func (l *live) take(all []service.Update, o render.Options) {
 			l.stable = append(l.stable, l.stream.Write(u.Text)...)
 		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 			l.retract(o) // what was said was a step on the way
-			l.under = starting(u.Step.Started)
+			var all []string
+			for _, asked := range u.Step.Started {
+				all = append(all, UnderWay(asked))
+			}
+			l.under = strings.Join(all, ", ")
 		}
-		for _, line := range u.Lines {
+		for _, line := range Progress(u) {
 			l.progress = append(l.progress, render.Clean(line))
 		}
 	}
 	l.tail = l.stream.Tail()
-}
-
-// starting names effects that are under way.
-func starting(all []run.Asked) string {
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = strings.Join(strings.Fields(render.Clean(a.Name())), " ")
-	}
-	return strings.Join(names, ", ")
 }
 
 // retract takes the provisional text back.

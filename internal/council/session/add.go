@@ -100,27 +100,23 @@ func (h *held) addText(text, original string) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)), Original: original,
 	}
-	infos, err := h.list(audioFolder)
+	recordings, err := h.list(audioFolder)
 	if err != nil {
 		return e, err
 	}
-	hasAudio := func(sequence int) bool {
-		return slices.ContainsFunc(infos, func(info fs.FileInfo) bool { n, _, _ := numberOf(info.Name()); return n == sequence })
-	}
-	e.Transcript, e.Sequence, err = h.left(transcriptFolder, e.Checksum, e.Size, func(sequence int, rest string) bool {
-		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil && !hasAudio(sequence)
+	e.Transcript, e.Sequence, err = h.place(transcriptFolder, e.Checksum, e.Size, func(sequence int, rest string) bool {
+		isOf := func(info fs.FileInfo) bool { n, _, _ := numberOf(info.Name()); return n == sequence }
+		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil && !slices.ContainsFunc(recordings, isOf)
 	})
-	if err == nil && e.Sequence == 0 {
-		if e.Sequence, err = h.next(false); err == nil {
-			e.Transcript = fmt.Sprintf("%03d_audio.txt", e.Sequence)
-			err = h.write(transcriptFolder, e.Transcript, text)
-		}
+	if err == nil && e.Transcript == "" {
+		e.Transcript = fmt.Sprintf("%03d_audio.txt", e.Sequence)
+		err = h.write(transcriptFolder, e.Transcript, text)
 	}
 	if err != nil {
 		return e, err
 	}
 	h.Audio = append(h.Audio, e)
-	h.follow(Add)
+	h.taken()
 	h.nameFrom(text)
 	return e, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -42,26 +41,6 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 	}
 	add(t, s, id, "sound"+strings.Repeat("x", 995)) // is as large as it may be
 	wantWhole(t, s, id)
-}
-
-func TestFileThatIsTooLargeIsRefusedBeforeAnyOfItIsCopied(t *testing.T) {
-	s, id := begun(t)
-	s.c.Step = func(step string) error {
-		if step == "make upload" {
-			t.Error("it is copied")
-		}
-		return nil
-	}
-	name := filepath.Join(t.TempDir(), "vast.wav")
-	if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Truncate(name, 1<<40)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	refuses(t, s, id, "vast.wav", f, TooLarge)
 }
 
 func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {

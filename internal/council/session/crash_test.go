@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +47,6 @@ func deeds() map[string]deed {
 			return err
 		}, func(t testing.TB, s *Store, id string) {
 			same(t, "transcript", must(s.Transcript(t.Context(), id, 1))(t), "heard")
-			same(t, "by", must(s.Get(t.Context(), id))(t).Audio[0].By, "w")
 		}, true},
 		"failure": {func(t testing.TB, s *Store, id string) { add(t, s, id, "sound") }, func(s *Store, id string) error {
 			_, err := s.FailTranscript(ctx, id, 1, "no answer")
@@ -68,7 +66,7 @@ func deeds() map[string]deed {
 		}, true},
 		"repair": {func(t testing.TB, s *Store, id string) {
 			add(t, s, id, "sound 1")
-			put(t, s.path(id, audioFolder, "by hand.ogg"), "sound by hand")
+			put(t, s.path(id, audioFolder, "002_audio.ogg"), "sound by hand")
 			put(t, s.path(id, metadataFile), "{")
 		}, func(s *Store, id string) error {
 			_, err := s.Repair(ctx, id)
@@ -162,19 +160,6 @@ func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	same(t, "files", tree(t, s.path(id)), before)
-}
-
-func TestWhatACrashOfNewLeftIsRemovedWhenItIsOld(t *testing.T) {
-	s, _ := begun(t)
-	put(t, s.path(newPrefix+"old", metadataFile), "{}")
-	put(t, s.path(newPrefix+"now", metadataFile), "{}")
-	old := noon.Add(-2 * leftover)
-	if err := errors.Join(os.Chtimes(s.path(newPrefix+"old"), old, old), os.Chtimes(s.path(newPrefix+"now"), noon, noon)); err != nil {
-		t.Fatal(err)
-	}
-	must(s.New(t.Context(), "", ""))(t)
-	left, err := filepath.Glob(s.path(newPrefix + "*"))
-	same(t, "left", []any{len(left), err}, []any{1, nil})
 }
 
 func TestANewMetadataIsNotLostInTheShadowOfAnOldOne(t *testing.T) {

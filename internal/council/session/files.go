@@ -72,50 +72,36 @@ func (h *held) known(folder, name string) bool {
 	})
 }
 
-// left finds a file with this very content that metadata.json does not tell of: a crash came between. fits says whether it can be what is looked for.
-// Without one the sequence is 0.
-func (h *held) left(folder, checksum string, bytes int64, fits func(sequence int, rest string) bool) (name string, sequence int, err error) {
-	infos, err := h.list(folder)
-	if err != nil {
-		return "", 0, err
+// place says where a content is to lie: as the file that has it already, if metadata.json does not tell of that, for a crash came between, and fits says that it
+// can be what is looked for. Else the name is empty, and the sequence is the first after those of entries, or of answers, and of their files.
+func (h *held) place(folder, checksum string, bytes int64, fits func(sequence int, rest string) bool) (name string, next int, err error) {
+	folders := []string{audioFolder, transcriptFolder}
+	for _, e := range h.Audio {
+		next = max(next, e.Sequence)
 	}
-	for _, info := range infos {
-		sequence, rest, ok := numberOf(info.Name())
-		if !ok || !info.Mode().IsRegular() || info.Size() != bytes || h.known(folder, info.Name()) || !fits(sequence, rest) {
-			continue
-		}
-		sum, err := hashFile(h.root, h.in(folder, info.Name()))
-		if err != nil || sum == checksum {
-			return info.Name(), sequence, err
-		}
-	}
-	return "", 0, nil
-}
-
-// next is the first sequence after those of entries, or of answers, and of their files.
-func (h *held) next(answers bool) (int, error) {
-	used, folders := 0, []string{audioFolder, transcriptFolder}
-	if answers {
-		folders = []string{responseFolder}
+	if folder == responseFolder {
+		next, folders = 0, []string{responseFolder}
 		for _, e := range h.Answers {
-			used = max(used, e.Sequence)
-		}
-	} else {
-		for _, e := range h.Audio {
-			used = max(used, e.Sequence)
+			next = max(next, e.Sequence)
 		}
 	}
-	for _, folder := range folders {
-		infos, err := h.list(folder)
+	for _, in := range folders {
+		infos, err := h.list(in)
 		if err != nil {
-			return 0, err
+			return "", 0, err
 		}
 		for _, info := range infos {
-			sequence, _, _ := numberOf(info.Name())
-			used = max(used, sequence)
+			sequence, rest, ok := numberOf(info.Name())
+			next = max(next, sequence)
+			if in != folder || !ok || info.Size() != bytes || h.known(folder, info.Name()) || !fits(sequence, rest) {
+				continue
+			}
+			if sum, err := hashFile(h.root, h.in(folder, info.Name())); err != nil || sum == checksum {
+				return info.Name(), sequence, err
+			}
 		}
 	}
-	return used + 1, nil
+	return "", next + 1, nil
 }
 
 // checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand, too.

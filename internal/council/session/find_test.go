@@ -28,11 +28,11 @@ func TestIdsAreCheckedBeforeTheyTouchTheDisk(t *testing.T) {
 		_, audio := s.AddAudio(ctx, bad, "x.ogg", strings.NewReader("sound"))
 		_, where := s.Delete(ctx, bad)
 		_, repair := s.Repair(ctx, bad)
-		_, move := s.Move(ctx, bad, Add)
+		_, begin := s.BeginTranscribing(ctx, bad)
 		_, transcript := s.Transcript(ctx, bad, 1)
 		_, response := s.SaveResponse(ctx, bad, answer("op", "x"))
 		for what, err := range map[string]error{
-			"get": get, "text": text, "audio": audio, "delete": where, "repair": repair, "move": move, "transcript": transcript, "response": response,
+			"get": get, "text": text, "audio": audio, "delete": where, "repair": repair, "begin": begin, "transcript": transcript, "response": response,
 		} {
 			if !errors.Is(err, ErrNotFound) || len(err.Error()) > 200 || strings.ContainsRune(err.Error(), 0) {
 				t.Errorf("%s of %.40q: %.200v", what, bad, err)
@@ -292,13 +292,4 @@ func TestWordsAreFoundInAllSessions(t *testing.T) {
 	if _, err := s.Search(ctx, "arvore", 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-}
-
-func TestTheBestPassageComesFirst(t *testing.T) {
-	s, id := begun(t)
-	ctx := t.Context()
-	must(s.AddText(ctx, id, "gravity once, and then "+strings.Repeat("other words of no matter ", 100)))(t)
-	must(s.AddText(ctx, id, "gravity is gravity"))(t)
-	hits := must(s.Search(ctx, "gravity", 2))(t)
-	same(t, "order", []string{hits[0].ID, hits[1].ID}, []string{"t2", "t1"})
 }

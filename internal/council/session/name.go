@@ -115,16 +115,3 @@ func (s *Store) Set(ctx context.Context, id string, set Settings) (Session, erro
 		return set != Settings{}, nil
 	})
 }
-
-// Move moves a session by an act. An act that its state does not allow is an *Illegal.
-func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
-	return s.change(ctx, id, "changing its state", func(h *held) (bool, error) {
-		next, err := h.State.Next(act, h.pending())
-		if err != nil {
-			return false, err
-		}
-		changed := h.State != next
-		h.State = next
-		return changed, nil
-	})
-}

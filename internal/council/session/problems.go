@@ -49,9 +49,8 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		wrong(err != nil, "%s: %v", where, err)
 		wrong(err == nil && !exists(path.Join(folder, name)), "%s: %s is missing", where, path.Join(folder, name))
 	}
-	_, known := transitions[s.State]
 	wrong(s.other, "session_id is “%s” in the file, and the folder is called %s", short(s.said), s.ID)
-	wrong(!known, "state “%s” is not known", short(string(s.State)))
+	wrong(!s.State.known(), "state “%s” is not known", short(string(s.State)))
 	seen := map[int]bool{}
 	for i, e := range s.Audio {
 		where := fmt.Sprintf("audio_entries[%d]", i)

@@ -83,7 +83,7 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 			h.Answers = append(h.Answers, e)
 		}
 		if s.holdsAll(ctx, h, e.Context) {
-			h.follow(Answered)
+			h.answered()
 		}
 		saved = e
 		return true, nil
@@ -128,17 +128,14 @@ func (h *held) placeResponse(slug, text string) (name string, sequence int, err 
 			return e.File, e.Sequence, nil
 		}
 	}
-	name, sequence, err = h.left(responseFolder, files.Hash([]byte(text)), int64(len(text)), func(sequence int, rest string) bool {
+	name, sequence, err = h.place(responseFolder, files.Hash([]byte(text)), int64(len(text)), func(sequence int, rest string) bool {
 		return rest == slug+".txt" && h.Response(sequence) == nil
 	})
-	if err != nil || sequence != 0 {
-		return name, sequence, err
+	if err == nil && name == "" {
+		name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
+		err = h.write(responseFolder, name, text)
 	}
-	if sequence, err = h.next(true); err != nil {
-		return "", 0, err
-	}
-	name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
-	return name, sequence, h.write(responseFolder, name, text)
+	return name, sequence, err
 }
 
 // FindResponse finds the answer of an operation.

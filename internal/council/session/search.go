@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,9 +21,8 @@ type Hit struct {
 
 const passageWords = 32 // that are shown
 
-// Search finds words in the transcripts, answers and names of all sessions, the best place of each first, and newer ones first where two are as good. Case
-// and accents don't matter; every word must be there, but for those that only hold a sentence together. It gives at most so many hits. Sessions and
-// files that can't be read are left out.
+// Search finds words in the transcripts, answers and names of all sessions, the newest places first. Case and accents don't matter; every word must be
+// there, but for those that only hold a sentence together. It gives at most so many hits. Sessions and files that can't be read are left out.
 func (s *Store) Search(ctx context.Context, query string, most int) ([]Hit, error) {
 	q := search.NewQuery(query)
 	if q.Empty() {
@@ -34,37 +32,17 @@ func (s *Store) Search(ctx context.Context, query string, most int) ([]Hit, erro
 	if err != nil {
 		return nil, err
 	}
-	words := q.AnsweredBy(query)
-	var lexicon search.Lexicon
-	var entries []search.Entry
 	var hits []Hit
-	var texts [][]string // the words of each hit
 	for _, m := range all {
 		for hit, text := range s.texts(ctx, m) {
-			text = redact.Text(text) // before it is parted and cut
-			if q.AnsweredBy(text) < words {
-				continue
+			if text = redact.Text(text); q.AnsweredBy(text) >= q.AnsweredBy(query) { // before it is cut
+				hit.Passage = passage(q, wordsOf(text))
+				hits = append(hits, hit)
 			}
-			said := wordsOf(text)
-			section := search.Section{Lines: []string{strings.Join(said, " ")}}
-			entries = append(entries, lexicon.Add(search.Count(search.Document{Sections: []search.Section{section}})))
-			hits, texts = append(hits, hit), append(texts, said)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ranked := lexicon.View().Rank(q, entries, 1, func(a, b search.Hit) int {
-		x, y := hits[a.Document], hits[b.Document]
-		return cmp.Or(y.At.Compare(x.At), strings.Compare(x.Session, y.Session), strings.Compare(x.ID, y.ID))
-	})
-	var best []Hit
-	for _, r := range ranked[:min(len(ranked), max(most, 0))] {
-		hit := hits[r.Document]
-		hit.Passage = passage(q, texts[r.Document])
-		best = append(best, hit)
-	}
-	return best, nil
+	slices.SortStableFunc(hits, func(a, b Hit) int { return b.At.Compare(a.At) })
+	return hits[:min(len(hits), max(most, 0))], ctx.Err()
 }
 
 // texts gives what stands in a session, with where it does, until ctx ends.

@@ -151,9 +151,9 @@ func (s *Session) Response(sequence int) *LlmEntry {
 	return nil
 }
 
-// pending says whether something waits to be transcribed.
-func (s *Session) pending() bool {
-	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == Pending })
+// has says whether an entry has this status.
+func (s *Session) has(status Status) bool {
+	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == status })
 }
 
 // stamp is the form of an id without its number.

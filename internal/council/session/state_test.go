@@ -1,86 +1,61 @@
 package session
 
 import (
-	"errors"
 	"strings"
 	"testing"
+
+	"sibyl/internal/jsonobject"
 )
 
-var (
-	states = []State{Collecting, Transcribing, Transcribed, Ready, Interrupted, Failed}
-	acts   = []Act{Add, TranscriptionBegins, TranscriptionEnds, TranscriptionFails, TranscriptionStops, Retried, Answered}
-)
+// moves say what each state becomes: when something is added, when something waits again, when all is answered, and when a run begins to transcribe.
+const moves = `
+COLLECTING    COLLECTING    COLLECTING    READY         TRANSCRIBING
+TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBING
+TRANSCRIBED   COLLECTING    COLLECTING    READY         TRANSCRIBING
+READY         COLLECTING    COLLECTING    READY         TRANSCRIBING
+INTERRUPTED   COLLECTING    INTERRUPTED   READY         TRANSCRIBING
+ERROR         COLLECTING    COLLECTING    ERROR         TRANSCRIBING
+PAUSED        COLLECTING    COLLECTING    READY         TRANSCRIBING`
 
-// legal says where each act leads from each state, when nothing is PENDING; "-" is nowhere. The columns are those of acts.
-const legal = `
-COLLECTING    COLLECTING    TRANSCRIBING  -            -      -            COLLECTING    READY
-TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBED  ERROR  INTERRUPTED  TRANSCRIBING  TRANSCRIBING
-TRANSCRIBED   COLLECTING    -             TRANSCRIBED  -      -            COLLECTING    READY
-READY         COLLECTING    -             -            -      -            COLLECTING    READY
-INTERRUPTED   COLLECTING    TRANSCRIBING  TRANSCRIBED  ERROR  INTERRUPTED  INTERRUPTED   READY
-ERROR         COLLECTING    TRANSCRIBING  -            ERROR  -            COLLECTING    ERROR
-UNHEARD       -             -             -            -      -            -             -`
-
-// waiting are the pairs that lead elsewhere while something is PENDING.
-var waiting = map[State]map[Act]State{
-	Collecting:   {Answered: Collecting},
-	Transcribing: {TranscriptionEnds: Collecting},
-	Interrupted:  {TranscriptionEnds: Interrupted, Answered: Interrupted},
-}
-
-func TestEveryStateTakesTheActsThatItMay(t *testing.T) {
-	rows := strings.Split(strings.TrimSpace(legal), "\n")
-	same(t, "rows", len(rows), len(states)+1)
-	for _, row := range rows {
-		cells := strings.Fields(row)
-		from := State(cells[0])
-		for i, act := range acts {
-			for _, pending := range []bool{false, true} {
-				want := State(cells[i+1])
-				if to, differs := waiting[from][act]; pending && differs {
-					want = to
-				}
-				got, err := from.Next(act, pending)
-				illegal, isIllegal := errors.AsType[*Illegal](err)
-				switch {
-				case want == "-" && (!isIllegal || got != from || illegal.State != from || illegal.Act != act):
-					t.Errorf("%s from %s leads to %s, %v; want it refused", act, from, got, err)
-				case want != "-" && (got != want || err != nil):
-					t.Errorf("%s from %s, pending %v, leads to %s, %v; want %s", act, from, pending, got, err, want)
-				}
-			}
-		}
-	}
-}
-
-func TestMoveKeepsTheSessionWhereAnActIsNotLegal(t *testing.T) {
+func TestEveryStateBecomesWhatItMust(t *testing.T) {
 	s, id := begun(t)
-	must(s.AddText(t.Context(), id, "words"))(t)
-	before := content(t, s.path(id, metadataFile))
-	_, err := s.Move(t.Context(), id, TranscriptionStops)
-	if illegal, ok := errors.AsType[*Illegal](err); !ok || illegal.State != Collecting || !strings.Contains(err.Error(), "COLLECTING") {
-		t.Errorf("%v", err)
+	for row := range strings.Lines(strings.TrimSpace(moves)) {
+		cells := strings.Fields(row)
+		for i, move := range []func(m *Session){(*Session).taken, (*Session).waitAgain, (*Session).answered} {
+			m := Session{State: State(cells[0])}
+			move(&m)
+			same(t, cells[0], m.State, State(cells[i+1]))
+		}
+		put(t, s.path(id, metadataFile), `{"state":"`+cells[0]+`"}`)
+		same(t, cells[0]+", when a run begins", must(s.BeginTranscribing(t.Context(), id))(t).State, State(cells[4]))
 	}
-	same(t, "metadata.json", content(t, s.path(id, metadataFile)), before)
-	if _, err := s.Move(t.Context(), id, "dance"); err == nil {
-		t.Error("an act that there is not was taken")
+}
+
+func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
+	for statuses, want := range map[string]State{"": Transcribed, "SUCCESS": Transcribed, "SUCCESS FAILED": Failed, "FAILED PENDING": Interrupted} {
+		s, id := begun(t)
+		for _, from := range []State{Transcribing, Interrupted, Ready} {
+			m := Session{ID: id, State: from}
+			for _, status := range strings.Fields(statuses) {
+				m.Audio = append(m.Audio, AudioEntry{Status: Status(status)})
+			}
+			put(t, s.path(id, metadataFile), string(must(jsonobject.Encode(&m))(t)))
+			if from == Ready { // which no run transcribes
+				want = Ready
+			}
+			same(t, string(from)+" "+statuses, must(s.EndTranscribing(t.Context(), id))(t).State, want)
+		}
 	}
 }
 
 func TestAStateThatIsNotKnownStopsNobodyFromSpeaking(t *testing.T) {
 	s := written(t, `{"state":"PAUSED"}`)
 	ctx := t.Context()
+	same(t, "repaired", []any{must(s.Repair(ctx, exampleID))(t).Changed, must(s.Get(ctx, exampleID))(t).State}, []any{true, Collecting})
+	put(t, s.path(exampleID, metadataFile), `{"state":"PAUSED"}`)
 	must(s.AddText(ctx, exampleID, "words"))(t)
-	add(t, s, exampleID, "sound")
-	must(s.SaveResponse(ctx, exampleID, answer("op", "an answer")))(t)
-	m := must(s.Get(ctx, exampleID))(t)
-	same(t, "state", m.State, "PAUSED")
-	same(t, "entries", []int{len(m.Audio), len(m.Answers)}, []int{2, 1})
-	if _, err := s.Move(ctx, exampleID, TranscriptionBegins); err == nil || !strings.Contains(err.Error(), "PAUSED") || !strings.Contains(err.Error(), "repair") {
-		t.Errorf("%v", err)
-	}
-	report := must(s.Repair(ctx, exampleID))(t)
-	same(t, "repaired", []any{report.Changed, must(s.Get(ctx, exampleID))(t).State}, []any{true, Collecting})
+	must(s.SaveResponse(ctx, exampleID, holding(answer("op", "an answer"), "t1")))(t)
+	same(t, "state", must(s.Get(ctx, exampleID))(t).State, Ready)
 }
 
 func TestAnsweringWaitsForWhatIsPending(t *testing.T) {
@@ -95,19 +70,6 @@ func TestAnsweringWaitsForWhatIsPending(t *testing.T) {
 	same(t, "state when what was heard since is in no answer", must(s.Get(ctx, id))(t).State, Collecting)
 	must(s.SaveResponse(ctx, id, holding(answer("3", "three"), "t1", "t2")))(t)
 	same(t, "state when all is answered", must(s.Get(ctx, id))(t).State, Ready)
-	must(s.AddText(ctx, id, "more"))(t)
-	same(t, "state when more is said", must(s.Get(ctx, id))(t).State, Collecting)
-}
-
-func TestAddingWhileItIsTranscribedIsNotTakenForTranscribed(t *testing.T) {
-	s, id := begun(t)
-	ctx := t.Context()
-	add(t, s, id, "sound 1")
-	must(s.Move(ctx, id, TranscriptionBegins))(t)
-	add(t, s, id, "sound 2")
-	same(t, "state", must(s.Get(ctx, id))(t).State, Transcribing)
-	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "one"}))(t)
-	same(t, "state with one that waits", must(s.Move(ctx, id, TranscriptionEnds))(t).State, Collecting)
 }
 
 // holding is an answer whose context held these entries.

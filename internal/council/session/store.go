@@ -35,9 +35,6 @@ const (
 	newPrefix   = ".new-" // begins the name of a folder in which a session is put together
 )
 
-// leftover is how old a temporary file is that nobody can be writing any more.
-const leftover = time.Hour
-
 // Facts are what a file turned out to be.
 type Facts struct {
 	Seconds *float64 // nil: not known
@@ -213,7 +210,6 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	if err != nil {
 		return Session{}, err
 	}
-	s.sweep(root)
 	m.ID = m.CreatedAt.Format(stamp)
 	for n := 2; ; n++ {
 		made, err := s.make(root, &m)
@@ -270,16 +266,6 @@ func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
 		return false, err
 	}
 	return true, syncFolder(root, ".")
-}
-
-// sweep removes what crashes of New left behind. It may fail: the next one tries again.
-func (s *Store) sweep(root *os.Root) {
-	infos, _ := files.List(root, ".")
-	for _, info := range infos {
-		if strings.HasPrefix(info.Name(), newPrefix) && info.IsDir() && s.c.Now().Sub(info.ModTime()) > leftover {
-			_ = root.RemoveAll(info.Name())
-		}
-	}
 }
 
 // hold waits until nobody else changes a session that is there. Doing is what for, in words.

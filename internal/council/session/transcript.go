@@ -49,35 +49,23 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		if e == nil {
 			return false, noEntry(id, t.Sequence)
 		}
-		saved = *e
-		switch {
-		case e.Status == Success && !h.unclaimed(e, t):
+		if saved = *e; e.Status == Success {
 			return false, nil
-		case e.Status != Success:
-			if err := h.placeTranscript(e, t.Text); err != nil {
-				return false, err
-			}
-			e.Status, e.Error = Success, ""
-			e.Attempts++
-			if e.Seconds == nil && t.Seconds > 0 {
-				e.Seconds = &t.Seconds
-			}
-			h.nameFrom(t.Text)
 		}
+		if err := h.placeTranscript(e, t.Text); err != nil {
+			return false, err
+		}
+		e.Status, e.Error = Success, ""
+		e.Attempts++
+		if e.Seconds == nil && t.Seconds > 0 {
+			e.Seconds = &t.Seconds
+		}
+		h.nameFrom(t.Text)
 		e.By, e.Heard, e.Flags, e.Times = t.By, t.Language, t.Flags, encodeTimes(t.Times)
 		saved = *e
 		return true, nil
 	})
 	return saved, err
-}
-
-// unclaimed says that the transcript of an entry is this one, which Repair found where a crash left it.
-func (h *held) unclaimed(e *AudioEntry, t Transcript) bool {
-	if e.File == "" || e.By != "" || t.By == "" || checkFile(e.Transcript) != nil {
-		return false
-	}
-	text, err := readText(h.root, h.in(transcriptFolder, e.Transcript))
-	return err == nil && text == t.Text
 }
 
 // placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another entry is not.
@@ -125,7 +113,7 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 			}
 		}
 		if changed {
-			h.follow(Retried)
+			h.waitAgain()
 		}
 		return changed, nil
 	})
@@ -145,7 +133,7 @@ func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Se
 			return false, nil
 		}
 		e.Status, e.Error = Pending, ""
-		h.follow(Retried)
+		h.waitAgain()
 		return true, nil
 	})
 }

@@ -59,11 +59,6 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 		return err
 	}
 	most := u.store.c.MaxAudio
-	if f, ok := content.(interface{ Stat() (fs.FileInfo, error) }); ok { // a file that is known to be too large is not copied first
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > most {
-			return tooLarge(u.String(), most)
-		}
-	}
 	if err := makeSub(u.root, u.session, audioFolder); errors.Is(err, fs.ErrNotExist) {
 		return notFound(u.session)
 	} else if err != nil {
@@ -171,20 +166,18 @@ func (u *upload) add(h *held) (AudioEntry, error) {
 		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum, Original: u.label, Silent: u.facts.Silent,
 	}
 	var err error
-	e.File, e.Sequence, err = h.left(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {
+	e.File, e.Sequence, err = h.place(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {
 		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil
 	})
-	if err == nil && e.Sequence == 0 {
-		if e.Sequence, err = h.next(false); err == nil {
-			e.File = fmt.Sprintf("%03d_audio.%s", e.Sequence, u.facts.Ending)
-			err = h.rename(u.temp, e.File)
-		}
+	if err == nil && e.File == "" {
+		e.File = fmt.Sprintf("%03d_audio.%s", e.Sequence, u.facts.Ending)
+		err = h.rename(u.temp, e.File)
 	}
 	if err != nil {
 		return e, err
 	}
 	h.Audio = append(h.Audio, e)
-	h.follow(Add)
+	h.taken()
 	return e, nil
 }
 

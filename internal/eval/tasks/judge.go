@@ -49,7 +49,7 @@ func (s seen) against(e Expect) verdict {
 	case err != nil:
 		v.problems = append(v.problems, err.Error()+", as an earlier turn went wrong")
 	default:
-		v.problems = append(v.problems, unmatched(p.wishes, told(s.response, s.before), s.after)...)
+		v.problems = append(v.problems, unmatched(p.wishes, told(s.response, s.before))...)
 		v.problems = append(v.problems, p.differences(s.after)...)
 	}
 	v.problems = append(v.problems, wholeList(e.Tasks, s.after)...)

@@ -13,11 +13,12 @@ import (
 	"sync"
 
 	"sibyl/internal/files"
+	"sibyl/internal/text"
 )
 
 // pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an
 // earlier form is not taken for one that was changed.
-const pageForm = 4
+const pageForm = 5
 
 // The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
 const (
@@ -32,7 +33,7 @@ var pageText string
 var style template.CSS
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"time": utc}).Parse(pageText))
+	return template.Must(template.New("page").Funcs(shows()).Parse(pageText))
 })
 
 // PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
@@ -50,15 +51,6 @@ type Chunk struct {
 	Index        int    `json:"chunk"`          // within the document, from 0
 	Text         string `json:"text,omitempty"` // "": it was not at hand
 	Hash         string `json:"hash"`           // of Text, as files.Hash gives it
-}
-
-// evidencePage is a view with what its page has besides.
-type evidencePage struct {
-	view
-	Form   int
-	Policy string
-	Data   string // the hash of what it carries
-	Style  template.CSS
 }
 
 // carried is what a page carries.
@@ -103,7 +95,12 @@ func pageOf(s Session, chunks []Chunk) ([]byte, error) {
 		return nil, err
 	}
 	var page strings.Builder
-	shown := evidencePage{viewOf(&s, passages), pageForm, PagePolicy(), files.Hash(data.Bytes()), style}
+	shown := struct {
+		view
+		Form         int
+		Policy, Data string // Data is the hash of what it carries
+		Style        template.CSS
+	}{viewOf(&s, passages), pageForm, PagePolicy(), files.Hash(data.Bytes()), style}
 	if err := pageTemplate().Execute(&page, shown); err != nil {
 		return nil, err
 	}
@@ -133,6 +130,7 @@ func passagesOf(s *Session, chunks []Chunk) ([]Chunk, error) {
 
 // agrees checks a citation against its chunk.
 func agrees(c Citation, k Chunk) error {
+	_, holds := text.Find(k.Text, c.Quote)
 	where := fmt.Sprintf("chunk %d of “%s”", c.Chunk, short(c.Document))
 	switch {
 	case k.Hash != files.Hash([]byte(k.Text)):
@@ -141,14 +139,8 @@ func agrees(c Citation, k Chunk) error {
 		return fmt.Errorf("%s is another text than the one that is cited: its hash is %s, and that of the citation is %s", where, k.Hash, c.ChunkHash)
 	case k.Page != c.Page:
 		return fmt.Errorf("%s stands on page %d, and page %d is cited", where, k.Page, c.Page)
-	case !quotes(k.Text, c.Quote):
+	case !holds:
 		return fmt.Errorf("%s does not hold the words “%s”", where, short(c.Quote))
 	}
 	return nil
-}
-
-// quotes says whether words stand in a text, whatever white space is between them.
-func quotes(text, words string) bool {
-	fold := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	return !blank(words) && strings.Contains(fold(text), fold(words))
 }

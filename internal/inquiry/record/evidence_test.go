@@ -253,7 +253,7 @@ func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 		`<blockquote dir="auto">18 mg</blockquote>`, `b3.pdf, page 2 · <a href="#pair-2">answer 2</a>`, "asked about both in question 3",
 		"was not asked about</h2>", "It helps, or not.", "can’t be verified</h2>", "The year differs.", "stands in no answer",
 		"<h2>Open gaps</h2>", "says no amount", s.AuditResult.Sum.String(), "<h2>Summary</h2>", `<h3 dir="auto">Vitamin B3</h3>`, "It helps.</p>",
-		"<h2>Questions and answers</h2>", "1. What does it do?", `<a href="#passage-1">b3.pdf, page 2</a>`, "judged by openai:det: 60 % complete",
+		"<h2>Questions and answers</h2>", "1. What does it do?", `<a href="#passage-`+strings.TrimPrefix(d.Chunks[1].Hash, "sha256:")+`">b3.pdf, page 2</a>`, "judged by openai:det: 60 % complete",
 		"<h2>Documents</h2>", hashOf("a"), "not read: it holds no text", "<h2>Passages", "<mark>The daily\nallowance is 18 mg.</mark> More",
 		"How to verify this page", "sibyl inquiry verify")
 	ordered(t, string(Markdown(s)), "# Summarize the benefits", Verdict(&s), "401 - the key is refused (then two:det2)", "## Contradictions",

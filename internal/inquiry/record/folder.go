@@ -25,9 +25,6 @@ const (
 	lockWait = 10 * time.Second
 )
 
-// ErrNotFound says that there is no file of a session.
-var ErrNotFound = errors.New("not found")
-
 // FileName is the name of the file of a session: "session_{id}_{start}.json".
 func FileName(s Session) string {
 	return prefixOf(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
@@ -67,19 +64,6 @@ func list(violations []Violation) string {
 	return strings.Join(words, "; ")
 }
 
-// Damaged is a session file that can't be used.
-type Damaged struct {
-	ID, File string
-	Reason   string // "is larger than 16 MB"
-	Err      error
-}
-
-func (e *Damaged) Error() string {
-	return fmt.Sprintf("the file of session %s is damaged: %s %s; the run in the journal is not harmed by that, and the file can be written again from it", e.ID, e.File, e.Reason)
-}
-
-func (e *Damaged) Unwrap() error { return e.Err }
-
 // Stale is a write of an earlier state of a session than its file has.
 type Stale struct{ ID, Problem string }
 
@@ -105,15 +89,6 @@ func Open(dir string) (*Folder, error) {
 // Path is where the file of a session lies, for people.
 func (f *Folder) Path(s Session) string { return filepath.Join(f.path, FileName(s)) }
 
-// root opens the folder; the error is fs.ErrNotExist where there is none.
-func (f *Folder) root() (*os.Root, error) {
-	root, err := os.OpenRoot(f.path)
-	if err != nil {
-		return nil, fmt.Errorf("open the folder of the sessions: %w", err)
-	}
-	return root, nil
-}
-
 // Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that can't be used is replaced. The
 // error is an *Invalid for a session that breaks rules, and a *Stale for one that the file is ahead of; then the file stays as it is.
 func (f *Folder) Write(ctx context.Context, s Session) error {
@@ -133,9 +108,9 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the sessions: %w", err)
 	}
-	root, err := f.root()
+	root, err := os.OpenRoot(f.path)
 	if err != nil {
-		return err
+		return fmt.Errorf("open the folder of the sessions: %w", err)
 	}
 	defer func() { _ = root.Close() }() // what was written is synced
 	unlock, err := files.Lock(ctx, root, lockFile, lockWait)
@@ -192,7 +167,7 @@ func alone(root *os.Root, id, name string) error {
 	return err
 }
 
-// namesOf lists the files of a session, or of all for "", in order.
+// namesOf lists the files of a session, in order.
 func namesOf(root *os.Root, id string) ([]string, error) {
 	folder, err := root.Open(".")
 	if err != nil {
@@ -205,77 +180,10 @@ func namesOf(root *os.Root, id string) ([]string, error) {
 	}
 	var names []string
 	for _, entry := range entries {
-		if of, ok := parseName(entry.Name()); ok && entry.Type().IsRegular() && (id == "" || of == strings.ToLower(id)) {
+		if of, ok := parseName(entry.Name()); ok && entry.Type().IsRegular() && of == strings.ToLower(id) {
 			names = append(names, entry.Name())
 		}
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// List gives the names of all session files, in order, without opening any. A folder that does not exist has none.
-func (f *Folder) List(ctx context.Context) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	root, err := f.root()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	return namesOf(root, "")
-}
-
-// Read reads the session of an id. ErrNotFound, or a *Damaged for a file that can't be used or breaks rules.
-func (f *Folder) Read(ctx context.Context, id string) (Session, error) {
-	if err := ctx.Err(); err != nil {
-		return Session{}, err
-	}
-	missing := fmt.Errorf("the file of session “%s”: %w", short(id), ErrNotFound)
-	if !isUUID(id) {
-		return Session{}, missing
-	}
-	root, err := f.root()
-	if errors.Is(err, fs.ErrNotExist) {
-		return Session{}, missing
-	}
-	if err != nil {
-		return Session{}, err
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	names, err := namesOf(root, id)
-	switch {
-	case err != nil:
-		return Session{}, err
-	case len(names) == 0:
-		return Session{}, missing
-	case len(names) > 1:
-		return Session{}, &Damaged{ID: id, File: names[0], Reason: "is not the only one of the session: there is " + names[1] + ", too"}
-	}
-	return load(root, id, names[0])
-}
-
-// load reads a file of a session.
-func load(root *os.Root, id, name string) (Session, error) {
-	f, err := files.Read(root, name, maxSession)
-	if err != nil {
-		return Session{}, fmt.Errorf("read session %s: %w", id, err)
-	}
-	if f.Cut {
-		return Session{}, &Damaged{ID: id, File: name, Reason: fmt.Sprintf("is larger than %d MB", maxSession>>20)}
-	}
-	s, err := Unmarshal(f.Content)
-	if err != nil {
-		return Session{}, &Damaged{ID: id, File: name, Reason: strings.TrimPrefix(err.Error(), "the session "), Err: err}
-	}
-	if broken := Check(f.Content); len(broken) > 0 {
-		return Session{}, &Damaged{ID: id, File: name, Reason: "breaks the rules: " + list(broken)}
-	}
-	if FileName(s) != name {
-		return Session{}, &Damaged{ID: id, File: name, Reason: "holds another session than its name says: " + FileName(s)}
-	}
-	return s, nil
 }

@@ -15,7 +15,7 @@ import (
 var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"line": line, "quoted": quoted, "summary": inert, "time": utc}).Parse(markdownText))
+	return template.Must(template.New("").Funcs(shows()).Funcs(template.FuncMap{"line": line, "quoted": quoted, "summary": inert}).Parse(markdownText))
 })
 
 // Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the summary, which is
@@ -28,11 +28,16 @@ func Markdown(s Session) []byte {
 	return []byte(strings.TrimSpace(out.String()) + "\n")
 }
 
-// line is a text as Markdown that shows it as it is, in one line.
+// line is a text as Markdown that shows it as it is, in one line. What would make HTML, a link or code is a character
+// reference: an address that a reader links by itself takes the backslash behind it along.
 func line(content any) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(visible(fmt.Sprint(content))), " ") {
-		if strings.ContainsRune("\\`*_[]<>|#&~!$", r) {
+		switch {
+		case strings.ContainsRune("<>[]`", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		case strings.ContainsRune("\\*_|#&~!$", r):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

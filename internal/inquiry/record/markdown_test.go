@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"sibyl/internal/text/markdown/markdowntest"
 )
 
 // headingsAndLinks are the headings of a Markdown text as the targets of links, and where its links lead.
@@ -72,6 +74,14 @@ func TestHostileTextsStayTextsInMarkdown(t *testing.T) {
 	}
 	if strings.ContainsAny(string(told), "\u202e\u2066\x00\x1b\u2028\u200b") {
 		t.Error("control characters are told as they are")
+	}
+}
+
+func TestNothingOfAStrangerIsLiveInTheExport(t *testing.T) {
+	for _, text := range markdowntest.Texts() {
+		s := hostile()
+		s.Hypothesis.Text, s.Pairs[0].Answer, s.Pairs[0].Question, s.AuditResult.Summary = text, text, text, text
+		markdowntest.Check(t, text, string(Markdown(s)))
 	}
 }
 

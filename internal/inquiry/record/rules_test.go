@@ -102,7 +102,7 @@ func breaches() map[string]struct {
 		"place in no document":         {"auditResult.contradictions[0].places[1]", completed, func(s *Session) { first(s).Places[1] = Place{"other.pdf", 1} }},
 		"settled by no pair":           {"auditResult.contradictions[0].settledBy", completed, func(s *Session) { first(s).Settled = 4 }},
 		"gap that is left out":         {"auditResult.remainingGaps", completed, func(s *Session) { s.AuditResult.RemainingGaps = []RemainingGap{} }},
-		"gap that was closed": {"auditResult.remainingGaps[1]", completed, func(s *Session) {
+		"gap that was closed": {"auditResult.remainingGaps", completed, func(s *Session) {
 			s.AuditResult.RemainingGaps = append(s.AuditResult.RemainingGaps, RemainingGap{Category: Ambiguity, Description: "it"})
 		}},
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"sibyl/internal/jsonobject"
 )
 
 // The terms of the score.
@@ -32,8 +30,6 @@ type Sum struct {
 	Gaps           int     `json:"gaps"`           // for each that is open after the last pair: low 2, medium 5, high 10
 	Shortfall      float64 `json:"shortfall"`      // a tenth of the mean of what the pairs lack of a completeness of 100, to the thousandth
 	Score          int     `json:"score"`          // 0 to 100
-
-	jsonobject.Kept
 }
 
 // Score gives the consistency of an interrogation:
@@ -73,12 +69,6 @@ func points(score *int) int {
 		return 0
 	}
 	return *score
-}
-
-// equal compares the terms.
-func (s Sum) equal(other Sum) bool {
-	s.Kept, other.Kept = jsonobject.Kept{}, jsonobject.Kept{}
-	return s == other
 }
 
 func (s Sum) String() string {

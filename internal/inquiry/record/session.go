@@ -3,8 +3,6 @@ package record
 import (
 	"strings"
 	"time"
-
-	"sibyl/internal/jsonobject"
 )
 
 // Status says how far an interrogation is.
@@ -104,16 +102,12 @@ type Session struct {
 	Detective        string    `json:"detective,omitempty"`        // "provider:model"; "offline:rules" where there is none
 	Witness          Witness   `json:"witness,omitzero"`
 	Run              string    `json:"run,omitempty"` // the run of the journal that it is of
-
-	jsonobject.Kept
 }
 
 // Hypothesis is what an interrogation is about.
 type Hypothesis struct {
 	Text      string    `json:"text"`
 	CreatedAt time.Time `json:"createdAt"`
-
-	jsonobject.Kept
 }
 
 // Witness is who answers.
@@ -121,8 +115,6 @@ type Witness struct {
 	Kind      string     `json:"kind"` // WitnessDocuments or WitnessModel
 	Name      string     `json:"name"`
 	Documents []Document `json:"documents,omitempty"`
-
-	jsonobject.Kept
 }
 
 // Document is a file that the witness answers from, or one that it could not read.
@@ -132,8 +124,6 @@ type Document struct {
 	Pages  int    `json:"pages"`
 	Chunks int    `json:"chunks"`
 	Error  string `json:"error,omitempty"` // why it could not be read
-
-	jsonobject.Kept
 }
 
 // Pair is a question and its answer.
@@ -153,8 +143,6 @@ type Pair struct {
 	NotInDocuments bool       `json:"notInDocuments,omitempty"`
 	AnsweredBy     string     `json:"answeredBy,omitempty"`
 	AnalysedBy     string     `json:"analysedBy,omitempty"`
-
-	jsonobject.Kept
 }
 
 // Citation is where an answer has its words from.
@@ -165,8 +153,6 @@ type Citation struct {
 	Chunk     int    `json:"chunk"`    // from 0
 	ChunkHash string `json:"chunkHash"`
 	Quote     string `json:"quote"` // verbatim of the chunk
-
-	jsonobject.Kept
 }
 
 // GapAnalysis is what an answer leaves open, with what was open before and still is.
@@ -175,8 +161,6 @@ type GapAnalysis struct {
 	CompletenessScore *int   `json:"completenessScore,omitempty"` // 0 to 100; nil: Unjudged
 	RequiresFollowUp  bool   `json:"requiresFollowUp"`
 	Unjudged          string `json:"unjudged,omitempty"` // why no model has judged the answer
-
-	jsonobject.Kept
 }
 
 // Gap is something that is missing or unclear.
@@ -188,8 +172,6 @@ type Gap struct {
 	ID     string `json:"id,omitempty"`
 	Aspect string `json:"aspect,omitempty"`
 	Since  int    `json:"since,omitempty"` // the sequence of the pair in which it was first seen
-
-	jsonobject.Kept
 }
 
 // Contradiction is two quotations that can't both hold. They are what it is known by.
@@ -202,8 +184,6 @@ type Contradiction struct {
 	Places      [2]Place  `json:"places,omitzero"`       // where each quotation stands, if in a document
 	Settled     int       `json:"settledBy,omitempty"`   // the sequence of the pair whose answer left it standing
 	Unconfirmed bool      `json:"unconfirmed,omitempty"` // the witness could not be asked about it any more
-
-	jsonobject.Kept
 }
 
 // Place is where a quotation stands in the documents. It is zero for words of a witness that is a model.
@@ -218,8 +198,6 @@ type Finding struct {
 	Words       [2]string `json:"words,omitzero"` // as the model gave them
 	Pair        int       `json:"pair"`           // the sequence of the pair after which it was reported
 	Reason      string    `json:"reason"`         // why it can't be verified
-
-	jsonobject.Kept
 }
 
 // RemainingGap is a gap that is open at the end.
@@ -229,8 +207,6 @@ type RemainingGap struct {
 
 	Severity Severity `json:"severity,omitempty"`
 	ID       string   `json:"id,omitempty"`
-
-	jsonobject.Kept
 }
 
 // Audit is what comes of an interrogation.
@@ -244,8 +220,6 @@ type Audit struct {
 
 	Sum Sum    `json:"sum,omitzero"`
 	By  string `json:"by,omitempty"` // who wrote the summary
-
-	jsonobject.Kept
 }
 
 // TrailEntry is something that happened beside questions and answers.
@@ -255,8 +229,6 @@ type TrailEntry struct {
 	FromProvider string    `json:"fromProvider,omitempty"` // of a ProviderSwitch only
 	ToProvider   string    `json:"toProvider,omitempty"`   // of a ProviderSwitch only
 	Reason       string    `json:"reason"`
-
-	jsonobject.Kept
 }
 
 // Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.

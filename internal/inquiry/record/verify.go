@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
+	"sync"
 
 	"sibyl/internal/files"
 )
@@ -135,22 +135,16 @@ func between(content []byte, from, to string) (string, bool) {
 	return string(text), found && closed
 }
 
-// changedSince makes a page again from what it carries, and names the first line that is another one.
+// changedSince makes a page again from what it carries, and says what is another one.
 func changedSince(s Session, passages []Chunk, content []byte) []string {
-	held := slices.DeleteFunc(passages, func(k Chunk) bool { return k.Text == "" })
-	again, err := pageOf(s, held)
-	if err != nil {
+	again, err := pageOf(s, slices.DeleteFunc(passages, func(k Chunk) bool { return k.Text == "" }))
+	switch {
+	case err != nil:
 		return []string{"it can't be made again: " + err.Error()}
+	case !bytes.Equal(again, content):
+		return []string{"it is not what the data that it carries gives"}
 	}
-	if bytes.Equal(again, content) {
-		return nil
-	}
-	is, should := strings.Split(string(content), "\n"), strings.Split(string(again), "\n")
-	same := 0
-	for same < min(len(is), len(should)) && is[same] == should[same] {
-		same++
-	}
-	return []string{fmt.Sprintf("from line %d on it is not what the data that it carries gives", same+1)}
+	return nil
 }
 
 // documents looks up all that a session cites in the documents at hand.
@@ -158,26 +152,19 @@ func documents(s *Session, docs func(name string) (Source, error)) Checked {
 	if docs == nil {
 		return unchecked(CheckDocuments, "no documents are given")
 	}
-	type reading struct {
-		Source
-		err error
-	}
-	read := map[string]reading{}
+	read := map[string]func() (Source, error){}
 	var problems []string
-	missing, cited := "", 0
+	missing, cited := "", false
 	for i, p := range s.Pairs {
 		for _, c := range p.Citations {
-			d, known := read[c.Document]
-			if !known {
-				d.Source, d.err = docs(c.Document)
-				read[c.Document] = d
+			cited = true
+			if read[c.Document] == nil {
+				read[c.Document] = sync.OnceValues(func() (Source, error) { return docs(c.Document) })
 			}
-			cited++
-			if errors.Is(d.err, fs.ErrNotExist) {
+			switch err := stands(c, read[c.Document]); {
+			case errors.Is(err, fs.ErrNotExist):
 				missing = fmt.Sprintf("“%s” is not at hand", short(c.Document))
-				continue
-			}
-			if err := stands(c, d.Source, d.err); err != nil {
+			case err != nil:
 				problems = append(problems, fmt.Sprintf("pair %d: %v", i+1, err))
 			}
 		}
@@ -185,18 +172,19 @@ func documents(s *Session, docs func(name string) (Source, error)) Checked {
 	switch {
 	case len(problems) == 0 && missing != "":
 		return unchecked(CheckDocuments, missing)
-	case cited == 0:
+	case !cited:
 		return unchecked(CheckDocuments, "the session cites none")
 	}
 	return checked(CheckDocuments, problems...)
 }
 
 // stands looks a citation up in its document.
-func stands(c Citation, d Source, unread error) error {
+func stands(c Citation, read func() (Source, error)) error {
+	d, err := read()
 	at := slices.IndexFunc(d.Chunks, func(k Chunk) bool { return k.Index == c.Chunk })
 	switch {
-	case unread != nil:
-		return fmt.Errorf("“%s” can't be read: %w", short(c.Document), unread)
+	case err != nil:
+		return fmt.Errorf("“%s” can't be read: %w", short(c.Document), err)
 	case d.Hash != c.Hash:
 		return fmt.Errorf("“%s” is another file than the one that is cited: its hash is %s, and that of the citation is %s",
 			short(c.Document), short(d.Hash), short(c.Hash))

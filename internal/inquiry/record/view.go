@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,39 +22,24 @@ type view struct {
 	Standing   []clash
 	Unsettled  []clash // found, and the witness could not be asked about it
 	SummaryOf  []block
-	Answers    []answer
 	Passages   []shownPassage
 }
 
 // clash is a contradiction, with its two sides.
 type clash struct {
 	Contradiction
-	Sides [2]side
+	Sides []side
 }
 
-// side is one of two quotations that clash.
+// side is one of two quotations that clash. Answer is the sequence of its pair.
 type side struct {
 	Words, Place string
-	Answer       int // the sequence of the pair
-}
-
-// answer is a pair, with what is said of it.
-type answer struct {
-	*Pair
-	Places []place
-	By     string // who asked, answered and judged
-}
-
-// place is a citation, with the number of its passage.
-type place struct {
-	Citation
-	Passage int
+	Answer       int
 }
 
 // shownPassage is a chunk that is cited, and the pairs that quote it.
 type shownPassage struct {
 	Chunk
-	Number int
 	Pieces []piece
 	Pairs  []int
 }
@@ -68,8 +54,7 @@ type piece struct {
 type block struct{ Kind, Text string }
 
 func viewOf(s *Session, passages []Chunk) view {
-	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit()}
-	v.Unexamined = s.Judged() && s.JudgedPairs() == 0
+	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit(), Unexamined: s.Judged() && s.JudgedPairs() == 0}
 	if a := v.Audited; a != nil {
 		if s.Judged() && a.ConsistencyScore != nil {
 			v.Score = Score(s.Pairs, a.Contradictions).String()
@@ -79,14 +64,14 @@ func viewOf(s *Session, passages []Chunk) view {
 			if c.Unconfirmed {
 				list = &v.Unsettled
 			}
-			*list = append(*list, clashOf(s, c))
+			*list = append(*list, clash{c, s.sides(c)})
 		}
 		if a.Summary != v.Verdict {
 			v.SummaryOf = blocks(a.Summary)
 		}
 	}
-	for i, k := range passages {
-		p := shownPassage{Chunk: k, Number: i + 1}
+	for _, k := range passages {
+		p := shownPassage{Chunk: k}
 		var quoted []string
 		for n, pair := range s.Pairs {
 			for _, c := range pair.Citations {
@@ -100,10 +85,12 @@ func viewOf(s *Session, passages []Chunk) view {
 		p.Pieces = pieces(k.Text, quoted)
 		v.Passages = append(v.Passages, p)
 	}
-	for i := range s.Pairs {
-		v.Answers = append(v.Answers, answerOf(&s.Pairs[i], passages))
-	}
 	return v
+}
+
+// shows are what both templates put values into words with.
+func shows() map[string]any {
+	return map[string]any{"time": utc, "by": by, "anchor": func(hash string) string { return strings.TrimPrefix(hash, "sha256:") }}
 }
 
 // utc is a time as files show it, to the second.
@@ -112,40 +99,33 @@ func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") 
 // mostShown is how many characters of an answer stand for words that are not said.
 const mostShown = 400
 
-func clashOf(s *Session, c Contradiction) clash {
-	k := clash{Contradiction: c}
+func (s *Session) sides(c Contradiction) (all []side) {
 	for i, n := range c.Pairs {
 		if n < 0 || n >= len(s.Pairs) {
 			continue
 		}
-		k.Sides[i] = side{c.Words[i], "", n + 1}
-		if c.Words[i] == "" {
-			k.Sides[i].Words = text.Brief(s.Pairs[n].Answer, mostShown)
-		}
+		one := side{Words: cmp.Or(c.Words[i], text.Brief(s.Pairs[n].Answer, mostShown)), Answer: n + 1}
 		if p := c.Places[i]; p.Document != "" {
-			k.Sides[i].Place = fmt.Sprintf("%s, page %d", p.Document, p.Page)
+			one.Place = fmt.Sprintf("%s, page %d", p.Document, p.Page)
 		}
+		all = append(all, one)
 	}
-	return k
+	return all
 }
 
-func answerOf(p *Pair, passages []Chunk) answer {
-	a := answer{Pair: p}
-	for _, c := range p.Citations {
-		a.Places = append(a.Places, place{c, slices.IndexFunc(passages, func(k Chunk) bool { return k.is(c) }) + 1})
-	}
-	by := []string{"asked by " + p.ProviderUsed}
+// by says who asked, answered and judged a pair.
+func by(p Pair) string {
+	all := []string{"asked by " + p.ProviderUsed}
 	if p.ProviderUsed == OfflineRules {
-		by[0] = "asked by template"
+		all[0] = "asked by template"
 	}
 	if p.AnsweredBy != "" {
-		by = append(by, "answered by "+p.AnsweredBy)
+		all = append(all, "answered by "+p.AnsweredBy)
 	}
 	if score := p.GapAnalysis.CompletenessScore; score != nil {
-		by = append(by, fmt.Sprintf("judged by %s: %d %% complete", p.AnalysedBy, *score))
+		all = append(all, fmt.Sprintf("judged by %s: %d %% complete", p.AnalysedBy, *score))
 	}
-	a.By = strings.Join(by, ", ")
-	return a
+	return strings.Join(all, ", ")
 }
 
 // pieces parts a text by what is quoted of it.

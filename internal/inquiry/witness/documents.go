@@ -128,7 +128,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()
 	}
-	quotes, said := w.bySearch(question, terms, order, earlier)
+	quotes, said := w.bySearch(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
 		a.Text = nothingMore(code)

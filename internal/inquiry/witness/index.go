@@ -41,8 +41,8 @@ type index struct {
 
 // place is a unit that a word stands in, and what it counts there.
 type place struct {
-	unit   int
-	counts float64
+	unit   int32
+	counts float32
 }
 
 // term is a word of a question: what it is worth, and its forms in the documents with how well each answers it.
@@ -66,7 +66,7 @@ func newIndex(units []unit) *index {
 		total += float64(len(counts))
 		add(u.heading, above)
 		for w, n := range counts {
-			x.words[w] = append(x.words[w], place{i, n})
+			x.words[w] = append(x.words[w], place{int32(i), float32(n)})
 		}
 	}
 	for i := range x.lengths {
@@ -124,7 +124,7 @@ func (x *index) terms(content, code string) (list []term) {
 
 // worth is what a term is worth, the more the fewer units hold it.
 func (x *index) worth(t term) float64 {
-	held := map[int]bool{}
+	held := map[int32]bool{}
 	for form := range t.forms {
 		for _, p := range x.words[form] {
 			held[p.unit] = true
@@ -154,7 +154,7 @@ func (x *index) scores(terms []term) []float64 {
 		counts := make([]float64, len(x.units))
 		for _, form := range slices.Sorted(maps.Keys(t.forms)) {
 			for _, p := range x.words[form] {
-				counts[p.unit] += t.forms[form] * p.counts
+				counts[p.unit] += t.forms[form] * float64(p.counts)
 			}
 		}
 		for i, n := range counts {

@@ -1,10 +1,8 @@
 package witness
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"sibyl/internal/document"
 	"sibyl/internal/text"
@@ -23,12 +21,11 @@ const (
 	mostSearched  = 40   // chunks, the likeliest
 	enough        = 0.3  // of what a sentence with all the words of the question counts
 	further       = 0.85 // of the best, that further sentences count
-	noFigure      = 0.5  // what a sentence counts without the figure that was asked for
 )
 
 // bySearch are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
 // out; said says that there are some.
-func (w *ofDocuments) bySearch(question string, terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
+func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
 	var all []quote
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
@@ -51,11 +48,6 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int, earli
 	isSaid := func(i int) bool {
 		return slices.ContainsFunc(earlier, func(e Exchange) bool { return strings.Contains(e.Answer, units[i].text) })
 	}
-	for i := range scores {
-		if asksFigure().MatchString(question) && !strings.ContainsAny(units[i].text, "0123456789") {
-			scores[i] *= noFigure
-		}
-	}
 	least := 0.0
 	for _, t := range terms {
 		least += enough * t.worth * search.Saturated(1, 1, strict)
@@ -77,12 +69,6 @@ func (w *ofDocuments) bySearch(question string, terms []term, order []int, earli
 	}
 	return best, said
 }
-
-// asksFigure tells the questions that a date or a figure answers.
-var asksFigure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|\P{L})(when|what (date|year|time)|how (many|much|long|often|old|high|far)|` +
-		`wann|wie ?(viele?|lange?|oft|alt|hoch|weit)|quando|quant[oa]s?|quand|combien|cu[aá]ndo|cu[aá]nt[oa]s?)(\P{L}|$)`)
-})
 
 // whole widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
 func whole(content string, part text.Span) text.Span {

@@ -1,3 +1,5 @@
+// Package journaltest has stores for tests of other rooms: one of a process that dies, and one with sessions that wait for
+// their first run. The guarantees of a journal are tested in package store.
 package journaltest
 
 import (
@@ -33,22 +35,17 @@ func (m *Mortal) Die() {
 }
 
 // Dead says whether it has died.
-func (m *Mortal) Dead() bool { return m.alive() != nil }
+func (m *Mortal) Dead() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
 
 // Writes is how many writes it has tried, the one at which it died among them.
 func (m *Mortal) Writes() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.writes
-}
-
-func (m *Mortal) alive() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.dead {
-		return ErrDead
-	}
-	return nil
 }
 
 // write does a write, one after the other.
@@ -78,6 +75,21 @@ func (m *Mortal) free() bool {
 	return !m.dead && m.begun <= m.Free
 }
 
+// living makes a call that is for the living, and is no write.
+func living[T any](m *Mortal, call func() (T, error)) (T, error) {
+	if m.Dead() {
+		return *new(T), ErrDead
+	}
+	return call()
+}
+
+func (m *Mortal) unlessDead(call func() error) error {
+	if m.Dead() {
+		return ErrDead
+	}
+	return call()
+}
+
 // Begin may be where it dies.
 func (m *Mortal) Begin(ctx context.Context, b journal.Beginning) error {
 	if m.free() {
@@ -93,48 +105,30 @@ func (m *Mortal) Append(ctx context.Context, o journal.Owner, id string, recs []
 
 // Run is for the living.
 func (m *Mortal) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
-	if err := m.alive(); err != nil {
-		return journal.Run{}, err
-	}
-	return m.Store.Run(ctx, o, id)
+	return living(m, func() (journal.Run, error) { return m.Store.Run(ctx, o, id) })
 }
 
 // Records are for the living.
 func (m *Mortal) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
-	if err := m.alive(); err != nil {
-		return nil, err
-	}
-	return m.Store.Records(ctx, o, id, from)
+	return living(m, func() ([]journal.Record, error) { return m.Store.Records(ctx, o, id, from) })
 }
 
 // Standing is for the living.
 func (m *Mortal) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
-	if err := m.alive(); err != nil {
-		return nil, err
-	}
-	return m.Store.Standing(ctx, runs)
+	return living(m, func() ([]journal.Standing, error) { return m.Store.Standing(ctx, runs) })
 }
 
 // Renew does not arrive: the leases of the dead run out.
 func (m *Mortal) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
-	if err := m.alive(); err != nil {
-		return err
-	}
-	return m.Store.Renew(ctx, holder, runs, until)
+	return m.unlessDead(func() error { return m.Store.Renew(ctx, holder, runs, until) })
 }
 
 // Acquire is for the living.
 func (m *Mortal) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
-	if err := m.alive(); err != nil {
-		return err
-	}
-	return m.Store.Acquire(ctx, o, id, holder, now, until)
+	return m.unlessDead(func() error { return m.Store.Acquire(ctx, o, id, holder, now, until) })
 }
 
 // Release does not arrive either.
 func (m *Mortal) Release(ctx context.Context, o journal.Owner, id, holder string, rest time.Time) error {
-	if err := m.alive(); err != nil {
-		return err
-	}
-	return m.Store.Release(ctx, o, id, holder, rest)
+	return m.unlessDead(func() error { return m.Store.Release(ctx, o, id, holder, rest) })
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // mostTime bounds a run of a suite.
-const mostTime = time.Minute
+const mostTime = 3 * time.Minute
 
 // serve serves servers as ‘sibyl serve’ does. The suites have no token, so one is put into their requests on the way.
 func serve(t *testing.T, m *mcp.HTTP) (url string) {

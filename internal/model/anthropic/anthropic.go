@@ -4,7 +4,6 @@
 //   - No header describes the machine.
 //   - An answer has at most 1024 blocks; more is Garbled.
 //   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its documentation recommends).
-//   - A list of models takes one request for every thousand.
 //   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its signature, in
 //     Response.Native and goes back in the next request to the same model of the same provider, which alone can check it.
 //
@@ -43,9 +42,9 @@ type Config = wire.Config
 // Model is one model of one endpoint: a model.Model, safe for concurrent use.
 type Model struct{ *wire.Client }
 
-// New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
+// New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, name: c.Model, output: &atomic.Int64{}}
+	p := protocol{config: c, output: &atomic.Int64{}}
 	return &Model{wire.New(c, wire.Protocol{
 		Name:       Anthropic,
 		DefaultURL: DefaultBaseURL,
@@ -75,7 +74,6 @@ func New(c Config) *Model {
 // protocol is what the requests to a model and the turns that it gave go by.
 type protocol struct {
 	config Config
-	name   string
 	output *atomic.Int64 // the model's limit, once it was described
 }
 
@@ -85,7 +83,7 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 		Input  int `json:"max_input_tokens"`
 		Output int `json:"max_tokens"`
 	}
-	if err := x.Look("v1/models/"+url.PathEscape(p.name), nil, &entry); err != nil {
+	if err := x.Look("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
 		return model.Info{}, err
 	}
 	p.output.Store(int64(entry.Output))
@@ -93,41 +91,26 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 }
 
 // maxTokens is the limit of output for a request: its own, or that of the model.
-func (p protocol) maxTokens(req model.Request) int {
+func (p protocol) maxTokens(req wire.Request) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
 	}
-	known := cmp.Or(int(p.output.Load()), model.Known(p.name).Output, DefaultMaxOutputTokens)
+	known := cmp.Or(int(p.output.Load()), model.Known(p.config.Model).Output, DefaultMaxOutputTokens)
 	return min(known, mostOutput)
 }
 
-// maxPages bounds the pages of a list, should an endpoint give pages without end.
-const maxPages = 100
-
-// list returns the ids of the models that the endpoint offers.
-func list(x *wire.Exchange) ([]string, error) {
-	var ids []string
-	query := url.Values{"limit": {"1000"}}
-	for range maxPages {
-		var page struct {
-			Data []struct {
-				ID string `json:"id"`
-			} `json:"data"`
-			HasMore bool   `json:"has_more"`
-			LastID  string `json:"last_id"`
-		}
-		if err := x.GetList("v1/models", query, &page, func() bool { return page.Data != nil }); err != nil {
-			return nil, err
-		}
-		for _, entry := range page.Data {
-			ids = append(ids, entry.ID)
-		}
-		if !page.HasMore || page.LastID == "" || page.LastID == query.Get("after_id") {
-			break
-		}
-		query.Set("after_id", page.LastID)
+// list returns the ids of the models that the endpoint offers, at most 1000.
+func list(x *wire.Exchange) (ids []string, err error) {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
 	}
-	return ids, nil
+	err = x.GetList("v1/models", url.Values{"limit": {"1000"}}, &list, func() bool { return list.Data != nil })
+	for _, entry := range list.Data {
+		ids = append(ids, entry.ID)
+	}
+	return ids, err
 }
 
 // judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is nothing
@@ -146,15 +129,11 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	switch {
 	case known:
 		c.Kind = kind
-	case status != http.StatusBadRequest:
-		c.Kind = wire.StatusKind(status)
-	case wire.TooLong(text):
+	case status == http.StatusBadRequest && wire.TooLong(text):
 		c.Kind = model.ContextLength
-	case wire.AgainstPolicy(text):
+	case status == http.StatusBadRequest && wire.AgainstPolicy(text):
 		c.Kind = model.Refused
-	case wire.Mentions(text, "credit balance"):
-		c.Kind = model.Payment
 	default:
-		c.Kind = model.Invalid
+		c.Kind = wire.StatusKind(status)
 	}
 }

@@ -110,39 +110,15 @@ func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
 	}
 }
 
-func TestListIsAllIDsOfAllPagesSorted(t *testing.T) {
+func TestModelIsDescribedByItsEntryIfThereIsOne(t *testing.T) {
 	server := modeltest.NewServer(t)
-	var want []string
-	for i := range 2500 {
-		want = append(want, fmt.Sprintf("claude-%04d", i))
+	info, err := connect(t, server).Describe(t.Context())
+	if model.KindOf(err) != model.Invalid || info != (model.Info{}) {
+		t.Errorf("without an entry: %+v, %v", info, err)
 	}
-	server.Models = slices.Clone(want)
-	slices.Reverse(server.Models)
-	got, err := connect(t, server).List(t.Context())
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
-	}
-}
-
-func TestListThatNeverEndsIsLeft(t *testing.T) {
-	for name, c := range map[string]struct {
-		last func(page int) string
-		want int
-	}{
-		"same page again": {func(int) string { return "a" }, 2},
-		"endless pages":   {func(page int) string { return fmt.Sprint(page) }, 100},
-		"no last id":      {func(int) string { return "" }, 1},
-	} {
-		pages := 0
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			pages++
-			_, _ = fmt.Fprintf(w, `{"data":[{"id":"a"}],"has_more":true,"last_id":%q}`, c.last(pages))
-		}))
-		t.Cleanup(server.Close)
-		m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: server.URL})
-		t.Cleanup(m.Close)
-		if _, err := m.List(t.Context()); err != nil || pages != c.want {
-			t.Errorf("%s: %d pages were asked for, error %v; want %d", name, pages, err, c.want)
-		}
+	server.Told = map[string]string{"claude-test-1": `{"type":"model","max_input_tokens":190000,"max_tokens":16000}`}
+	info, err = connect(t, server).Describe(t.Context())
+	if want := (model.Info{Window: 190_000, Output: 16_000}); err != nil || info != want {
+		t.Errorf("described as %+v, %v; want %+v", info, err, want)
 	}
 }

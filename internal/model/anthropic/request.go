@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,28 +96,22 @@ const (
 
 // encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema that can't be
 // enforced would be rejected, so it is not sent.
-func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	body := request{Model: p.name, MaxTokens: p.maxTokens(req), Stream: true}
+func (p protocol) encode(req wire.Request) (any, error) {
+	body := request{Model: p.config.Model, MaxTokens: p.maxTokens(req), Stream: true}
 	if !blank(req.System) {
 		body.System = []textBlock{text(req.System)}
 	}
-	schema, strict, err := wire.AnswerSchema(req)
-	if err != nil {
-		return nil, err
-	}
 	var o output
-	if strict {
-		o.Format = &format{"json_schema", schema}
+	if req.Strict {
+		o.Format = &format{"json_schema", req.Schema.JSON}
 	}
 	var c conversation
-	for i, msg := range req.Messages {
-		if !c.add(p, msg) {
-			return nil, wire.UnknownRole(i, msg.Role)
-		}
+	for _, msg := range req.Messages {
+		c.add(p, msg)
 	}
 	body.Messages = c.finish()
-	body.Thinking, o.Effort = p.thinking(body.MaxTokens, c.unthought, without)
-	if o != (output{}) && without&withoutOutput == 0 {
+	body.Thinking, o.Effort = p.thinking(body.MaxTokens, c.unthought, req.Without)
+	if o != (output{}) && req.Without&withoutOutput == 0 {
 		body.OutputConfig = &o
 	}
 	tools := req.Tools
@@ -129,16 +122,12 @@ func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		body.ToolChoice = typed{"type": "none"}
 	}
 	for _, t := range tools {
-		schema, err := inputSchema(t)
-		if err != nil {
-			return nil, err
-		}
-		body.Tools = append(body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: schema})
+		body.Tools = append(body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: wire.Parameters(t)})
 	}
-	if without&withoutCache == 0 {
+	if req.Without&withoutCache == 0 {
 		body.mark()
 	}
-	return wire.Marshal(body)
+	return body, nil
 }
 
 // mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand before all
@@ -198,29 +187,60 @@ type conversation struct {
 	unthought bool // a turn with calls is not this model's own, with its thinking
 }
 
-// add puts msg behind the others. It is false for a role that is not known.
-func (c *conversation) add(p protocol, msg model.Message) bool {
+// add puts msg behind the others.
+func (c *conversation) add(p protocol, msg model.Message) {
 	switch msg.Role {
 	case model.User:
 		c.say(roleUser, text(msg.Text))
-	case model.Assistant:
+	case model.ToolRole:
+		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID), Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
+	default:
 		for _, call := range msg.ToolCalls {
 			if !slices.ContainsFunc(c.called, func(t model.Tool) bool { return t.Name == call.Name }) {
 				c.called = append(c.called, model.Tool{Name: call.Name})
 			}
 		}
-		blocks, ok := p.replay(msg)
-		if !ok {
+		blocks, own := p.ownTurn(msg)
+		if !own {
 			blocks = rebuilt(msg)
 			c.unthought = c.unthought || len(msg.ToolCalls) > 0
 		}
 		c.say(roleAssistant, blocks...)
-	case model.ToolRole:
-		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID), Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
-	default:
-		return false
 	}
-	return true
+}
+
+// nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote it.
+// A signature holds for that model alone.
+type nativeTurn struct {
+	Model   string            `json:"model"`
+	Content []json.RawMessage `json:"content"`
+}
+
+// ownTurn is the blocks of msg as this model once gave them. It is false if another model did, or if they do not hold the very calls of
+// msg: a call without a result, or a result without a call, would be rejected.
+func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
+	var kept nativeTurn
+	if !wire.Own(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
+		return nil, false
+	}
+	var ids []string
+	last := ""
+	for _, raw := range kept.Content {
+		var b piece
+		if json.Unmarshal(raw, &b) != nil || b.Type == "" {
+			return nil, false
+		}
+		if b.Type == kindToolUse {
+			ids = append(ids, b.ID)
+		}
+		last = b.Type
+		blocks = append(blocks, raw)
+	}
+	if last == kindThinking || last == kindRedacted { // rejected in the last place
+		blocks = append(blocks, text(""))
+	}
+	same := slices.EqualFunc(ids, msg.ToolCalls, func(id string, call model.ToolCall) bool { return id == wireID(call.ID) })
+	return blocks, same && len(blocks) > 0
 }
 
 // rebuilt is an assistant turn made of its text and calls.
@@ -290,21 +310,4 @@ func wireID(id string) string {
 		return id
 	}
 	return "id_" + base64.RawURLEncoding.EncodeToString([]byte(id))
-}
-
-// inputSchema is the schema of a tool's arguments, whose type the wire wants to be said.
-func inputSchema(t model.Tool) (json.RawMessage, error) {
-	schema, err := wire.ToolSchema(t)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(schema, &fields); err != nil || fields == nil {
-		return nil, fmt.Errorf("the schema of tool %q is not a JSON object", t.Name)
-	}
-	if fields["type"] != nil {
-		return schema, nil
-	}
-	fields["type"] = json.RawMessage(`"object"`)
-	return json.Marshal(fields)
 }

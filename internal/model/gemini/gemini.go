@@ -122,35 +122,22 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil && !slices.Contains(entry.Methods, generates)}, err
 }
 
-// maxPages bounds the pages of a list.
-const maxPages = 100
-
-// list returns the names of the models that generate content; base models are named without "models/".
+// list returns the names of the models that generate content, of the first 1000; base models are named without "models/".
 func list(x *wire.Exchange) ([]string, error) {
-	names := []string{}
-	query := url.Values{"pageSize": {"1000"}}
-	for range maxPages {
-		var page struct {
-			Models []struct {
-				Name    string   `json:"name"`
-				Methods []string `json:"supportedGenerationMethods"`
-			} `json:"models"`
-			NextPageToken string `json:"nextPageToken"`
-		}
-		if err := x.GetList("models", query, &page, func() bool { return page.Models != nil || page.NextPageToken != "" }); err != nil {
-			return nil, err
-		}
-		for _, entry := range page.Models {
-			if slices.Contains(entry.Methods, generates) {
-				names = append(names, strings.TrimPrefix(entry.Name, baseModels))
-			}
-		}
-		if page.NextPageToken == "" {
-			return names, nil
-		}
-		query.Set("pageToken", page.NextPageToken)
+	var list struct {
+		Models []struct {
+			Name    string   `json:"name"`
+			Methods []string `json:"supportedGenerationMethods"`
+		} `json:"models"`
 	}
-	return nil, x.Fail(model.Garbled, fmt.Sprintf("the list of models has more than %d pages", maxPages), nil)
+	err := x.GetList("models", url.Values{"pageSize": {"1000"}}, &list, func() bool { return list.Models != nil })
+	names := []string{}
+	for _, entry := range list.Models {
+		if slices.Contains(entry.Methods, generates) {
+			names = append(names, strings.TrimPrefix(entry.Name, baseModels))
+		}
+	}
+	return names, err
 }
 
 // kinds are the kinds for a google.rpc.Code.

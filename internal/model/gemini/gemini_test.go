@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"google.golang.org/genai"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/gemini"
@@ -63,7 +64,7 @@ func TestBaseURLWithoutAPathGetsTheVersion(t *testing.T) {
 		var asked string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked = r.URL.Path
-			_, _ = w.Write([]byte(text("hi") + "\n\n" + stop + "\n\n"))
+			_, _ = w.Write([]byte(text + stop))
 		}))
 		t.Cleanup(server.Close)
 		m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: server.URL + path})
@@ -116,45 +117,16 @@ func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
 	}
 }
 
-func TestListIsWhatGeneratesContentFromAllPagesSorted(t *testing.T) {
-	pages := map[string]string{
-		"": `{"models":[{"name":"models/gemini-pro","supportedGenerationMethods":["generateContent","countTokens"]},` +
-			`{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]}],"nextPageToken":"2"}`,
-		"2": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`,
-	}
-	var asked []*http.Request
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r)
-		_, _ = w.Write([]byte(pages[r.URL.Query().Get("pageToken")]))
-	}))
-	t.Cleanup(server.Close)
-	m := gemini.New(gemini.Config{Provider: "google", BaseURL: server.URL, Key: fixedKey("list-key")})
-	t.Cleanup(m.Close)
-	got, err := m.List(t.Context())
-	if diff := cmp.Diff([]string{"gemini-flash", "gemini-pro", "tunedModels/mine"}, got); err != nil || diff != "" {
+func TestListIsWhatGeneratesContentSorted(t *testing.T) {
+	server := modeltest.NewServer(t)
+	server.Told = map[string]string{"/v1beta/models": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent","countTokens"]},
+		{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`}
+	got, err := connect(t, server, func(c *gemini.Config) { c.Key = fixedKey("list-key") }).List(t.Context())
+	if diff := cmp.Diff([]string{"gemini-flash", "tunedModels/mine"}, got); err != nil || diff != "" {
 		t.Errorf("error %v, names (-want +got):\n%s", err, diff)
 	}
-	if len(asked) != 2 {
-		t.Errorf("%d pages were asked for; want 2", len(asked))
-	}
-	for _, r := range asked {
-		if r.Header.Get("x-goog-api-key") != "list-key" || strings.Contains(r.URL.String(), "list-key") {
-			t.Errorf("the key is not in its header, or in the URL: %v %v", r.Header, r.URL)
-		}
-	}
-}
-
-func TestListWithoutEndIsGarbled(t *testing.T) {
-	var asked int
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
-		_, _ = w.Write([]byte(`{"nextPageToken":"again"}`))
-	}))
-	t.Cleanup(server.Close)
-	m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: server.URL})
-	t.Cleanup(m.Close)
-	if names, err := m.List(t.Context()); model.KindOf(err) != model.Garbled || names != nil || asked > 1000 {
-		t.Errorf("got %v, %v after %d pages", names, err, asked)
+	if look := server.Looks()[0]; look.Key() != "list-key" || strings.Contains(look.Query.Encode(), "list-key") {
+		t.Errorf("the key is not in its header alone: %+v", look)
 	}
 }
 
@@ -171,13 +143,99 @@ func TestQueryOfTheBaseURLIsKept(t *testing.T) {
 
 func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
 	for name, answer := range map[string]modeltest.Answer{
-		"an answer that was finished": raw(text("half"), stop),
-		"an error":                    raw(text("half"), `{"error": {"code": 503}}`),
+		"an answer that was finished": raw(text + stop),
+		"an error":                    raw(text + `{"error": {"code": 503}}`),
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error { cancel(); return nil })
 		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v; want cancelled", name, err)
 		}
+	}
+}
+
+const text = `data: {"candidates": [{"content": {"parts": [{"text": "hi"}],"role": "model"},"index": 0}]}` + "\r\n\r\n"
+
+func finish(reason string) string {
+	return `data: {"candidates": [{"finishReason": "` + reason + `","index": 0}]}` + "\r\n\r\n"
+}
+
+var stop = finish("STOP")
+
+func raw(stream string) modeltest.Answer { return modeltest.Answer{Raw: &modeltest.Raw{Body: stream}} }
+
+func TestFinishReasonHasItsMeaning(t *testing.T) {
+	for reason, want := range map[genai.FinishReason]model.Finish{
+		genai.FinishReasonStop: model.FinishStop, genai.FinishReasonMaxTokens: model.FinishLength,
+		genai.FinishReasonSafety: model.FinishFilter, genai.FinishReasonRecitation: model.FinishFilter,
+		genai.FinishReasonProhibitedContent: model.FinishFilter, genai.FinishReasonBlocklist: model.FinishFilter,
+		genai.FinishReasonSPII: model.FinishFilter, genai.FinishReasonImageSafety: model.FinishFilter,
+		genai.FinishReasonImageProhibitedContent: model.FinishFilter, genai.FinishReasonImageRecitation: model.FinishFilter,
+		genai.FinishReasonLanguage: model.FinishOther, genai.FinishReasonTooManyToolCalls: model.FinishOther, "BY_MAGIC": model.FinishOther,
+	} {
+		got, err := connect(t, modeltest.NewServer(t, raw(text+finish(string(reason))))).Chat(t.Context(), hello(), nil)
+		if err != nil || got.Finish != want || got.Text != "hi" {
+			t.Errorf("%s: got %q with %q, %v; want %s", reason, got.Text, got.Finish, err, want)
+		}
+	}
+}
+
+func TestModelIsDescribedByItsEntry(t *testing.T) {
+	for name, c := range map[string]struct {
+		told string
+		want model.Info
+		kind model.Kind
+	}{
+		"gemini-fake": {`{"name": "models/gemini-fake","inputTokenLimit": 1048576,"outputTokenLimit": 65536,"supportedGenerationMethods": ["generateContent","countTokens"]}`,
+			model.Info{Window: 1_048_576, Output: 65_536}, ""},
+		"tunedModels/mine": {`{"inputTokenLimit": 2048,"supportedGenerationMethods": ["embedContent"]}`, model.Info{Window: 2048, NoChat: true}, ""},
+		"missing":          {"", model.Info{}, model.Invalid},
+		"..":               {"", model.Info{}, model.Invalid},
+	} {
+		server := modeltest.NewServer(t)
+		server.Told = map[string]string{name: c.told}
+		got, err := connect(t, server, func(o *gemini.Config) { o.Model = name }).Describe(t.Context())
+		if got != c.want || (err != nil) != (c.kind != "") || err != nil && model.KindOf(err) != c.kind {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+		}
+	}
+}
+
+// followUp is the conversation after a turn with calls, with their results.
+func followUp(resp model.Response) model.Request {
+	req := hello()
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+	for _, c := range resp.ToolCalls {
+		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+	}
+	return req
+}
+
+func TestIDsThatTheProviderDidNotGiveAreNotSent(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.Answer{Calls: []model.ToolCall{{Name: "f", Arguments: `{"n":1}`}, {Name: "f", Arguments: `{"n":1}`}}}, modeltest.Stream("done"))
+	m := connect(t, server)
+	resp, err := m.Chat(t.Context(), hello(), nil)
+	if err != nil || len(resp.ToolCalls) != 2 || resp.ToolCalls[0].ID == resp.ToolCalls[1].ID {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil || strings.Contains(server.Last().Body, `"id"`) {
+		t.Errorf("%v, sent %s", err, server.Last().Body)
+	}
+}
+
+func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
+	calls := []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"n":1}`}, {ID: "b", Name: "f", Arguments: `{"n":2}`}, {ID: "c", Name: "g"}}
+	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"So: "}, Calls: calls}, modeltest.Stream("done"))
+	m := connect(t, server)
+	resp, err := m.Chat(t.Context(), hello(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.ToolCalls = resp.ToolCalls[:2]
+	if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
+		t.Fatal(err)
+	}
+	if parts, _ := server.Last().At("contents", "1", "parts").([]any); len(parts) != 3 || !strings.Contains(server.Last().Body, "c2lnbmVkL2J5K3RoZS9mYWtlCg==") {
+		t.Errorf("sent back %s; want the text and two calls, as they came", server.Last().Body)
 	}
 }

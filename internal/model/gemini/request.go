@@ -127,21 +127,14 @@ var budgets = map[string]int{"low": 1024, "medium": 8192, "high": 24_576}
 // turns: newer models reject a turn whose first call is not signed.
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
-// encode writes req as the body of a streaming request.
-func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
+// encode is the body of a streaming request.
+func (p *protocol) encode(req wire.Request) (any, error) {
 	if p.nameErr != nil {
 		return nil, p.nameErr
 	}
-	var body request
+	body := request{Tools: tools(req.Tools)}
 	var err error
 	if body.Contents, err = p.contents(req.Messages); err != nil {
-		return nil, err
-	}
-	if body.Tools, err = tools(req.Tools); err != nil {
-		return nil, err
-	}
-	schema, _, err := wire.AnswerSchema(req)
-	if err != nil {
 		return nil, err
 	}
 	if req.System != "" {
@@ -150,17 +143,17 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if req.NoCalls && len(body.Tools) > 0 {
 		body.ToolConfig = map[string]any{"functionCallingConfig": map[string]string{"mode": "NONE"}}
 	}
-	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(without)}
-	if schema != nil {
+	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(req.Without)}
+	if req.Schema != nil {
 		g.MIMEType = "application/json"
-		if without&withoutSchema == 0 {
-			g.Schema = schema
+		if req.Without&withoutSchema == 0 {
+			g.Schema = req.Schema.JSON
 		}
 	}
 	if g.MaxOutputTokens != 0 || g.Thinking != nil || g.MIMEType != "" {
 		body.GenerationConfig = &g
 	}
-	return wire.Marshal(body)
+	return body, nil
 }
 
 // contents groups the results that follow one turn, as the API wants them all in one content.
@@ -171,8 +164,8 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 		case model.User:
 			out = append(out, content{roleUser, []any{textPart(said(msg.Text))}})
 		case model.Assistant:
-			parts, ok := p.ownTurn(msg)
-			if !ok {
+			parts, own := p.ownTurn(msg)
+			if !own {
 				parts = rebuiltTurn(msg)
 			}
 			out = append(out, content{roleModel, parts})
@@ -185,8 +178,6 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 			}
 			group := &out[len(out)-1]
 			group.Parts = append(group.Parts, result(msg))
-		default:
-			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
 	return out, nil
@@ -208,13 +199,10 @@ func result(msg model.Message) resultPart {
 // ownTurn is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
 // many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
 func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
-	if msg.Native == nil || msg.Native.Provider != p.config.Provider {
-		return nil, false
-	}
 	var turn struct {
 		Parts []json.RawMessage `json:"parts"`
 	}
-	if json.Unmarshal(msg.Native.Turn, &turn) != nil {
+	if !wire.Own(msg, p.config.Provider, &turn) {
 		return nil, false
 	}
 	left := msg.ToolCalls
@@ -268,16 +256,13 @@ func givenID(id string) string {
 	return id
 }
 
-func tools(offered []model.Tool) ([]toolGroup, error) {
+func tools(offered []model.Tool) []toolGroup {
 	if len(offered) == 0 {
-		return nil, nil
+		return nil
 	}
 	var group toolGroup
 	for _, t := range offered {
-		if _, err := wire.ToolSchema(t); err != nil {
-			return nil, err
-		}
 		group.FunctionDeclarations = append(group.FunctionDeclarations, declaration{t.Name, t.Description, t.Schema})
 	}
-	return []toolGroup{group}, nil
+	return []toolGroup{group}
 }

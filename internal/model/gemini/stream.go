@@ -142,7 +142,7 @@ func (t *turn) add(raw json.RawMessage) error {
 	if p.Thought {
 		return t.Keep(len(p.Text))
 	}
-	return t.Say([]byte(p.Text))
+	return t.Say(p.Text)
 }
 
 // arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.

@@ -114,3 +114,37 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	}
 	readAs(t, got)
 }
+
+// officiallyRead has the providers' own types read a request: what they do not know would be lost.
+func officiallyRead(t *testing.T, adapter, body string) {
+	t.Helper()
+	own := json.NewDecoder(strings.NewReader(body))
+	own.DisallowUnknownFields()
+	switch adapter {
+	case "gemini":
+		if err := own.Decode(&struct {
+			SystemInstruction *genai.Content          `json:"systemInstruction"`
+			Contents          []*genai.Content        `json:"contents"`
+			Tools             []*genai.Tool           `json:"tools"`
+			GenerationConfig  *genai.GenerationConfig `json:"generationConfig"`
+		}{}); err != nil {
+			t.Errorf("the official types do not know the request: %v", err)
+		}
+	case "ollama":
+		var got api.ChatRequest
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Messages) != 10 || got.Messages[2].ToolCalls[1].Function.Index != 1 {
+			t.Errorf("the official types read %+v, %v", got, err)
+		}
+	case "messages":
+		var params anthropic.MessageNewParams
+		var again, sent map[string]any
+		err := json.Unmarshal([]byte(body), &params)
+		if text, marshalErr := json.Marshal(params); err != nil || marshalErr != nil || json.Unmarshal(text, &again) != nil || json.Unmarshal([]byte(body), &sent) != nil {
+			t.Fatal(err, marshalErr)
+		}
+		delete(sent, "stream") // which the official client adds by itself
+		if diff := gocmp.Diff(again, sent); diff != "" {
+			t.Errorf("request (-official +own):\n%s", diff)
+		}
+	}
+}

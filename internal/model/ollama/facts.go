@@ -67,6 +67,14 @@ func (p protocol) learn(x *wire.Exchange) (*facts, error) {
 	return f, err
 }
 
+// facts are those that are known.
+func (p protocol) facts() *facts {
+	if known := p.known.Load(); known != nil {
+		return known
+	}
+	return &facts{}
+}
+
 // ask asks for the facts.
 func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 	var show struct {
@@ -77,14 +85,14 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 		Capabilities []string                   `json:"capabilities"`
 		RemoteHost   string                     `json:"remote_host"`
 	}
-	body, err := json.Marshal(map[string]string{"model": p.name})
+	body, err := json.Marshal(map[string]string{"model": p.config.Model})
 	if err != nil {
 		return &facts{}, x.Fail(model.Invalid, err.Error(), err)
 	}
 	if err := x.Look("api/show", body, &show); err != nil {
 		return &facts{}, err
 	}
-	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.name), own: parameter(show.Parameters, "num_ctx"),
+	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), own: parameter(show.Parameters, "num_ctx"),
 		can: show.Capabilities, bare: !strings.Contains(show.Modelfile, "\nPARSER ") && bareCalls(show.Template)}
 	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window) // 0 in another form
 	if p.config.NumCtx > 0 || f.remote {
@@ -98,7 +106,7 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 	}
 	if x.Look("api/ps", nil, &loaded) == nil { // what is not told is not loaded
 		for _, m := range loaded.Models {
-			if m.Name == p.name || m.Name == p.name+":latest" {
+			if m.Name == p.config.Model || m.Name == p.config.Model+":latest" {
 				f.loaded = m.Window
 			}
 		}
@@ -160,10 +168,7 @@ func firstText(template string) string {
 
 // windowAdvice says what would help against a request that does not fit.
 func (p protocol) windowAdvice() string {
-	f := p.known.Load()
-	if f == nil {
-		f = &facts{}
-	}
+	f := p.facts()
 	setting := "ollama.context"
 	if p.config.Provider != Ollama {
 		setting = "providers." + p.config.Provider + ".window"

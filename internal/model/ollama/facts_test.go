@@ -30,7 +30,6 @@ func show(window int, template, more string) string {
 
 const (
 	chats    = `,"capabilities":["completion","tools"]`
-	thinks   = `,"capabilities":["completion","tools","thinking"]`
 	ownSmall = `,"parameters":"stop                           \"<|eot|>\"\nnum_ctx                        16384"`
 
 	hermes = `{{ if .Tools }}{{ range .Tools }}{{ . }}{{ end }}{{ end }}{{ range .Messages }}{{ if .ToolCalls }}<tool_call>
@@ -211,65 +210,6 @@ func TestBareCallsAreThoseThatOllamaDoesNotSeeBesideText(t *testing.T) {
 	}
 }
 
-func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
-	for _, c := range []struct {
-		set, can string
-		want     any
-	}{
-		{"", thinks, nil}, {"on", thinks, true}, {"off", thinks, false}, {"low", thinks, "low"},
-		{"on", chats, nil}, {"off", chats, nil}, {"high", chats, nil},
-	} {
-		m, server := told(t, show(8192, hermes, c.can), "", func(o *ollama.Config) { o.Think = c.set })
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if got := server.Last().At("think"); got != c.want {
-			t.Errorf("%q to a model%s: think is %v; want %v", c.set, c.can, got, c.want)
-		}
-	}
-}
-
-func TestModelThatTakesNoEffortIsAskedToThinkPlainly(t *testing.T) {
-	server := modeltest.NewServer(t,
-		modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":"think value \"high\" is not supported for this model"}`}},
-		modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
-	server.Told = map[string]string{"llama3.1:8b": show(8192, hermes, thinks)}
-	m := connect(t, server, func(o *ollama.Config) { o.Think = "high" })
-	for range 2 {
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var sent []any
-	for _, r := range server.Requests() {
-		sent = append(sent, r.At("think"))
-	}
-	if fmt.Sprint(sent) != "[high true true]" {
-		t.Errorf("think was %v", sent)
-	}
-}
-
-func TestSettingsOfTheProviderAreSent(t *testing.T) {
-	adjust := func(o *ollama.Config) { o.MaxOutput, o.KeepAlive = 700, 10*time.Minute }
-	got := sent(t, hello(), adjust)
-	if got.At("options", "num_predict") != 700.0 || !strings.Contains(got.Body, `"keep_alive":"10m0s"`) {
-		t.Errorf("sent %s", got.Body)
-	}
-	req := hello()
-	req.MaxOutputTokens = 100
-	if got := sent(t, req, adjust); got.At("options", "num_predict") != 100.0 {
-		t.Errorf("the request's own limit gave way: %s", got.Body)
-	}
-}
-
-func TestWithdrawnToolsAreLeftOut(t *testing.T) {
-	req := conversation()
-	req.NoCalls = true
-	if got := sent(t, req); len(got.Tools) != 0 {
-		t.Errorf("sent %s", got.Tools)
-	}
-}
-
 func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *testing.T) {
 	for _, c := range []struct {
 		provider, shown, says string
@@ -284,13 +224,5 @@ func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *tes
 		if model.KindOf(err) != model.ContextLength || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v; want it to say %q", err, c.says)
 		}
-	}
-}
-
-func TestThinkingThatUsesUpTheOutputIsNoAnswer(t *testing.T) {
-	answer := raw(`{"message":{"content":"","thinking":"hmm"}}`, `{"done":true,"done_reason":"length","eval_count":512}`)
-	resp, err := connect(t, modeltest.NewServer(t, answer)).Chat(t.Context(), hello(), nil)
-	if model.KindOf(err) != model.OutputLength || resp.Usage.OutputTokens != 512 || !strings.Contains(err.Error(), "max_output") {
-		t.Errorf("%+v, %v", resp, err)
 	}
 }

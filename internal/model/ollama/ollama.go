@@ -48,7 +48,7 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, name: c.Model, known: &atomic.Pointer[facts]{}}
+	p := protocol{config: c, known: &atomic.Pointer[facts]{}}
 	return &Model{protocol: p, Client: wire.New(c, wire.Protocol{
 		Name:       Ollama,
 		DefaultURL: "http://127.0.0.1:11434",
@@ -72,7 +72,6 @@ func New(c Config) *Model {
 // protocol is what the requests to a model and its answers go by.
 type protocol struct {
 	config Config
-	name   string
 	known  *atomic.Pointer[facts] // what has been learnt of the model
 }
 
@@ -90,7 +89,7 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 }
 
 // Local is what the Config promised, but false for a model that Ollama passes on to its cloud.
-func (m *Model) Local() bool { return m.Client.Local() && !isCloud(m.name) }
+func (m *Model) Local() bool { return m.Client.Local() && !isCloud(m.config.Model) }
 
 // isCloud says whether Ollama runs the model of that name on servers of its own, which its tag then says:
 // "gpt-oss:120b-cloud", "glm-4.7:cloud".
@@ -131,7 +130,7 @@ func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
 		c.Advice = p.windowAdvice()
 	case wire.Mentions(said, "does not support tools"):
 		c.Kind = model.Invalid
-		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.name)
+		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.config.Model)
 	case wire.Mentions(said, "requires more system memory"):
 		c.Kind = model.Invalid
 		c.Advice = "; choose a smaller model or a smaller context window"
@@ -142,7 +141,7 @@ func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
 	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
 		c.Kind = model.Refused
 	case wire.Mentions(said, "model") && wire.Mentions(said, "not found"):
-		c.Advice = "; to get it: ollama pull " + p.name
+		c.Advice = "; to get it: ollama pull " + p.config.Model
 	case status == http.StatusUnauthorized && x.Key() == "":
 		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"
 	}
@@ -160,7 +159,7 @@ type embedRequest struct {
 // itself drops its end.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	return m.Client.Embed(ctx, texts, "api/embed", func(some []string) any {
-		return embedRequest{Model: m.name, Input: some, Options: options{NumCtx: m.config.NumCtx}}
+		return embedRequest{Model: m.config.Model, Input: some, Options: options{NumCtx: m.config.NumCtx}}
 	}, func(answer []byte) (v wire.Vectors, err error) {
 		var body struct {
 			Embeddings  [][]float32 `json:"embeddings"`

@@ -1,8 +1,10 @@
 package ollama_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -93,5 +95,47 @@ func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
 	got, err := connect(t, modeltest.NewServer(t)).List(t.Context())
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v, %v; want an empty list", got, err)
+	}
+}
+
+// raw is an answer of these lines.
+func raw(lines ...string) modeltest.Answer {
+	return modeltest.Answer{Raw: &modeltest.Raw{Body: strings.Join(lines, "\n") + "\n"}}
+}
+
+func chunk(text string) string {
+	return `{"model":"m","message":{"role":"assistant","content":"` + text + `"},"done":false}`
+}
+
+const done = `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`
+
+func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	t.Setenv("OLLAMA_AUTH", "true") // makes Ollama's own client sign with a key from the home folder
+	t.Setenv("OLLAMA_API_KEY", "sk-environment")
+	server := modeltest.NewServer(t, modeltest.Stream("a"))
+	m := connect(t, server, func(c *ollama.Config) { c.KeepAlive = 10 * time.Minute })
+	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.Requests()[0]; got.Header.Get("Authorization") != "" || got.At("keep_alive") != "10m0s" {
+		t.Errorf("sent %v, %s", got.Header, got.Body)
+	}
+}
+
+func TestUnreachableServerIsServerAndNamesTheHost(t *testing.T) {
+	server := modeltest.NewServer(t)
+	server.Close()
+	host := strings.TrimPrefix(server.BaseURL, "http://")
+	m := ollama.New(ollama.Config{Provider: "house", Model: "m", BaseURL: "http://user:hunter2@" + host + "/?k=hunter2"})
+	t.Cleanup(m.Close)
+	_, err := m.Chat(t.Context(), hello(), nil)
+	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), host) || !strings.Contains(err.Error(), "ollama serve") {
+		t.Errorf("got %v; want a server error that names %s and says how to start it", err, host)
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if strings.Contains(e.Error(), "hunter2") {
+			t.Errorf("the error shows the URL's secrets: %v", e)
+		}
 	}
 }

@@ -66,37 +66,31 @@ type thought struct {
 	Thinking string `json:"thinking"`
 }
 
-// encode writes req as the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
+// encode is the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
 // out. Its only optional field is think: of some models it takes no effort, only yes or no.
-func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	known := p.known.Load()
-	if known == nil {
-		known = &facts{}
-	}
-	body := chatRequest{Model: p.name, Stream: true, Options: options{
+func (p protocol) encode(req wire.Request) (any, error) {
+	known := p.facts()
+	body := chatRequest{Model: p.config.Model, Messages: p.messages(req), Stream: true, Options: options{
 		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
 	}}
+	if len(body.Messages) == 0 { // by which Ollama is asked to load the model
+		return nil, errors.New("the request holds no message")
+	}
 	if p.config.KeepAlive != 0 {
 		body.KeepAlive = p.config.KeepAlive.String()
 	}
 	if slices.Contains(known.can, "thinking") {
-		body.Think = think(p.config.Think, without != 0)
+		body.Think = think(p.config.Think, req.Without != 0)
 	}
-	var err error
-	if body.Messages, err = p.messages(req); err != nil {
-		return nil, err
+	if req.Schema != nil {
+		body.Format = req.Schema.JSON
 	}
-	if req.NoCalls {
-		req.Tools = nil
+	for _, t := range req.Tools {
+		if !req.NoCalls {
+			body.Tools = append(body.Tools, tool{"function", toolDefinition{t.Name, t.Description, wire.Parameters(t)}})
+		}
 	}
-	if body.Tools, err = tools(req.Tools); err != nil {
-		return nil, err
-	}
-	if body.Format, _, err = wire.AnswerSchema(req); err != nil {
-		return nil, err
-	}
-	b, err := json.Marshal(body)
-	return b, err
+	return body, nil
 }
 
 // think is how the wire says a Config.Think, with or without an effort.
@@ -110,57 +104,25 @@ func think(set string, plainly bool) any {
 	return set
 }
 
-func (p protocol) messages(req model.Request) ([]message, error) {
-	out := make([]message, 0, len(req.Messages)+1)
+func (p protocol) messages(req wire.Request) (all []message) {
 	if req.System != "" {
-		out = append(out, message{Role: "system", Content: req.System})
+		all = append(all, message{Role: "system", Content: req.System})
 	}
-	for i, msg := range req.Messages {
+	for _, msg := range req.Messages {
+		m := message{Role: string(msg.Role), Content: msg.Text, ToolName: msg.ToolName, ToolCallID: msg.ToolCallID}
 		switch msg.Role {
-		case model.User:
-			out = append(out, message{Role: "user", Content: msg.Text})
-		case model.Assistant:
-			out = append(out, p.assistant(msg))
 		case model.ToolRole:
-			out = append(out, message{
-				Role: "tool", Content: wire.Result(msg), ToolName: msg.ToolName, ToolCallID: msg.ToolCallID,
-			})
-		default:
-			return nil, wire.UnknownRole(i, msg.Role)
+			m.Content = wire.Result(msg)
+		case model.Assistant:
+			var native thought
+			if wire.Own(msg, p.config.Provider, &native) { // a turn without its thinking is still a turn
+				m.Thinking = native.Thinking
+			}
+			for i, c := range msg.ToolCalls {
+				m.ToolCalls = append(m.ToolCalls, call{c.ID, function{i, c.Name, wire.Object(c.Arguments)}})
+			}
 		}
+		all = append(all, m)
 	}
-	if len(out) == 0 { // by which Ollama is asked to load the model
-		return nil, errors.New("the request holds no message")
-	}
-	return out, nil
-}
-
-func (p protocol) assistant(msg model.Message) message {
-	out := message{Role: "assistant", Content: msg.Text}
-	if msg.Native != nil && msg.Native.Provider == p.config.Provider {
-		var native thought
-		if json.Unmarshal(msg.Native.Turn, &native) == nil { // a turn without its thinking is still a turn
-			out.Thinking = native.Thinking
-		}
-	}
-	for i, c := range msg.ToolCalls {
-		out.ToolCalls = append(out.ToolCalls, call{
-			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: wire.Object(c.Arguments)},
-		})
-	}
-	return out
-}
-
-func tools(offered []model.Tool) ([]tool, error) {
-	var out []tool
-	for _, t := range offered {
-		schema, err := wire.ToolSchema(t)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, tool{Type: "function", Function: toolDefinition{
-			Name: t.Name, Description: t.Description, Parameters: schema,
-		}})
-	}
-	return out, nil
+	return all
 }

@@ -49,7 +49,7 @@ func (t *turn) take(line []byte) error {
 	if p.Message == nil && !p.Done {
 		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
 	}
-	if p.RemoteHost != "" && t.config.Local && !isCloud(t.name) {
+	if p.RemoteHost != "" && t.config.Local && !isCloud(t.config.Model) {
 		return t.Fail(model.Invalid, "this is no local model: the server passed the conversation on to "+p.RemoteHost+
 			"; choose another, or do not call this server local", nil)
 	}
@@ -79,7 +79,7 @@ func (t *turn) apply(msg *message) error {
 		}
 	}
 	t.thinking.WriteString(msg.Thinking)
-	return t.Say([]byte(msg.Content))
+	return t.Say(msg.Content)
 }
 
 // argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote them.

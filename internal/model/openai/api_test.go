@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/openai"
 )
 
@@ -28,7 +29,10 @@ func TestAPIIsThatOfTheEndpointUnlessItSaysOtherwise(t *testing.T) {
 		onlyChat      = `{"error":{"message":"The requested model 'gpt-4o-search-preview' is not supported with the Responses API.","code":"model_not_found"}}`
 		nowhere       = `{"error":{"message":"Unknown request URL"}}`
 	)
-	fine := map[string]string{"completions": delta("ok") + "\n\n" + done + "\n\n", "responses": events(textPart("0", "ok"), ended)}
+	fine := map[string]string{"completions": delta("ok") + done, "responses": `data: {"type":"response.output_text.delta","output_index":0,"delta":"ok"}` + "\n\n" +
+		`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n"}
+	req := hello()
+	req.Tools = []model.Tool{{Name: "f"}}
 	for _, c := range []struct {
 		name     string
 		adjust   func(*openai.Config)
@@ -41,7 +45,7 @@ func TestAPIIsThatOfTheEndpointUnlessItSaysOtherwise(t *testing.T) {
 		{"OpenAI under another name", func(c *openai.Config) { c.BaseURL = "https://api.openai.com/v1" }, nil, "responses responses", [2]int{1, 1}, ""},
 		{"a proxy in the place of OpenAI", func(c *openai.Config) { c.Provider = openai.OpenAI }, nil, "completions completions", [2]int{1, 1}, ""},
 		{"another", func(*openai.Config) {}, nil, "completions completions", [2]int{1, 1}, ""},
-		{"responses, as set", byResponses, nil, "responses responses", [2]int{1, 1}, ""},
+		{"responses, as set", func(c *openai.Config) { c.API = openai.Responses }, nil, "responses responses", [2]int{1, 1}, ""},
 		{"chat, as set", func(c *openai.Config) { c.BaseURL, c.API = "https://api.openai.com/v1", openai.Chat }, nil, "completions completions", [2]int{1, 1}, ""},
 		{"a model with one API alone", func(*openai.Config) {}, map[string]string{"completions": onlyResponses}, "completions responses responses", [2]int{2, 1}, ""},
 		{"tools with one API alone", func(c *openai.Config) { c.Think = "high" }, map[string]string{"completions": noTools},
@@ -69,7 +73,7 @@ func TestAPIIsThatOfTheEndpointUnlessItSaysOtherwise(t *testing.T) {
 			c.adjust(&config)
 			m := openai.New(config)
 			for i, want := range c.attempts {
-				resp, err := m.Chat(t.Context(), hinted(), nil)
+				resp, err := m.Chat(t.Context(), req, nil)
 				switch {
 				case resp.Attempts != want:
 					t.Errorf("turn %d took %d requests; want %d", i, resp.Attempts, want)
@@ -87,9 +91,8 @@ func TestAPIIsThatOfTheEndpointUnlessItSaysOtherwise(t *testing.T) {
 }
 
 func TestAnswerThatHadBegunIsNotAskedForInTheOtherAPI(t *testing.T) {
-	m, r := at("https://house.example/v1", func(c *openai.Config) { c.API = "" },
-		delta("half")+"\n\n"+`data: {"error":{"message":"use /v1/responses","type":"invalid_request_error"}}`+"\n\n")
-	if resp, err := m.Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Invalid || resp.Text != "half" || len(r.sent) != 1 {
-		t.Errorf("got %+v, %v after %d requests", resp, err, len(r.sent))
+	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: delta("half") + `data: {"error":{"message":"use /v1/responses","type":"invalid_request_error"}}` + "\n\n"}})
+	if resp, err := connect(t, server).Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Invalid || resp.Text != "half" || resp.Attempts != 1 {
+		t.Errorf("got %+v, %v", resp, err)
 	}
 }

@@ -67,7 +67,7 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 	if err != nil {
 		return model.Info{}, err
 	}
-	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == p.name })
+	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == p.config.Model })
 	if at < 0 {
 		return model.Info{}, nil
 	}

@@ -14,7 +14,7 @@ import (
 // Embed turns texts into vectors, 64 in a request.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	return m.Client.Embed(ctx, texts, "embeddings", func(some []string) any {
-		return map[string]any{"model": m.name, "input": some}
+		return map[string]any{"model": m.config.Model, "input": some}
 	}, readVectors)
 }
 
@@ -44,7 +44,7 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 // Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a request for more: it is
 // asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	if strings.HasPrefix(m.name, "gpt-") || m.brief.Load() {
+	if strings.HasPrefix(m.config.Model, "gpt-") || m.brief.Load() {
 		return m.transcribe(ctx, audio, "json")
 	}
 	t, err := m.transcribe(ctx, audio, "verbose_json")
@@ -64,5 +64,5 @@ func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transc
 
 func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
 	return m.Upload(ctx, "audio/transcriptions", audio,
-		[][2]string{{"model", m.name}, {"response_format", format}, {"language", audio.Language}, {"prompt", audio.Prompt}})
+		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language}, {"prompt", audio.Prompt}})
 }

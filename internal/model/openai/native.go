@@ -28,9 +28,9 @@ const (
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
 // native is what msg holds of this very model's own; nothing, if another gave it.
-func (p *protocol) native(msg *model.Message) nativeTurn {
+func (p *protocol) native(msg model.Message) nativeTurn {
 	var turn nativeTurn
-	if msg.Native == nil || msg.Native.Provider != p.provider || json.Unmarshal(msg.Native.Turn, &turn) != nil || turn.Model != p.name {
+	if !wire.Own(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
 		return nativeTurn{}
 	}
 	return turn
@@ -61,49 +61,54 @@ type thought struct {
 	details       []*detail
 }
 
-// detail is one entry of reasoning_details, which comes in parts: its fields, and its texts, which are added up.
+// detail is one entry of reasoning_details, which comes in parts: its fields, and the text that is added up.
 type detail struct {
-	fields map[string]json.RawMessage
-	texts  map[string]*strings.Builder
+	fields detailPart
+	name   string // of the field with the text
+	text   strings.Builder
+}
+
+type detailPart map[string]json.RawMessage
+
+// detailParts are parts of entries; none, where an endpoint has a form of its own for them.
+type detailParts []detailPart
+
+func (d *detailParts) UnmarshalJSON(raw []byte) error {
+	_ = json.Unmarshal(raw, (*[]detailPart)(d)) // reasoning is no answer, whose form would matter
+	return nil
 }
 
 // detailSize is what an entry takes in memory at least, in bytes.
 const detailSize = 1 << 10
 
-// detailParts are parts of entries; none, where an endpoint has a form of its own for them.
-type detailParts []map[string]json.RawMessage
-
-func (d *detailParts) UnmarshalJSON(raw []byte) error {
-	_ = json.Unmarshal(raw, (*[]map[string]json.RawMessage)(d)) // reasoning is no answer, whose form would matter
-	return nil
-}
-
-// addDetails adds parts to the entries that they belong to.
-func (t *turn) addDetails(parts detailParts) error {
-	for _, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
-		d, size := t.thought.detailFor(part), 0
-		if d == nil {
-			size = detailSize
-			d = &detail{map[string]json.RawMessage{}, map[string]*strings.Builder{}}
-			t.thought.details = append(t.thought.details, d)
-		}
-		for name, value := range part {
-			size += len(name) + len(value)
-			d.add(name, value)
-		}
-		if err := t.Keep(size); err != nil {
-			return err
+// add adds a part to the entry that it belongs to, and says how many bytes are kept for it.
+func (t *thought) add(part detailPart) (size int) {
+	if len(part) == 0 {
+		return 0
+	}
+	d := t.detailFor(part)
+	if d == nil {
+		size = detailSize
+		d = &detail{fields: detailPart{}}
+		t.details = append(t.details, d)
+	}
+	for name, value := range part {
+		size += len(name) + len(value)
+		switch _, has := d.fields[name]; {
+		case has && !wire.Given(value):
+		case wire.Given(value) && (name == "text" || name == "summary" || name == "data"):
+			d.name = name
+			d.text.WriteString(wire.Plain(value))
+		default:
+			d.fields[name] = value
 		}
 	}
-	return nil
+	return size
 }
 
 // detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no index; a part
 // with neither goes on with the last entry if that is of its type and text.
-func (t *thought) detailFor(part map[string]json.RawMessage) *detail {
+func (t *thought) detailFor(part detailPart) *detail {
 	for i, d := range slices.Backward(t.details) {
 		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }
 		switch last := i == len(t.details)-1; {
@@ -115,59 +120,39 @@ func (t *thought) detailFor(part map[string]json.RawMessage) *detail {
 	return nil
 }
 
-// add adds a piece of text, or puts a value in the place of the one before.
-func (d *detail) add(name string, value json.RawMessage) {
-	switch {
-	case !wire.Given(value):
-		if _, has := d.fields[name]; !has {
-			d.fields[name] = value
-		}
-	case name == "text" || name == "summary" || name == "data":
-		if d.texts[name] == nil {
-			d.texts[name] = &strings.Builder{}
-		}
-		d.texts[name].WriteString(wire.Plain(value))
-	default:
-		d.fields[name] = value
-	}
-}
-
 func quoted(text string) json.RawMessage {
-	raw, _ := json.Marshal(text) // a string
+	raw, _ := wire.Marshal(text) // a string
 	return raw
 }
 
 // keepNative keeps the reasoning and the extras of a whole answer.
-func (t *turn) keepNative() error {
-	kept := nativeTurn{Model: t.name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
-	for name, text := range map[string]*strings.Builder{reasoningContent: &t.thought.content, reasoning: &t.thought.text} {
-		if text.Len() > 0 {
-			kept.Fields[name] = quoted(text.String())
-		}
+func (t *turn) keepNative(name string) (err error) {
+	kept := nativeTurn{Model: name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
+	if t.thought.content.Len() > 0 {
+		kept.Fields[reasoningContent] = quoted(t.thought.content.String())
 	}
-	if len(t.thought.details) > 0 {
-		list := make([]map[string]json.RawMessage, 0, len(t.thought.details))
-		for _, d := range t.thought.details {
-			for name, text := range d.texts {
-				d.fields[name] = quoted(text.String())
-			}
-			list = append(list, d.fields)
+	if t.thought.text.Len() > 0 {
+		kept.Fields[reasoning] = quoted(t.thought.text.String())
+	}
+	var details []detailPart
+	for _, d := range t.thought.details {
+		if d.name != "" {
+			d.fields[d.name] = quoted(d.text.String())
 		}
-		raw, err := wire.Marshal(list)
-		if err != nil {
+		details = append(details, d.fields)
+	}
+	if details != nil {
+		if kept.Fields[reasoningDetails], err = wire.Marshal(details); err != nil {
 			return err
 		}
-		kept.Fields[reasoningDetails] = raw
 	}
 	for i, c := range t.calls {
 		if wire.Given(c.extra) {
 			kept.Calls[t.Calls[i].ID] = c.extra
 		}
 	}
-	if len(kept.Fields)+len(kept.Calls) == 0 {
-		return nil
+	if len(kept.Fields)+len(kept.Calls) > 0 {
+		t.Native, err = wire.Marshal(kept)
 	}
-	var err error
-	t.Native, err = wire.Marshal(kept)
 	return err
 }

@@ -52,11 +52,10 @@ type Config = wire.Config
 // use.
 type Model struct {
 	*wire.Client
-	name  string
-	apis  [2]*wire.Client // chat completions, which is the Client, and responses
-	api   atomic.Uint32   // the one in use
-	fixed bool            // by the Config
-	brief atomic.Bool     // of a transcript it tells the text alone
+	config Config
+	apis   [2]*wire.Client // chat completions, which is the Client, and responses
+	api    atomic.Uint32   // the one in use
+	brief  atomic.Bool     // of a transcript it tells the text alone
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -66,8 +65,8 @@ func New(c Config) *Model {
 	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
 		host = base.Hostname()
 	}
-	m := &Model{name: c.Model, fixed: c.API != ""}
-	p := newProtocol(c, host)
+	m := &Model{config: c}
+	p := &protocol{config: c, known: known(host, c.Provider, c.Model)}
 	spoken := wire.Protocol{
 		DefaultURL: address,
 		ExampleURL: "https://host.example/v1",
@@ -87,8 +86,7 @@ func New(c Config) *Model {
 		spoken.Optional = append(spoken.Optional, r.said)
 	}
 	m.Client = wire.New(c, spoken)
-	other := newProtocol(c, host)
-	spoken.ChatPath, spoken.Encode, spoken.Read = "responses", other.encodeResponse, other.readResponse
+	spoken.ChatPath, spoken.Encode, spoken.Read = "responses", p.encodeResponse, p.readResponse
 	m.apis = [2]*wire.Client{m.Client, m.Beside(spoken)}
 	if c.API == Responses || c.API == "" && host == openAIHost {
 		m.api.Store(1)
@@ -100,7 +98,7 @@ func New(c Config) *Model {
 func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	api := m.api.Load()
 	resp, err := m.apis[api].Chat(ctx, req, emit)
-	if m.fixed || resp.Text != "" || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
+	if m.config.API != "" || resp.Text != "" || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
 		return resp, err
 	}
 	other, otherErr := m.apis[1-api].Chat(ctx, req, emit)
@@ -124,18 +122,8 @@ const filtered = "content_filter"
 
 // protocol is what goes into each request to a model in one of the APIs.
 type protocol struct {
-	provider, name, think string
-
-	known quirk
-	shows []quirk // what a rejection shows, by the number of the rule that it fits
-}
-
-func newProtocol(c Config, host string) *protocol {
-	p := &protocol{provider: c.Provider, name: c.Model, think: c.Think, known: known(host, c.Provider, c.Model)}
-	for _, r := range rules() {
-		p.shows = append(p.shows, r.quirk)
-	}
-	return p
+	config Config
+	known  quirk
 }
 
 // header puts the key where the endpoint looks for it.

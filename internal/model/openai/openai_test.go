@@ -76,25 +76,6 @@ func hello() model.Request {
 	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
 }
 
-func TestEndpointThatRejectsStreamOptionsIsAskedWithoutThem(t *testing.T) {
-	rejection := modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":"Unrecognized argument: stream_options"}`}}
-	server := modeltest.NewServer(t, rejection, modeltest.Stream("a"), modeltest.Stream("b"))
-	m := connect(t, server)
-	for i, want := range []model.Response{{Text: "a", Attempts: 2}, {Text: "b", Attempts: 1}} {
-		got, err := m.Chat(t.Context(), hello(), nil)
-		if err != nil || got.Text != want.Text || got.Attempts != want.Attempts {
-			t.Errorf("answer %d: got %q in %d attempts, %v; want %q in %d", i, got.Text, got.Attempts, err, want.Text, want.Attempts)
-		}
-	}
-	var asked []any
-	for _, r := range server.Requests() {
-		asked = append(asked, r.At("stream_options", "include_usage"))
-	}
-	if diff := cmp.Diff([]any{true, nil, nil}, asked); diff != "" {
-		t.Errorf("usage asked for (-want +got):\n%s", diff)
-	}
-}
-
 func TestListIsSortedIDs(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.Models = []string{"qwen3:4b", "llama3.1:8b"}
@@ -111,4 +92,52 @@ func canary(context.Context) (string, error) { return canaryKey, nil }
 
 func response(status int, kind, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+func delta(text string) string {
+	return `data: {"choices":[{"index":0,"delta":{"content":"` + text + `"}}]}` + "\n\n"
+}
+
+const done = "data: [DONE]\n\n"
+
+// asked keeps a request, and answers it with a word.
+type asked struct{ *http.Request }
+
+func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.Request = r
+	return response(200, "text/event-stream", delta("ok")+done), nil
+}
+
+func TestClassicAzureGetsItsKeyVersionAndDeployment(t *testing.T) {
+	var got asked
+	m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "https://person.openai.azure.com/openai/deployments/mine",
+		Key: canary, Query: map[string]string{"api-version": "2024-10-21"}, HTTPClient: &http.Client{Transport: &got}})
+	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got.URL.String() != "https://person.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2024-10-21" ||
+		got.Header.Get("Api-Key") != canaryKey || got.Header.Get("Authorization") != "" {
+		t.Errorf("sent to %s with %v", got.URL, got.Header)
+	}
+}
+
+func TestReasoningThatAnEndpointRejectsIsLeftOut(t *testing.T) {
+	for name, said := range map[string]string{
+		"reasoning_content": "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+		"reasoning":         "'messages.1' : property 'reasoning' is unsupported",
+		"reasoning_details": "messages.1.assistant.reasoning_details: property unsupported",
+	} {
+		thought := modeltest.Raw{Body: `data: {"choices":[{"index":0,"delta":{"content":"so","reasoning_content":"a","reasoning":"b","reasoning_details":[{"text":"c"}]}}]}` + "\n\n" + done}
+		server := modeltest.NewServer(t, modeltest.Answer{Raw: &thought}, modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}}, modeltest.Stream("ok"))
+		m := connect(t, server)
+		first, err := m.Chat(t.Context(), hello(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := hello()
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text, Native: first.Native}, model.Message{Role: model.User, Text: "and?"})
+		if _, err := m.Chat(t.Context(), req, nil); err != nil || strings.Contains(server.Last().Body, "reasoning") {
+			t.Errorf("%s: %v, asked again with %s", name, err, server.Last().Body)
+		}
+	}
 }

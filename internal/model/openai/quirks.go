@@ -86,11 +86,10 @@ func known(host, provider, name string) (q quirk) {
 }
 
 // quirks are those that are known, and those of the rules that the endpoint has shown.
-func (p *protocol) quirks(shown uint32) quirk {
-	var q quirk
-	for i, shows := range p.shows {
+func (p *protocol) quirks(shown uint32) (q quirk) {
+	for i, r := range rules() {
 		if shown&(1<<i) != 0 {
-			q |= shows
+			q |= r.quirk
 		}
 	}
 	if q&(noEffort|leastMinimal|leastLow) == noEffort { // it is no value that was rejected

@@ -72,10 +72,10 @@ type namedForm struct {
 // the tool's message would make it data.
 const bridge = "I have the results."
 
-// encode makes the body of a streaming request.
-func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	q := p.quirks(without)
-	body := chatRequest{Model: p.name, Stream: true, ReasoningEffort: q.effort(p.think)}
+// encode is the body of a streaming request.
+func (p *protocol) encode(req wire.Request) (any, error) {
+	q := p.quirks(req.Without)
+	body := chatRequest{Model: p.config.Model, Messages: p.messages(req, q), Stream: true, ReasoningEffort: q.effort(p.config.Think)}
 	if q&newLimit != 0 != (q&otherLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {
@@ -84,69 +84,47 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if q&noStreamOptions == 0 {
 		body.StreamOptions = map[string]bool{"include_usage": true}
 	}
-	form, err := formOf(req, q)
-	if err != nil {
-		return nil, err
-	}
-	if form != nil {
+	if form := q.form(req); form != nil {
 		body.ResponseFormat = &responseFormat{"json_schema", form}
 	}
-	offered, err := toolForms(req, q)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range offered {
+	for _, t := range q.tools(req) {
 		body.Tools = append(body.Tools, chatTool{t, "function"})
 	}
-	if len(offered) > 0 && req.NoCalls {
+	if len(body.Tools) > 0 && req.NoCalls {
 		body.ToolChoice = "none"
 	}
-	if body.Messages, err = p.messages(req, q); err != nil {
-		return nil, err
-	}
-	return wire.Marshal(body)
+	return body, nil
 }
 
-func (p *protocol) messages(req model.Request, q quirk) ([]chatMessage, error) {
-	all := make([]chatMessage, 0, len(req.Messages)+1)
+func (p *protocol) messages(req wire.Request, q quirk) (all []chatMessage) {
 	if req.System != "" {
 		all = append(all, chatMessage{Role: "system", Content: req.System})
 	}
-	for i := range req.Messages {
-		msg := &req.Messages[i]
-		if !isRole(msg.Role) {
-			return nil, wire.UnknownRole(i, msg.Role)
-		}
+	for i, msg := range req.Messages {
 		if q&bridged != 0 && i > 0 && msg.Role == model.User && req.Messages[i-1].Role == model.ToolRole {
 			all = append(all, chatMessage{Role: "assistant", Content: bridge})
 		}
 		all = append(all, p.message(msg, q))
 	}
-	return all, nil
+	return all
 }
 
-func isRole(r model.Role) bool { return r == model.User || r == model.Assistant || r == model.ToolRole }
-
-func (p *protocol) message(msg *model.Message, q quirk) chatMessage {
-	m := chatMessage{Role: string(msg.Role)}
+func (p *protocol) message(msg model.Message, q quirk) chatMessage {
+	m := chatMessage{Role: string(msg.Role), Content: said(msg.Text)}
 	switch msg.Role {
 	case model.ToolRole:
-		m.Content = said(wire.Result(*msg))
+		m.Content = said(wire.Result(msg))
 		m.ToolCallID = q.callID(msg.ToolCallID)
-		return m
-	case model.User:
-		m.Content = said(msg.Text)
-		return m
-	}
-	m.Content = msg.Text
-	if len(msg.ToolCalls) == 0 {
-		m.Content = said(msg.Text)
-	}
-	native := p.native(msg)
-	native.reason(&m, q)
-	for i, call := range msg.ToolCalls {
-		m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function", Extra: native.extra(i, call.ID, q),
-			Function: chatFunction{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
+	case model.Assistant:
+		if len(msg.ToolCalls) > 0 {
+			m.Content = msg.Text
+		}
+		native := p.native(msg)
+		native.reason(&m, q)
+		for i, call := range msg.ToolCalls {
+			m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function", Extra: native.extra(i, call.ID, q),
+				Function: chatFunction{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
+		}
 	}
 	return m
 }
@@ -154,26 +132,21 @@ func (p *protocol) message(msg *model.Message, q quirk) chatMessage {
 // said stands in for an empty text: the protocol wants content in every message.
 func said(text string) string { return cmp.Or(text, wire.Empty) }
 
-// toolForms are the tools that are offered: none where they may not be called and the endpoint can't be told so.
-func toolForms(req model.Request, q quirk) (forms []toolForm, err error) {
+// tools are those that are offered: none where they may not be called and the endpoint can't be told so.
+func (q quirk) tools(req wire.Request) (forms []toolForm) {
 	if req.NoCalls && q&noToolChoice != 0 {
-		return nil, nil
+		return nil
 	}
 	for _, t := range req.Tools {
-		schema, err := wire.ToolSchema(t)
-		if err != nil {
-			return nil, err
-		}
-		forms = append(forms, toolForm{t.Name, t.Description, schema})
+		forms = append(forms, toolForm{t.Name, t.Description, wire.Parameters(t)})
 	}
-	return forms, nil
+	return forms
 }
 
-// formOf is the schema that the answer is to fit; nil if there is none, or the endpoint takes none.
-func formOf(req model.Request, q quirk) (*namedForm, error) {
-	schema, strict, err := wire.AnswerSchema(req)
-	if schema == nil || err != nil || q&noFormat != 0 {
-		return nil, err
+// form is the schema that the answer is to fit; nil if there is none, or the endpoint takes none.
+func (q quirk) form(req wire.Request) *namedForm {
+	if req.Schema == nil || q&noFormat != 0 {
+		return nil
 	}
-	return &namedForm{req.Schema.Name, schema, strict}, nil
+	return &namedForm{req.Schema.Name, req.Schema.JSON, req.Strict}
 }

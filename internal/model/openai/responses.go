@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -62,54 +63,42 @@ type thinking struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// encodeResponse makes the body of a streaming request to the Responses API, as encode does that of one for chat completions.
-func (p *protocol) encodeResponse(req model.Request, without uint32) ([]byte, error) {
-	q := p.quirks(without)
-	body := responseRequest{Model: p.name, Instructions: req.System, Input: []any{}, Stream: true, MaxOutputTokens: req.MaxOutputTokens}
+// encodeResponse is the body of a streaming request to the Responses API, as encode is that of one for chat completions.
+func (p *protocol) encodeResponse(req wire.Request) (any, error) {
+	q := p.quirks(req.Without)
+	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true, MaxOutputTokens: req.MaxOutputTokens}
 	if q&noEncrypted == 0 {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
-	thinks := thinking{Effort: q.effort(p.think)}
+	thinks := thinking{Effort: q.effort(p.config.Think)}
 	if q&(noSummary|noEncrypted) == 0 {
 		thinks.Summary = "auto"
 	}
 	if thinks != (thinking{}) {
 		body.Reasoning = &thinks
 	}
-	form, err := formOf(req, q)
-	if err != nil {
-		return nil, err
-	}
-	if form != nil {
+	if form := q.form(req); form != nil {
 		body.Text = &textFormat{typedForm{"json_schema", *form}}
 	}
-	offered, err := toolForms(req, q)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range offered {
+	for _, t := range q.tools(req) {
 		body.Tools = append(body.Tools, responseTool{Type: "function", toolForm: t})
 	}
-	if len(offered) > 0 && req.NoCalls {
+	if len(body.Tools) > 0 && req.NoCalls {
 		body.ToolChoice = "none"
 	}
-	for i := range req.Messages {
-		msg := &req.Messages[i]
-		if !isRole(msg.Role) {
-			return nil, wire.UnknownRole(i, msg.Role)
-		}
+	for _, msg := range req.Messages {
 		body.Input = append(body.Input, p.items(msg)...)
 	}
-	return wire.Marshal(body)
+	return body, nil
 }
 
 // items are the items of a message: those that the model gave itself as they came.
-func (p *protocol) items(msg *model.Message) (all []any) {
+func (p *protocol) items(msg model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
 		return []any{inputText{"user", said(msg.Text)}}
 	case model.ToolRole:
-		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(*msg))}}
+		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(msg))}}
 	}
 	if native := p.native(msg); calledBy(native.Items, msg.ToolCalls) {
 		for _, item := range native.Items {
@@ -128,21 +117,15 @@ func (p *protocol) items(msg *model.Message) (all []any) {
 
 // calledBy says whether items hold these very calls: one without a result, or a result without a call, would be rejected.
 func calledBy(items []json.RawMessage, calls []model.ToolCall) bool {
-	if len(items) == 0 {
-		return false
-	}
+	var ids []string
 	for _, raw := range items {
 		var it item
 		if json.Unmarshal(raw, &it) != nil || it.Type == "" {
 			return false
 		}
-		if it.Type != functionCall {
-			continue
+		if it.Type == functionCall {
+			ids = append(ids, it.CallID)
 		}
-		if len(calls) == 0 || calls[0].ID != it.CallID {
-			return false
-		}
-		calls = calls[1:]
 	}
-	return len(calls) == 0
+	return len(items) > 0 && slices.EqualFunc(ids, calls, func(id string, call model.ToolCall) bool { return id == call.ID })
 }

@@ -62,13 +62,12 @@ type item struct {
 	} `json:"content"`
 }
 
-// output is an item that is coming in.
+// output is an item of an answer. Its raw form, and what is read of it, are there once it is whole.
 type output struct {
-	at        int
-	item      item
-	arguments strings.Builder
-	raw       json.RawMessage // once it is whole
-	said      bool            // text or refusal of it has come
+	at   int
+	item item
+	raw  json.RawMessage
+	said bool // text or refusal of it has come
 }
 
 // maxOutputs bounds the items of one answer.
@@ -80,10 +79,10 @@ type responseTurn struct {
 	outputs []*output
 }
 
-// readResponse takes the whole answer into x, its calls also where it breaks off.
+// readResponse takes the whole answer into x.
 func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
-	t := &responseTurn{incoming: incoming{Exchange: x, name: p.name}}
-	err := t.parts(answer, false, t.take, func(body []byte) error {
+	t := &responseTurn{incoming: incoming{Exchange: x}}
+	err := t.read(answer, false, t.take, func(body []byte) error {
 		var r response
 		if err := json.Unmarshal(body, &r); err != nil {
 			return t.BadEvent(err)
@@ -91,15 +90,16 @@ func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
 		t.Begun = r.Output != nil
 		return t.end(&r)
 	})
-	for _, o := range t.outputs {
-		if o.item.Type == functionCall {
-			x.Calls = append(x.Calls, model.ToolCall{ID: o.item.CallID, Name: o.item.Name, Arguments: o.arguments.String()})
+	slices.SortFunc(t.outputs, func(a, b *output) int { return cmp.Compare(a.at, b.at) })
+	for i := 0; i < len(t.outputs) && err == nil; i++ {
+		if it := &t.outputs[i].item; it.Type == functionCall {
+			err = x.AddCall(model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
 		}
 	}
-	if err := t.conclude(err); err != nil {
+	if err != nil {
 		return err
 	}
-	return t.keepNative()
+	return t.keepNative(p.config.Model)
 }
 
 // take reads one event. Those that tell nothing else than others do are passed over.
@@ -115,26 +115,20 @@ func (t *responseTurn) take(data []byte) error {
 		return t.Inside(data)
 	}
 	t.Begun = t.Begun || strings.HasPrefix(e.Type, "response.")
-	o, err := t.output(e.At)
-	if err != nil {
-		return err
-	}
 	switch e.Type {
-	case "response.output_text.delta":
-		return t.say(o, string(e.Delta))
-	case "response.refusal.delta":
-		return t.refuse(o, string(e.Delta))
-	case "response.function_call_arguments.delta":
-		o.arguments.WriteString(string(e.Delta))
-		return t.Keep(len(e.Delta))
-	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return t.Keep(len(e.Delta))
-	case "response.output_item.added":
-		if err := json.Unmarshal(e.Item, &o.item); err != nil {
-			return t.BadEvent(err)
+	case "response.output_text.delta", "response.refusal.delta", "response.output_item.done":
+		o, err := t.output(e.At)
+		switch {
+		case err != nil:
+			return err
+		case e.Type == "response.output_text.delta":
+			return t.say(o, string(e.Delta))
+		case e.Type == "response.refusal.delta":
+			return t.refuse(o, string(e.Delta))
 		}
-	case "response.output_item.done":
 		return t.finish(o, e.Item)
+	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return t.Keep(len(e.Delta)) // they come again with their item
 	case "response.completed", "response.incomplete", "response.failed":
 		return t.end(&e.Response)
 	}
@@ -143,9 +137,9 @@ func (t *responseTurn) take(data []byte) error {
 
 // output is the item with that number.
 func (t *responseTurn) output(at int) (*output, error) {
-	for i := len(t.outputs) - 1; i >= 0; i-- {
-		if t.outputs[i].at == at {
-			return t.outputs[i], nil
+	for _, o := range slices.Backward(t.outputs) {
+		if o.at == at {
+			return o, nil
 		}
 	}
 	if len(t.outputs) == maxOutputs {
@@ -162,7 +156,7 @@ func (t *responseTurn) say(o *output, text string) error {
 		text = "\n\n" + text
 	}
 	o.said = o.said || text != ""
-	return t.Say([]byte(text))
+	return t.Say(text)
 }
 
 func (t *responseTurn) refuse(o *output, text string) error {
@@ -180,21 +174,15 @@ func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
 		return t.BadEvent(err)
 	}
 	o.raw = raw
-	if o.item.Type == functionCall {
-		o.arguments.Reset()
-		o.arguments.WriteString(string(o.item.Arguments))
+	if o.said { // it came in pieces
+		return t.Keep(len(raw))
 	}
-	if !o.said { // it came in one piece
-		for _, part := range o.item.Content {
-			if part.Type != "output_text" && part.Type != "refusal" {
-				continue
-			}
-			if err := t.say(o, part.Text); err != nil {
-				return err
-			}
-			if err := t.refuse(o, part.Refusal); err != nil {
-				return err
-			}
+	for _, part := range o.item.Content {
+		if part.Type != "output_text" && part.Type != "refusal" {
+			continue
+		}
+		if err := cmp.Or(t.say(o, part.Text), t.refuse(o, part.Refusal)); err != nil {
+			return err
 		}
 	}
 	return t.Keep(len(raw))
@@ -224,21 +212,17 @@ func (t *responseTurn) end(r *response) error {
 
 // keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the provider has kept
 // nothing.
-func (t *responseTurn) keepNative() error {
-	kept, reasoned := nativeTurn{Model: t.name}, false
-	slices.SortFunc(t.outputs, func(a, b *output) int { return cmp.Compare(a.at, b.at) })
+func (t *responseTurn) keepNative(name string) (err error) {
+	kept, reasoned := nativeTurn{Model: name}, false
 	for _, o := range t.outputs {
-		if isReasoning := o.item.Type == reasoningItem; isReasoning && o.item.Encrypted == "" || o.raw == nil {
-			continue
-		} else if isReasoning {
-			reasoned = true
+		reasoning := o.item.Type == reasoningItem
+		if o.raw != nil && (!reasoning || o.item.Encrypted != "") {
+			kept.Items = append(kept.Items, o.raw)
+			reasoned = reasoned || reasoning
 		}
-		kept.Items = append(kept.Items, o.raw)
 	}
-	if !reasoned {
-		return nil
+	if reasoned {
+		t.Native, err = wire.Marshal(kept)
 	}
-	var err error
-	t.Native, err = wire.Marshal(kept)
 	return err
 }

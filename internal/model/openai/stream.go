@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -85,25 +87,20 @@ type usage struct {
 // incoming is an answer of either API that is coming in.
 type incoming struct {
 	*wire.Exchange
-	name    string // of the model
 	refusal strings.Builder
 }
 
-// parts reads an answer that comes in events, or as one whole.
-func (i *incoming) parts(answer *http.Response, finishEnds bool, take, whole func([]byte) error) error {
-	if !wire.IsJSON(answer) {
-		return i.ReadEvents(answer.Body, finishEnds, take)
+// read reads an answer that comes in events, or as one whole.
+func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func([]byte) error) (err error) {
+	if wire.IsJSON(answer) {
+		var body []byte
+		if body, err = i.Body(answer); err == nil {
+			i.Done = true
+			err = whole(body)
+		}
+	} else {
+		err = i.ReadEvents(answer.Body, finishEnds, take)
 	}
-	body, err := i.Body(answer)
-	if err != nil {
-		return err
-	}
-	i.Done = true
-	return whole(body)
-}
-
-// conclude judges an answer that came to its end, or failed with err.
-func (i *incoming) conclude(err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -113,7 +110,7 @@ func (i *incoming) conclude(err error) error {
 	case !i.Begun:
 		return i.Fail(model.Garbled, "the answer holds no choice and no output"+i.BaseHint(), nil)
 	}
-	return i.CloseCalls()
+	return nil
 }
 
 // turn is an answer of chat completions.
@@ -123,17 +120,18 @@ type turn struct {
 	calls   []*call
 }
 
-// read takes the whole answer into x, its calls also where it breaks off.
+// read takes the whole answer into x.
 func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{incoming: incoming{Exchange: x, name: p.name}}
-	err := t.parts(answer, true, t.take, t.take)
-	for _, c := range t.calls {
-		x.Calls = append(x.Calls, model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
+	t := &turn{incoming: incoming{Exchange: x}}
+	err := t.read(answer, true, t.take, t.take)
+	for i := 0; i < len(t.calls) && err == nil; i++ {
+		c := t.calls[i]
+		err = x.AddCall(model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
-	if err := t.conclude(err); err != nil {
+	if err != nil {
 		return err
 	}
-	return t.keepNative()
+	return t.keepNative(p.config.Model)
 }
 
 // take reads one event.
@@ -156,22 +154,15 @@ func (t *turn) take(data []byte) error {
 		}
 	}
 	for i := range p.Choices {
-		if p.Choices[i].Index == 0 {
-			return t.choose(&p.Choices[i])
+		c := &p.Choices[i]
+		if c.Index != 0 {
+			continue
 		}
+		t.Begun = true
+		t.Finish = cmp.Or(c.FinishReason, t.Finish)
+		return t.apply(cmp.Or(c.Message, &c.Delta))
 	}
 	return nil
-}
-
-func (t *turn) choose(c *choice) error {
-	t.Begun = true
-	if c.FinishReason != "" {
-		t.Finish = c.FinishReason
-	}
-	if c.Message != nil {
-		return t.apply(c.Message)
-	}
-	return t.apply(&c.Delta)
 }
 
 // apply adds d to the answer.
@@ -182,19 +173,19 @@ func (t *turn) apply(d *delta) error {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
 		t.addCall(c)
 	}
+	for _, part := range d.ReasoningDetails {
+		size += t.thought.add(part)
+	}
 	if err := t.Keep(size); err != nil {
 		return err
 	}
-	if err := t.KeepCalls(len(t.calls)); err != nil {
-		return err
+	if len(t.calls) > wire.MaxCalls {
+		return t.TooManyCalls()
 	}
 	t.refusal.WriteString(d.Refusal)
 	t.thought.content.WriteString(string(d.ReasoningContent))
 	t.thought.text.WriteString(string(d.Reasoning))
-	if err := t.addDetails(d.ReasoningDetails); err != nil {
-		return err
-	}
-	return t.Say([]byte(d.Content))
+	return t.Say(string(d.Content))
 }
 
 // call is a tool call that is coming in. Its index is -1 where the endpoint gives none.
@@ -216,12 +207,7 @@ func (t *turn) addCall(p *callPart) {
 		}
 		t.calls = append(t.calls, c)
 	}
-	if c.id == "" {
-		c.id = p.ID
-	}
-	if c.name == "" {
-		c.name = p.Function.Name
-	}
+	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, p.Function.Name)
 	c.arguments.WriteString(string(p.Function.Arguments))
 	if wire.Given(p.Extra) {
 		c.extra = p.Extra
@@ -232,8 +218,7 @@ func (t *turn) addCall(p *callPart) {
 // begins a call and the call under its index is another: some endpoints count every call as number 0. Without an index
 // the id decides, and a part without either goes on with the last call unless it names a tool.
 func (t *turn) callFor(p *callPart) *call {
-	for i := len(t.calls) - 1; i >= 0; i-- {
-		c := t.calls[i]
+	for _, c := range slices.Backward(t.calls) {
 		switch {
 		case p.Index != nil && c.index == *p.Index:
 			if p.Function.Name != "" && c.isOtherThan(p) {

@@ -16,12 +16,8 @@ const MaxAnswer = 8 << 20
 // all that an endless one can add to a journal.
 const MaxReply = 1 << 20
 
-// MaxStream bounds the stream of one answer in bytes. It may have wrapping more for each byte that is kept of the answer: some
-// providers wrap each token of a long one into half a kilobyte.
-const (
-	MaxStream = 64 << 20
-	wrapping  = 64
-)
+// MaxStream bounds the stream of one answer in bytes: some providers wrap each token into half a kilobyte.
+const MaxStream = 128 << 20
 
 // MaxCalls bounds the tool calls of one answer.
 const MaxCalls = 256
@@ -109,16 +105,15 @@ func (x *Exchange) tooLarge() *model.Error {
 func (x *Exchange) Text() string { return x.text.String() }
 
 // Say adds a piece to the text and passes it on.
-func (x *Exchange) Say(text []byte) error {
+func (x *Exchange) Say(text string) error {
 	if err := x.Keep(len(text)); err != nil {
 		return err
 	}
-	from := x.text.Len()
-	x.text.Write(text)
-	if x.emit == nil || len(text) == 0 {
+	x.text.WriteString(text)
+	if x.emit == nil || text == "" {
 		return nil
 	}
-	if err := x.emit(model.Delta{Text: x.text.String()[from:]}); err != nil {
+	if err := x.emit(model.Delta{Text: text}); err != nil {
 		return x.Fail(model.Cancelled, "the receiver ended the answer: "+err.Error(), err)
 	}
 	return nil
@@ -136,21 +131,13 @@ func (x *Exchange) Keep(n int) error {
 	return nil
 }
 
-// KeepCalls is Garbled if n calls are too many for one answer.
-func (x *Exchange) KeepCalls(n int) error {
-	if n > MaxCalls {
-		return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), nil)
-	}
-	return nil
-}
-
 // AddCall adds a call that has come whole. It gets what the contract promises: an id that no other call of the answer has, and
 // arguments. One that names no tool is Garbled.
 func (x *Exchange) AddCall(call model.ToolCall) error {
-	if err := x.KeepCalls(len(x.Calls) + 1); err != nil {
-		return err
-	}
-	if call.Name == "" {
+	switch {
+	case len(x.Calls) == MaxCalls:
+		return x.TooManyCalls()
+	case call.Name == "":
 		return x.Fail(model.Garbled, "the answer calls a tool without naming it", nil)
 	}
 	if call.ID == "" || x.callIDs[call.ID] {
@@ -167,15 +154,7 @@ func (x *Exchange) AddCall(call model.ToolCall) error {
 	return nil
 }
 
-// CloseCalls is AddCall for all calls of a whole answer that came in parts.
-func (x *Exchange) CloseCalls() error {
-	calls := x.Calls
-	x.Calls = nil
-	for _, call := range calls {
-		if err := x.AddCall(call); err != nil {
-			x.Calls = calls
-			return err
-		}
-	}
-	return nil
+// TooManyCalls is the error for an answer with more than MaxCalls calls.
+func (x *Exchange) TooManyCalls() *model.Error {
+	return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), nil)
 }

@@ -8,8 +8,8 @@
 //   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some after a
 //     silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a connection alive is
 //     none. The time that a receiver takes counts as no silence.
-//   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the stream around it about MaxStream more, an answer calls
-//     at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
+//   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the stream around it at
+//     most MaxStream, an answer calls at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
 //   - Usage is what can be of the bytes that were sent and received; what was reported instead is said.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
 //     URL, and over plain HTTP only to this machine and to hosts that are trusted. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
@@ -112,17 +112,17 @@ type Protocol struct {
 	CallID   string                               // begins the ids of calls to which the provider gave none; empty: "call_"
 	Finishes map[string]model.Finish              // the protocol's words for why a model stopped
 
-	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some do not take; an
-	// empty one is never found. Encode does without those whose bits are set.
+	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some do
+	// not take; an empty one is never found. Encode leaves out what Request.Without says.
 	Optional []string
 
-	Encode func(req model.Request, without uint32) ([]byte, error) // the body that asks for a turn; an error is Invalid
-	Read   func(x *Exchange, answer *http.Response) error          // takes a whole answer into x
-	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
-	List   func(x *Exchange) ([]string, error)                     // the names of the models, in any order
+	Encode func(req Request) (any, error)                 // the body that asks for a turn, for JSON; an error is Invalid
+	Read   func(x *Exchange, answer *http.Response) error // takes a whole answer into x
+	Judge  func(x *Exchange, status int, c *Complaint)    // sorts a failure; status 200: inside a stream
+	List   func(x *Exchange) ([]string, error)            // the names of the models, in any order
 
 	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; what is not told is zero
-	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn is asked for; may be nil
+	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn; may be nil
 }
 
 // Bearer is the usual Protocol.Header.
@@ -179,8 +179,9 @@ func httpClient(c Config) *http.Client {
 
 func connections(c Config) (own http.Client) {
 	if c.HTTPClient != nil {
-		own = *c.HTTPClient
-	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
+		return *c.HTTPClient
+	}
+	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport := shared.Clone()
 		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
 		if c.Local {
@@ -225,10 +226,15 @@ func (m *Client) target(path string, query url.Values) string {
 	return u.String()
 }
 
-// extended is the body of a request for a turn with the fields of the Config.
-func (m *Client) extended(body []byte) ([]byte, error) {
-	if len(m.config.Body) == 0 {
-		return body, nil
+// body is that of a request for a turn, with the fields of the Config.
+func (m *Client) body(req Request) ([]byte, error) {
+	made, err := m.protocol.Encode(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := Marshal(made)
+	if err != nil || len(m.config.Body) == 0 {
+		return body, err
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -312,27 +318,29 @@ func (x *Exchange) chat(req model.Request) error {
 
 // ask sends the request for a turn, again without what the endpoint rejects of it.
 func (x *Exchange) ask(req model.Request) (*http.Response, error) {
-	p, without, lasting := &x.m.protocol, x.m.without.Load(), uint32(0)
+	p, lasting := &x.m.protocol, uint32(0)
 	if req.MaxOutputTokens == 0 {
 		req.MaxOutputTokens = x.m.config.MaxOutput
 	}
+	checked, err := check(req)
+	checked.Without = x.m.without.Load()
 	for {
-		body, err := p.Encode(req, without)
+		var body []byte
 		if err == nil {
-			body, err = x.m.extended(body)
+			body, err = x.m.body(checked)
 		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
-		answer, err := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
-		rejected, wholly := p.rejected(err)
-		if rejected &^= without; rejected == 0 || x.final {
-			if err == nil && lasting != 0 {
+		answer, failed := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
+		rejected, wholly := p.rejected(failed)
+		if rejected &^= checked.Without; rejected == 0 || x.final {
+			if failed == nil {
 				x.m.without.Or(lasting)
 			}
-			return answer, err
+			return answer, failed
 		}
-		without |= rejected
+		checked.Without |= rejected
 		if wholly {
 			lasting |= rejected
 		}
@@ -345,10 +353,11 @@ func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
 	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
 		return 0, false
 	}
-	spelled := strings.NewReplacer("_", "") // some write the names of fields in the way of another language
-	said := strings.ToLower(spelled.Replace(failed.Message))
+	// Some write the names of fields in the way of another language.
+	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
+	said := plain(failed.Message)
 	for i, field := range p.Optional {
-		if field != "" && Mentions(said, strings.ToLower(spelled.Replace(field))) {
+		if field != "" && Mentions(said, plain(field)) {
 			fields |= 1 << i
 		}
 	}

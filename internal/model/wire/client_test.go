@@ -117,20 +117,20 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 	sent = &[]string{}
 	p := protocol
 	p.Optional = []string{"usage_please", "answer_form"}
-	p.Encode = func(_ model.Request, without uint32) ([]byte, error) {
+	p.Encode = func(req wire.Request) (any, error) {
 		var kept []string
 		for i, field := range p.Optional {
-			if without&(1<<i) == 0 {
+			if req.Without&(1<<i) == 0 {
 				kept = append(kept, field)
 			}
 		}
-		return []byte(strings.Join(kept, "+")), nil
+		return strings.Join(kept, "+"), nil
 	}
 	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
 	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{
 		Transport: provider(func(r *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(r.Body)
-			*sent = append(*sent, string(body))
+			*sent = append(*sent, strings.Trim(string(body), `"`))
 			for _, field := range fields {
 				if strings.Contains(string(body), field) {
 					return answering(400, http.Header{}, says+field)(r)

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -58,7 +57,7 @@ func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.D
 	t.Helper()
 	start := time.Now()
 	err := x.ReadLines(body, func(line []byte) error {
-		return x.Say([]byte(strings.Repeat("word ", strings.Count(string(line), "word"))))
+		return x.Say(strings.Repeat("word ", strings.Count(string(line), "word")))
 	})
 	var failed *model.Error
 	if !errors.As(err, &failed) {
@@ -150,21 +149,4 @@ func TestBlanksKeepNoWholeAnswerAlive(t *testing.T) {
 			t.Errorf("ended after %v", took)
 		}
 	})
-}
-
-func TestEndOfAFinishedStreamIsWaitedForAMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, _ := clocked(t, time.Hour, time.Hour, time.Hour)
-		defer x.Close()
-		start := time.Now()
-		x.Drain(body)
-		if got := time.Since(start); got != 50*time.Millisecond || !errors.Is(x.Context().Err(), context.Canceled) {
-			t.Errorf("waited %v, context %v", got, x.Context().Err())
-		}
-	})
-	x := open(t, nil)
-	x.Drain(strings.NewReader("\n"))
-	if x.Context().Err() != nil {
-		t.Error("a stream that ended at once was cut")
-	}
 }

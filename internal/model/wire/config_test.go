@@ -16,8 +16,8 @@ func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Cl
 	spoken := protocol
 	spoken.Query = map[string][]string{"alt": {"sse"}}
 	spoken.Optional = []string{"limit", ""}
-	spoken.Encode = func(req model.Request, _ uint32) ([]byte, error) {
-		return wire.Marshal(map[string]any{"model": "m", "limit": req.MaxOutputTokens})
+	spoken.Encode = func(req wire.Request) (any, error) {
+		return map[string]any{"model": "m", "limit": req.MaxOutputTokens}, nil
 	}
 	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
 	spoken.List = func(x *wire.Exchange) ([]string, error) {
@@ -104,7 +104,7 @@ func TestClientBesideAnotherAsksOverItsConnections(t *testing.T) {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
 	})
 	spoken := protocol
-	spoken.Encode = func(model.Request, uint32) ([]byte, error) { return []byte("{}"), nil }
+	spoken.Encode = func(wire.Request) (any, error) { return struct{}{}, nil }
 	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
 	resp, err := m.Beside(spoken).Chat(t.Context(), model.Request{}, nil)
 	if err != nil || asked != 1 || resp.Model != "house:m" {

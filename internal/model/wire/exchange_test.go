@@ -166,24 +166,6 @@ func TestListThatIsNotWholeIsGarbledAndSaysWhereItWasAsked(t *testing.T) {
 	}
 }
 
-func TestBodyIsReadWholeWithinItsBound(t *testing.T) {
-	for _, c := range []struct {
-		body io.Reader
-		kind model.Kind
-	}{
-		{strings.NewReader(strings.Repeat("x", wire.MaxAnswer)), ""},
-		{strings.NewReader(strings.Repeat("x", wire.MaxAnswer+1)), model.Garbled},
-		{io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF)), model.Server},
-	} {
-		text, err := open(t, nil).Body(&http.Response{Body: io.NopCloser(c.body)})
-		if c.kind != "" {
-			failure(t, err, c.kind, "the answer")
-		} else if err != nil || len(text) != wire.MaxAnswer {
-			t.Errorf("got %d bytes, %v", len(text), err)
-		}
-	}
-}
-
 func TestStatusHasOneKindInEveryProtocol(t *testing.T) {
 	for kind, statuses := range map[model.Kind][]int{
 		model.Auth:          {401, 403, 407},

@@ -1,20 +1,19 @@
 package wire
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 
 	"sibyl/internal/model"
 )
 
+func Check(req model.Request) (Request, error) { return check(req) }
+
 func Connections(c Config) http.RoundTripper { return connections(c).Transport }
 
 func (m *Client) ChatURL() (string, error) { return m.chat, m.baseErr }
 
 func (x *Exchange) SetEmit(emit func(model.Delta) error) { x.emit = emit }
-
-func (x *Exchange) Drain(body io.Reader) { _ = x.drain(body) }
 
 func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
 	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)

@@ -38,7 +38,7 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		sent := 0
 		c.config.Provider, c.config.Model, c.config.HTTPClient = "house", "m", &http.Client{Transport: counting{&sent}}
 		spoken := protocol
-		spoken.Encode = func(model.Request, uint32) ([]byte, error) { return []byte("{}"), nil }
+		spoken.Encode = func(wire.Request) (any, error) { return struct{}{}, nil }
 		m := wire.New(c.config, spoken)
 		for what, ask := range map[string]func() error{
 			"a turn": func() error { _, err := m.Chat(t.Context(), model.Request{}, nil); return err },

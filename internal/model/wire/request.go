@@ -22,9 +22,40 @@ func Result(msg model.Message) string {
 	return msg.Text
 }
 
-// UnknownRole is the error for message i of a request, whose role the contract does not know.
-func UnknownRole(i int, role model.Role) error {
-	return fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, role)
+// Request is a request for a turn that was checked: its roles are known, and its schemas are JSON.
+type Request struct {
+	model.Request
+	Without uint32 // the optional fields that the endpoint does not take, by their bits
+	Strict  bool   // hosted providers can enforce Schema
+}
+
+// check says what is wrong with a request in whatever protocol.
+func check(req model.Request) (checked Request, err error) {
+	checked.Request = req
+	for i, msg := range req.Messages {
+		if msg.Role != model.User && msg.Role != model.Assistant && msg.Role != model.ToolRole {
+			return checked, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+		}
+	}
+	for _, t := range req.Tools {
+		var fields map[string]json.RawMessage
+		if len(t.Schema) > 0 && (json.Unmarshal(t.Schema, &fields) != nil || fields == nil) {
+			return checked, fmt.Errorf("the schema of tool %q is not a JSON object", t.Name)
+		}
+	}
+	if req.Schema != nil {
+		var root map[string]any
+		if json.Unmarshal(req.Schema.JSON, &root) != nil || root == nil {
+			return checked, fmt.Errorf("the schema %q of the answer is not a JSON object", req.Schema.Name)
+		}
+		checked.Strict = closed(root)
+	}
+	return checked, nil
+}
+
+// Own reads into turn what msg holds of a provider's own form of it. It is false if another provider gave it.
+func Own(msg model.Message, provider string, turn any) bool {
+	return msg.Native != nil && msg.Native.Provider == provider && json.Unmarshal(msg.Native.Turn, turn) == nil
 }
 
 // Object returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole conversation
@@ -56,28 +87,18 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// ToolSchema returns the schema of t's arguments, that of an empty object if t has none. The error says that it is no JSON.
-func ToolSchema(t model.Tool) (json.RawMessage, error) {
-	switch {
-	case len(t.Schema) == 0:
-		return json.RawMessage(`{"type":"object","properties":{}}`), nil
-	case !json.Valid(t.Schema):
-		return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
+// Parameters is the schema of t's arguments, whose type some endpoints want to be said: that of an empty object if t has none.
+func Parameters(t model.Tool) json.RawMessage {
+	if len(t.Schema) == 0 {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	return t.Schema, nil
-}
-
-// AnswerSchema returns the schema that req wants its answer to fit, nil if it wants none. strict says that hosted providers can
-// enforce it. The error says that it is no JSON object.
-func AnswerSchema(req model.Request) (schema json.RawMessage, strict bool, err error) {
-	if req.Schema == nil {
-		return nil, false, nil
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(t.Schema, &fields) != nil || fields["type"] != nil {
+		return t.Schema
 	}
-	var root map[string]any
-	if json.Unmarshal(req.Schema.JSON, &root) != nil || root == nil {
-		return nil, false, fmt.Errorf("the schema %q of the answer is not a JSON object", req.Schema.Name)
-	}
-	return req.Schema.JSON, closed(root), nil
+	fields["type"] = json.RawMessage(`"object"`)
+	typed, _ := Marshal(fields) // what was JSON still is
+	return typed
 }
 
 // closed says whether all objects in a schema forbid additional properties and require their own.

@@ -37,14 +37,12 @@ func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 	})
 }
 
-func TestToolWithoutASchemaTakesAnEmptyObject(t *testing.T) {
-	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`} {
-		if got, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
-			t.Errorf("%q became %s, %v; want %s", schema, got, err, want)
+func TestSchemaOfAToolSaysItsType(t *testing.T) {
+	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`,
+		`{"required":["a"]}`: `{"required":["a"],"type":"object"}`} {
+		if got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); string(got) != want {
+			t.Errorf("%q became %s; want %s", schema, got, want)
 		}
-	}
-	if _, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -76,14 +74,14 @@ func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
 	}
 	for inner, want := range map[string]bool{closed: true, open: false, optional: false} {
 		for _, schema := range around(inner) {
-			got, strict, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
-			if err != nil || string(got) != schema || strict != want {
-				t.Errorf("%s: strict %v, %v; want %v", schema, strict, err, want)
+			got, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
+			if err != nil || got.Strict != want {
+				t.Errorf("%s: strict %v, %v; want %v", schema, got.Strict, err, want)
 			}
 		}
 	}
 	for _, schema := range []string{"", "null", "[]", "{"} {
-		if _, _, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}}); err == nil {
+		if _, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}}); err == nil {
 			t.Errorf("%q was taken for a schema", schema)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 // errTooMuch is the error of a stream that is longer than its answer needs.
-var errTooMuch = errors.New("the stream goes on for 64 MB and more with next to nothing in it")
+var errTooMuch = errors.New("the stream goes on for 128 MB with next to nothing in it")
 
 // source is the body of an answer. Waiting for it is waiting for progress. Of one that comes as a whole all is progress but blanks, with
-// which some keep a connection alive; a stream ends when it is out of proportion to what is kept of it.
+// which some keep a connection alive.
 type source struct {
 	x     *Exchange
 	body  io.Reader
@@ -24,7 +24,7 @@ type source struct {
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	if !s.whole && s.read > MaxStream+wrapping*s.x.size {
+	if !s.whole && s.read > MaxStream {
 		return 0, errTooMuch
 	}
 	s.x.clock.wait()
@@ -93,8 +93,7 @@ func (x *Exchange) ReadLines(body io.Reader, take func(line []byte) error) error
 // stream that breaks off after its finish is a whole answer: only its usage can be missing.
 func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []byte) error) error {
 	l := x.lines(body)
-	var data, bare []byte
-	foreign := false // a line was none that an event stream can have
+	var data, foreign []byte // of the event at hand, and of lines that no event stream has
 	takeEvent := func() (err error) {
 		if len(data) > 0 {
 			err = take(data)
@@ -116,14 +115,8 @@ func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []
 			data = append(data, bytes.TrimSpace(more)...)
 		case len(line) == 0:
 			err = takeEvent()
-		case isField(line):
-		case len(bare) > 0 || line[0] == '{' || line[0] == '[':
-			bare = append(bare, bytes.TrimSpace(line)...)
-			if last := bare[len(bare)-1]; len(bare) > MaxFailure || (last == '}' || last == ']') && json.Valid(bare) {
-				return x.outside(bare)
-			}
-		default:
-			foreign = true
+		case !isField(line) && len(foreign) < MaxFailure:
+			foreign = append(foreign, bytes.TrimSpace(line)...)
 		}
 		if err != nil {
 			return err
@@ -136,27 +129,14 @@ func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []
 		return err
 	}
 	switch {
-	case x.Done, finishEnds && x.Finish != "" && len(bare) == 0 && !x.Withdrawn():
+	case x.Done, finishEnds && x.Finish != "" && len(foreign) == 0 && !x.Withdrawn():
 		return nil
-	case !x.Begun && foreign && l.Err() == nil:
-		return x.foreign()
+	case complains(foreign) && !x.Withdrawn():
+		return x.Inside(foreign)
+	case !x.Begun && len(foreign) > 0 && l.Err() == nil:
+		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
 	}
 	return l.failure(x)
-}
-
-func (x *Exchange) foreign() *model.Error {
-	return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
-}
-
-// outside is the error for JSON that stands outside of any event.
-func (x *Exchange) outside(body []byte) *model.Error {
-	switch {
-	case x.Withdrawn():
-		return x.broken("", nil)
-	case complains(body):
-		return x.Inside(body)
-	}
-	return x.foreign()
 }
 
 // isField says whether line is a comment or one of the fields that the event stream format knows.

@@ -4,7 +4,7 @@
 // Words, pairs of neighbours and letters of a question are signs that a linear classifier weighs: it says how probable each type is. It learned from the
 // questions in eval/training, which explains how one is added.
 //
-// Guarantees: pure and deterministic, to the bit the same on every machine; any input, valid or not, gives a valid result, with probabilities
+// Guarantees: pure and deterministic, rounded so that every machine gives the same; any input, valid or not, gives a valid result, with probabilities
 // that add up to 1; cost is bounded, because at most 2 KB of a question are read.
 package classify
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 )
 
@@ -56,31 +57,18 @@ func (m *Model) Probabilities(seen []Sign) []float64 {
 	p := m.Bias
 	for _, s := range seen {
 		for k, w := range m.Weights[s.Bucket] {
-			p[k] += float64(m.Scale * float64(w) * s.Count) // the conversion has every processor round alike
+			p[k] += float64(m.Scale * float64(w) * s.Count) // rounded, as on every processor
 		}
 	}
 	top, sum := max(p[0], p[1], p[2], p[3], p[4]), 0.0
 	for k := range p {
-		p[k] = exp(p[k] - top)
+		p[k] = math.Exp(p[k] - top)
 		sum += p[k]
 	}
 	for k := range p {
 		p[k] /= sum
 	}
 	return p[:]
-}
-
-// exp is e to the power of x for x of at most 0. That of package math differs in its last bits between processors.
-func exp(x float64) float64 {
-	const parts = 64
-	sum, part := 1.0, max(x, -parts)/parts
-	for n := 16.0; n >= 1; n-- {
-		sum = 1 + float64(sum*part)/n
-	}
-	for n := 1; n < parts; n *= 2 {
-		sum *= sum
-	}
-	return sum
 }
 
 // gain is what a sign adds to the score of a type above what it adds to the others on average. It is 0 for a sign that was not learned.

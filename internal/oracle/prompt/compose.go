@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/text"
 )
@@ -49,18 +47,6 @@ const AllTypes = "all"
 
 func queryTypes() []string {
 	return []string{"code", "documentation", "research", "conversational", "action"}
-}
-
-// vocabulary lists every condition that a segment can have.
-func vocabulary() []string {
-	conditions := []string{always, largeContext, hadError}
-	for _, queryType := range queryTypes() {
-		conditions = append(conditions, queryTypeIs+queryType)
-	}
-	for _, form := range signalForms() {
-		conditions = append(conditions, signalsAre+form)
-	}
-	return conditions
 }
 
 // Situation is everything that a prompt depends on.
@@ -109,14 +95,10 @@ type LeftOut struct {
 	Reason string
 }
 
-// Compose builds the prompt for s. An error means that s is not a valid situation, or that the names of the sources
-// make the required segments too long.
+// Compose builds the prompt for s. An error means that the names of the sources make the required segments too long.
 func (r *Set) Compose(s Situation) (Composed, error) {
-	if err := s.check(); err != nil {
-		return Composed{}, err
-	}
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: oneLine(s.Date, maxName),
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
@@ -129,7 +111,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
 			continue
 		}
-		filled := r.templates[i].fill(v)
+		filled, _ := r.templates[i].fill(v) // it was tried when the set was made
 		need := size([]part{filled}) + len(separator)
 		if need > free {
 			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
@@ -148,7 +130,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	var files []string
 	for i, segment := range r.segments {
 		if segment.required() && holdAll(segment.Conditions, conditions) {
-			parts[i] = r.templates[i].fill(v)
+			parts[i], _ = r.templates[i].fill(v) // it was tried when the set was made
 			files = append(files, segment.File)
 		}
 	}
@@ -188,27 +170,6 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	return c
 }
 
-func (s Situation) check() error {
-	switch {
-	case s.QueryType != AllTypes && !slices.Contains(queryTypes(), s.QueryType):
-		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
-	case s.Signals != "" && !slices.Contains(signalForms(), s.Signals):
-		return fmt.Errorf("composing the prompt: unknown signal format %q; known: %s", s.Signals, strings.Join(signalForms(), ", "))
-	case s.MaxTurns < 1:
-		return fmt.Errorf("composing the prompt: a budget of %d turns; use at least 1", s.MaxTurns)
-	case s.HistoryTokens < 0 || s.WindowTokens < 0:
-		return fmt.Errorf("composing the prompt: %d tokens of history, %d of window; neither can be negative", s.HistoryTokens, s.WindowTokens)
-	}
-	seen := make(map[string]bool, len(s.Tools))
-	for _, tool := range s.Tools {
-		if tool.Name == "" || seen[tool.Name] {
-			return fmt.Errorf("composing the prompt: the tool name %q is empty or duplicated", tool.Name)
-		}
-		seen[tool.Name] = true
-	}
-	return nil
-}
-
 // Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is all that a prompt
 // depends on of these.
 func (s Situation) Large() bool {
@@ -241,11 +202,11 @@ func holdAll(wanted, holding []string) bool {
 func toolLines(tools []ToolLine) string {
 	lines := make([]string, 0, len(tools))
 	for _, tool := range tools {
-		line := "- `" + oneLine(tool.Name, maxName) + "`"
+		line := "- `" + text.Brief(tool.Name, maxName) + "`"
 		if tool.Source != "" {
 			line += " (" + tool.Source + ")"
 		}
-		if description := oneLine(firstSentence(tool.Description), maxDescription); description != "" {
+		if description := text.Brief(firstSentence(tool.Description), maxDescription); description != "" {
 			line += ": " + description
 		}
 		lines = append(lines, line)
@@ -265,21 +226,9 @@ func firstSentence(description string) string {
 func nameList(all []string) string {
 	names := make([]string, 0, len(all))
 	for _, source := range all {
-		if name := oneLine(source, maxName); name != "" && !slices.Contains(names, name) {
+		if name := text.Brief(source, maxName); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// oneLine turns every run of blank space or control characters into one space and cuts the text to limit characters.
-func oneLine(text string, limit int) string {
-	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	})
-	text = strings.Join(words, " ")
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }

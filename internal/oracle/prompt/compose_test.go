@@ -266,31 +266,6 @@ func TestWordsOfStrangersStayOnTheirLineAndAreNeverParsed(t *testing.T) {
 	}
 }
 
-func TestInvalidSituationIsAnError(t *testing.T) {
-	tests := []struct {
-		name   string
-		change func(*prompt.Situation)
-		want   string
-	}{
-		{"unknown query type", func(s *prompt.Situation) { s.QueryType = "weather" }, `unknown query type "weather"; known: code,`},
-		{"no query type", func(s *prompt.Situation) { s.QueryType = "" }, `unknown query type ""`},
-		{"no turns", func(s *prompt.Situation) { s.MaxTurns = 0 }, "a budget of 0 turns"},
-		{"negative history", func(s *prompt.Situation) { s.HistoryTokens = -1 }, "-1 tokens of history"},
-		{"tool twice", func(s *prompt.Situation) { s.Tools = append(s.Tools, s.Tools[0]) }, `"search" is empty or duplicated`},
-		{"tool without a name", func(s *prompt.Situation) { s.Tools[0].Name = "" }, `"" is empty or duplicated`},
-	}
-	r := embedded(t)
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := situation("code")
-			test.change(&s)
-			if _, err := r.Compose(s); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error = %v, want %q in it", err, test.want)
-			}
-		})
-	}
-}
-
 func TestSegmentThatDoesNotFitIsLeftOutAndNotedAndALaterOneStillGoesIn(t *testing.T) {
 	r, err := prompt.New([]prompt.Segment{
 		{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*7000)},

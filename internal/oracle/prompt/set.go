@@ -111,24 +111,18 @@ func readFile(fsys fs.FS, name string) (string, error) {
 }
 
 // New makes a set of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
-// the rules for segments and the size of the required ones, and reports everything that is wrong.
+// the texts and the size of the required ones, and reports everything that is wrong.
 func New(segments []Segment) (*Set, error) {
 	r := &Set{segments: clone(segments)}
 	slices.SortFunc(r.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
 	})
 	var errs []error
-	fileOf := make(map[string]string, len(segments))
 	for i := range r.segments {
 		s := &r.segments[i]
-		if other, taken := fileOf[s.ID]; taken {
-			errs = append(errs, fmt.Errorf("%s: the segment id %q is already used by %s; each needs its own", s.File, s.ID, other))
-		}
-		fileOf[s.ID] = s.File
-		errs = append(errs, s.check())
 		s.TokenEstimate = Tokens(s.Content)
-		parsed, err := parseTemplate(s.File, s.Content)
-		errs = append(errs, err)
+		parsed, err := newTemplate(s.File, s.Content)
+		errs = append(errs, s.check(), err)
 		r.templates = append(r.templates, parsed)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -145,27 +139,15 @@ func New(segments []Segment) (*Set, error) {
 	return r, nil
 }
 
-// check applies the rules that concern one segment.
+// check says whether the text of a segment can be used.
 func (s Segment) check() error {
-	var errs []error
-	if s.ID == "" {
-		errs = append(errs, fmt.Errorf("%s: the segment has no id", s.File))
-	}
 	if strings.TrimSpace(s.Content) == "" {
-		errs = append(errs, fmt.Errorf("%s: the prompt is empty; write it, or remove the file to use the built-in one", s.File))
+		return fmt.Errorf("%s: the prompt is empty; write it, or remove the file to use the built-in one", s.File)
 	}
 	if !utf8.ValidString(s.Content) {
-		errs = append(errs, fmt.Errorf("%s: the prompt is not UTF-8 text; save it as UTF-8", s.File))
+		return fmt.Errorf("%s: the prompt is not UTF-8 text; save it as UTF-8", s.File)
 	}
-	if s.Priority < 0 {
-		errs = append(errs, fmt.Errorf("%s: priority %d is negative; the lowest is 0", s.File, s.Priority))
-	}
-	for _, c := range s.Conditions {
-		if !slices.Contains(vocabulary(), c) {
-			errs = append(errs, fmt.Errorf("%s: unknown condition %q; known: %s", s.File, c, strings.Join(vocabulary(), ", ")))
-		}
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // checkRequired refuses a set whose required segments cannot fit, however little is filled in.

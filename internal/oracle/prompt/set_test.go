@@ -134,40 +134,12 @@ func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
 	}
 }
 
-func TestNewRefusesSegmentsThatBreakARule(t *testing.T) {
-	good := prompt.Segment{ID: "base", File: "base.md", Content: "Text.", Conditions: []string{"always"}}
-	tests := []struct {
-		name   string
-		change func(*prompt.Segment)
-		want   string
-	}{
-		{"id used twice", func(s *prompt.Segment) { s.ID = "base" }, `the segment id "base" is already used by`},
-		{"no id", func(s *prompt.Segment) { s.ID = "" }, "other.md: the segment has no id"},
-		{"no content", func(s *prompt.Segment) { s.Content = "" }, "other.md: the prompt is empty"},
-		{"negative priority", func(s *prompt.Segment) { s.Priority = -1 }, "other.md: priority -1 is negative"},
-		{"unknown condition", func(s *prompt.Segment) { s.Conditions = []string{"query_type=codes"} }, `other.md: unknown condition "query_type=codes"; known: always`},
-		{"condition that is nearly one", func(s *prompt.Segment) { s.Conditions = []string{"error=false"} }, `unknown condition "error=false"`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			other := prompt.Segment{ID: "other", File: "other.md", Content: "Other text."}
-			if _, err := prompt.New([]prompt.Segment{good, other}); err != nil {
-				t.Fatalf("before the change: %v", err)
-			}
-			test.change(&other)
-			if _, err := prompt.New([]prompt.Segment{good, other}); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error = %v, want %q in it", err, test.want)
-			}
-		})
-	}
-}
-
 func TestNewReportsEverythingThatIsWrong(t *testing.T) {
 	_, err := prompt.New([]prompt.Segment{
-		{ID: "a", File: "a.md", Content: "{{a}}", Priority: -1},
-		{ID: "b", File: "b.md", Conditions: []string{"sometimes"}},
+		{ID: "a", File: "a.md", Content: "{{a}}"},
+		{ID: "b", File: "b.md"},
 	})
-	for _, want := range []string{"a.md:1", "a.md: priority", "b.md: the prompt is empty", "b.md: unknown condition"} {
+	for _, want := range []string{"a.md:1", "b.md: the prompt is empty"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %q in it", err, want)
 		}

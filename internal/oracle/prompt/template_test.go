@@ -30,12 +30,12 @@ func TestTemplateIsFilledIn(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			parsed, err := parseTemplate("file.md", test.text)
+			parsed, err := newTemplate("file.md", test.text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := parsed.fill(test.values).text; got != test.want {
-				t.Errorf("filled = %q, want %q", got, test.want)
+			if got, _ := parsed.fill(test.values); got.text != test.want {
+				t.Errorf("filled = %q, want %q", got.text, test.want)
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 		"\n\nMaximum {{turns}} turns": "file.md:3: unknown variable {{turns}}",
 		"{{day}}":                     "file.md:1: unknown variable {{day}}",
 		"{{}}":                        "file.md:1: unknown variable {{}}",
-		"{{{tools}}}":                 "file.md:1: unknown variable {{{tools}}",
+		"{{{tools}}}":                 "file.md:1: {{ without }}",
 		"{{#skills}}{{/skills}}":      "file.md:1: unknown variable {{skills}}",
 		"a\n{{tools":                  "file.md:2: {{ without }}",
 		"a {{\ntools}}":               "file.md:1: {{ without }}",
@@ -55,7 +55,7 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 		"{{#tools}}{{/sources}}":      "file.md:1: {{/sources}} closes no open section",
 		"{{#tools}}\n{{^sources}}":    "file.md:2: a section inside another; close {{/tools}} first",
 	} {
-		if _, err := parseTemplate("file.md", text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := newTemplate("file.md", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error = %v, want %q", text, err, want)
 		}
 	}
@@ -67,12 +67,12 @@ func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
 		for strings.Contains(text, "{{") {
 			text = strings.ReplaceAll(text, "{{", "{")
 		}
-		parsed, err := parseTemplate("file.md", text)
+		parsed, err := newTemplate("file.md", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := parsed.fill(values{}).text; got != strings.TrimSpace(text) {
-			t.Fatalf("filled = %q", got)
+		if got, _ := parsed.fill(nil); got.text != strings.TrimSpace(text) {
+			t.Fatalf("filled = %q", got.text)
 		}
 	})
 }
@@ -82,13 +82,13 @@ func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
 		"{{tools}}", "{{#tools}}", "{{^tools}}", "{{/tools}}", "{{max_turns}}"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), "")
-		parsed, err := parseTemplate("file.md", text)
+		parsed, err := newTemplate("file.md", text)
 		if err != nil {
 			return
 		}
 		for _, v := range []values{{}, {varMaxTurns: "3", varTools: "t", varSources: "s"}} {
-			if got := parsed.fill(v).text; strings.Contains(got, "{{") {
-				t.Fatalf("%q is filled in as %q", text, got)
+			if got, _ := parsed.fill(v); strings.Contains(got.text, "{{") {
+				t.Fatalf("%q is filled in as %q", text, got.text)
 			}
 		}
 	})

@@ -38,13 +38,7 @@ func (w *world) otherBuild(store journal.Store, change func(name string) (label,
 		}
 		return json.Unmarshal(done[0].Result, &o.Got)
 	})
-	return w.engine(untouched{store, w.t}, "other build", func(c *run.Config) {
-		known, err := bt.NewLeaves(append(leaves()[1:], do)...)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		c.Assistants[0].Leaves = known
-	})
+	return w.engine(untouched{store, w.t}, "other build", w.with(append(leaves()[1:], do)...))
 }
 
 func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
@@ -68,31 +62,29 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 		"with a request whose withdrawn neighbour is the same": {`<Fallback><Parallel><Do what="r:b" got="{b}"/><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout></Parallel><Add add="late" got="{got}"/></Fallback>`, "", bee,
 			[]string{`0 request Do: name "b"→"bee"`}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.takes("slow", 5*time.Second)
-				store := newStore(t)
-				live := start(t, w.engine(store, "one"), strings.ReplaceAll(c.was, "%s", "x"))
-				wait(t, live)
-				o := replay.Options{PastFirst: true}
-				if c.would != "" {
-					o.TreeFile, o.Tree = "changed.xml", []byte(tree(c.would))
-				}
-				found, err := replay.Run(t.Context(), w.otherBuild(store, c.change), ada, live.ID, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "differences", tell(found), c.want)
-				same(t, "where it ended", found.Reached, replay.ReachedEnd)
-				for _, d := range found.Differences {
-					for _, r := range d.Requests {
-						if bytes.Equal(r.Was.Payload, r.Would.Payload) {
-							t.Errorf("the recorded request is told to be %s, as this build would ask", r.Was.Payload)
-						}
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("slow", 5*time.Second)
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"), strings.ReplaceAll(c.was, "%s", "x"))
+			wait(t, live)
+			o := replay.Options{PastFirst: true}
+			if c.would != "" {
+				o.TreeFile, o.Tree = "changed.xml", []byte(tree(c.would))
+			}
+			found, err := replay.Run(t.Context(), w.otherBuild(store, c.change), ada, live.ID, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "differences", tell(found), c.want)
+			same(t, "where it ended", found.Reached, replay.ReachedEnd)
+			for _, d := range found.Differences {
+				for _, r := range d.Requests {
+					if bytes.Equal(r.Was.Payload, r.Would.Payload) {
+						t.Errorf("the recorded request is told to be %s, as this build would ask", r.Was.Payload)
 					}
 				}
-			})
+			}
 		})
 	}
 }
@@ -140,7 +132,7 @@ func (w *world) styled(store journal.Store, build string) *run.Engine {
 func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	defer w.holds("held", false)()
+	w.holds("held")
 	s := spec(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><ForceSuccess><Timeout msec="1"><Do what="r:held" got="{got}"/></Timeout></ForceSuccess></Sequence>`)
 	s.Texts = []run.Text{{Name: "style", Content: []byte("plain words")}}
 	live, err := w.styled(store, "").Start(t.Context(), s)
@@ -235,20 +227,11 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 
 // Such a run has no trace: what it decided is known only to a build that can fold it.
 func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
-	without := func(name string) func(*run.Config) {
-		return func(c *run.Config) {
-			known, err := bt.NewLeaves(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Assistants[0].Leaves = known
-		}
-	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
-		if err := w.engine(store, "next", without("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
+		if err := w.engine(store, "next", w.without("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
@@ -258,7 +241,7 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 			want []string
 		}{
 			"in its own build": {w.engine(untouched{store, t}, "own"), []string{`1 request Do: name "b"→"c"`}},
-			"in the next":      {w.engine(untouched{store, t}, "other", without("Add")), nil},
+			"in the next":      {w.engine(untouched{store, t}, "other", w.without("Add")), nil},
 		} {
 			found, err := replay.Run(t.Context(), c.e, ada, id, changed)
 			if err != nil {
@@ -276,19 +259,7 @@ func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testi
 		store := newStore(t)
 		id := crash(t, w, store, `<Fallback><Never/><Do what="r:a" got="{got}"/></Fallback>`, 2, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start"})
-		e := w.engine(untouched{store, t}, "two", func(c *run.Config) {
-			var kept []bt.Leaf
-			for _, l := range leaves() {
-				if l.Name != "Never" {
-					kept = append(kept, l)
-				}
-			}
-			known, err := bt.NewLeaves(kept...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Assistants[0].Leaves = known
-		})
+		e := w.engine(untouched{store, t}, "two", w.without("Never"))
 		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
 		if err != nil {
 			t.Fatal(err)

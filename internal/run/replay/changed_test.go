@@ -87,24 +87,22 @@ func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
 			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: replay.ReachedCut, why: "the tree waited for a timer 10000 times"},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.takes("slow", 5*time.Second)
-				w.takes("b", time.Second)
-				store := newStore(t)
-				live := start(t, w.engine(store, "one"), c.was)
-				wait(t, live)
-				first := w.mustReplay(store, live.ID, c.would)
-				same(t, "the first difference", tell(first), c.first)
-				found := w.mustReplay(store, live.ID, c.would, pastFirst)
-				if c.all == nil {
-					c.all = c.first
-				}
-				same(t, "all differences", tell(found), c.all)
-				same(t, "where it ended", found.Reached, c.reach)
-				same(t, "why", found.Why, c.why)
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("slow", 5*time.Second)
+			w.takes("b", time.Second)
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"), c.was)
+			wait(t, live)
+			first := w.mustReplay(store, live.ID, c.would)
+			same(t, "the first difference", tell(first), c.first)
+			found := w.mustReplay(store, live.ID, c.would, pastFirst)
+			if c.all == nil {
+				c.all = c.first
+			}
+			same(t, "all differences", tell(found), c.all)
+			same(t, "where it ended", found.Reached, c.reach)
+			same(t, "why", found.Why, c.why)
 		})
 	}
 }
@@ -184,13 +182,7 @@ func withRefs(w *world) func(*run.Config) {
 		o.Refs = append(append([]int64(nil), i.Refs...), done[0].Ref)
 		return done[0].Err
 	})
-	return func(c *run.Config) {
-		known, err := bt.NewLeaves(append(leaves(), ask)...)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		c.Assistants[0].Leaves = known
-	}
+	return w.with(append(leaves(), ask)...)
 }
 
 func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
@@ -227,19 +219,11 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
 		t.Errorf("an unknown assistant gives %v", err)
 	}
-	fewer := func(c *run.Config) {
-		all := leaves()
-		known, err := bt.NewLeaves(all[1:]...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Assistants[0].Leaves = known
-	}
-	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", fewer), ada, live.ID, replay.Options{})
+	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", w.without("Do")), ada, live.ID, replay.Options{})
 	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
 		t.Errorf("a leaf type that this build has not gives %v", err)
 	}
-	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "five", fewer), ada, live.ID,
+	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "five", w.without("Do")), ada, live.ID,
 		replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Add add="x" got="{got}"/>`))})
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 )
 
 // compare tells what a step decides otherwise, and finds the recorded completions of what it asks for.
-func (r *replayer) compare(ctx context.Context, was *step, at Moment) (Difference, error) {
-	d := Difference{Moment: at}
+func (r *replayer) compare(ctx context.Context, was *step) (Difference, error) {
+	d := Difference{Moment: was.moment()}
 	r.compareWithdrawn(was, &d)
 	left := slices.DeleteFunc(slices.Clone(was.asked), r.bound) // the others were asked for earlier
 	equal, rest := pairs(r.fold.Last().Start, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) })

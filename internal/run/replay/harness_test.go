@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,82 +135,49 @@ type world struct {
 	t  *testing.T
 	mu sync.Mutex
 
-	performed []string          // labels, in the order they were begun
+	performed int
 	written   map[string]string // by key: what a write left behind
-	writes    map[string]int    // by key
 	do        map[string]func(ctx context.Context, job run.Job) (any, error)
-	found     func(ctx context.Context, job run.Job) (any, bool, error)
-	without   string // a kind that nobody performs
 	opened    func(ctx context.Context, v *run.View) error
 	outcome   func(v *run.View, e run.Ending) run.Outcome
-	open      int
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, written: map[string]string{}, writes: map[string]int{}, do: map[string]func(context.Context, run.Job) (any, error){},
-		outcome: outcomeOf}
-	w.found = func(_ context.Context, job run.Job) (any, bool, error) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		text, was := w.written[job.Key]
-		return text, was, nil
-	}
-	return w
-}
-
-func nameIn(job run.Job) string {
-	var p payload
-	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
-		return err.Error()
-	}
-	return p.Name
+	return &world{t: t, written: map[string]string{}, do: map[string]func(context.Context, run.Job) (any, error){}, outcome: outcomeOf,
+		opened: func(context.Context, *run.View) error { return nil }}
 }
 
 func (w *world) perform(ctx context.Context, job run.Job) (any, error) {
-	name := nameIn(job)
+	p, err := run.AskedOf[payload](job)
+	if err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
-	w.performed = append(w.performed, job.Effect.Label)
-	hook := w.do[name]
+	w.performed++
+	hook := w.do[p.Name]
+	if hook == nil {
+		w.written[job.Key] = strings.ToUpper(p.Name)
+	}
 	w.mu.Unlock()
 	if hook != nil {
 		return hook(ctx, job)
 	}
-	if job.Effect.Once {
-		w.write(job)
-	}
-	return strings.ToUpper(name), nil
+	return strings.ToUpper(p.Name), nil
 }
 
-// write takes effect at once.
-func (w *world) write(job run.Job) {
+func (w *world) found(_ context.Context, job run.Job) (any, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writes[job.Key]++
-	w.written[job.Key] = strings.ToUpper(nameIn(job))
+	text, was := w.written[job.Key]
+	return text, was, nil
 }
 
-// holds makes an effect wait until the function it returns is called; unless it is stubborn, its context ends it too, with
-// what had arrived.
-func (w *world) holds(name string, stubborn bool) (release func()) {
-	gate := make(chan struct{})
-	w.do[name] = func(ctx context.Context, job run.Job) (any, error) {
-		done := ctx.Done()
-		if stubborn {
-			done = nil
-		}
-		job.Emit(run.Piece{Text: "half of "})
-		job.Emit(run.Piece{Text: name})
-		select {
-		case <-gate:
-			if job.Effect.Once {
-				w.write(job)
-			}
-			return strings.ToUpper(name), nil
-		case <-done:
-			return "half of " + name, ctx.Err()
-		}
+// holds makes an effect last until it is withdrawn, and gives what had arrived then.
+func (w *world) holds(name string) {
+	w.do[name] = func(ctx context.Context, _ run.Job) (any, error) {
+		<-ctx.Done()
+		return "half of " + name, ctx.Err()
 	}
-	return sync.OnceFunc(func() { close(gate) })
 }
 
 // takes makes a read last.
@@ -224,30 +193,31 @@ func (w *world) takes(name string, d time.Duration) {
 }
 
 func (w *world) assistant() *run.Assistant {
-	known, err := bt.NewLeaves(leaves()...)
+	return &run.Assistant{Name: "tester", Leaves: w.leavesOf(leaves()...),
+		Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{{Name: "got", Type: textType, Optional: true}}},
+		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+			return map[string]run.Performer{"read": {Do: w.perform}, "write": {Do: w.perform, Found: w.found}}, nil, w.opened(ctx, v)
+		},
+		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
+}
+
+func (w *world) leavesOf(all ...bt.Leaf) *bt.Leaves {
+	w.t.Helper()
+	known, err := bt.NewLeaves(all...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	text := bt.Port{Name: "got", Type: textType, Optional: true}
-	return &run.Assistant{Name: "tester", Leaves: known, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
-		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			if w.opened != nil {
-				if err := w.opened(ctx, v); err != nil {
-					return nil, nil, err
-				}
-			}
-			w.mu.Lock()
-			w.open++
-			w.mu.Unlock()
-			performers := map[string]run.Performer{"read": {Do: w.perform}, "write": {Do: w.perform, Found: w.found}}
-			delete(performers, w.without)
-			return performers, func() {
-				w.mu.Lock()
-				w.open--
-				w.mu.Unlock()
-			}, nil
-		},
-		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
+	return known
+}
+
+// without has a process lack a leaf.
+func (w *world) without(name string) func(*run.Config) {
+	return w.with(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
+}
+
+// with has a process know these leaves alone.
+func (w *world) with(all ...bt.Leaf) func(*run.Config) {
+	return func(c *run.Config) { c.Assistants[0].Leaves = w.leavesOf(all...) }
 }
 
 // engine is one process.
@@ -355,6 +325,11 @@ func same[T any](t *testing.T, what string, got, want T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
+}
+
+// bubble runs a subtest on a clock of its own.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
 // pass lets time go by in a synctest bubble.

@@ -19,30 +19,30 @@ type recording struct {
 	start    *run.StartRecord // with what this build's trees may read of what the run was given
 	view     *run.View        // the run as it was when its outcome was made
 	receipts map[uint64]Asked // by operation: all that a record tells of
-	inputs   []input          // in the order of the records
-	steps    []*step          // likewise
+	steps    []*step          // in the order of the records
 	cancel   *run.CancelRecord
 	stopped  *run.StoppedRecord
 	end      *run.EndRecord
 	ended    journal.Record // that holds the end
 }
 
-// input is a completion or a time that came in.
-type input struct {
-	record int64
-	now    int64
-	done   *run.CompletionRecord // nil: time only
-}
-
-// step is what was decided on one record. It has no status where that is not known; that of a tree that waits for nothing is FAILURE.
+// step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is not known; that of a
+// tree that waits for nothing is FAILURE.
 type step struct {
 	run.TraceStep
+	place    int                   // counted from 1; 0: the recorded run has no such step
+	done     *run.CompletionRecord // nil: time only
+	now      int64
+	timer    int64 // of a step that the recorded run has not: when it is due
+	taken    bool  // by the replay
 	asked    []Asked
 	followed bool // the run's tree decides so in this build, and due is known
 	due      int64
 }
 
 func (s *step) known() bool { return s.Status != "" }
+
+func (s *step) moment() Moment { return Moment{Record: s.Record, Step: s.place, Timer: s.timer} }
 
 // read reads records, each of which must be readable.
 func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
@@ -98,12 +98,12 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 func (r *recording) record(seq int64, body any) {
 	switch b := body.(type) {
 	case *run.StartRecord:
-		r.steps = append(r.steps, &step{TraceStep: run.TraceStep{Record: seq}})
+		r.add(seq, step{})
 	case *run.CompletionRecord:
-		r.input(input{record: seq, now: b.Now, done: b})
+		r.add(seq, step{done: b, now: b.Now})
 		r.receipts[b.Op] = askedIn(b, seq)
 	case *run.TimeRecord:
-		r.input(input{record: seq, now: b.Now})
+		r.add(seq, step{now: b.Now})
 	case *run.MarkRecord:
 		r.receipts[b.Op] = Asked{Asked: run.Asked{Op: b.Op, Leaf: b.Leaf, Digest: b.Digest}}
 	case *run.StoppedRecord:
@@ -118,9 +118,9 @@ func (r *recording) record(seq int64, body any) {
 	}
 }
 
-func (r *recording) input(in input) {
-	r.inputs = append(r.inputs, in)
-	r.steps = append(r.steps, &step{TraceStep: run.TraceStep{Record: in.record}})
+func (r *recording) add(seq int64, s step) {
+	s.Record, s.place = seq, len(r.steps)+1
+	r.steps = append(r.steps, &s)
 }
 
 func askedIn(c *run.CompletionRecord, seq int64) Asked {
@@ -142,15 +142,12 @@ func (r *recording) decided(s *step, t run.TraceStep) {
 	}
 }
 
-// index is where the step is, or would be, that took in a record.
-func (r *recording) index(record int64) (int, bool) {
-	return slices.BinarySearchFunc(r.steps, record, func(s *step, record int64) int { return int(s.Record - record) })
-}
-
 // stepAt gives the step that took in a record, nil if none did.
 func (r *recording) stepAt(record int64) *step {
-	if i, found := r.index(record); found {
-		return r.steps[i]
+	for _, s := range r.steps {
+		if s.Record == record {
+			return s
+		}
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	r := &replayer{recording: rec, pastFirst: o.PastFirst, effects: map[uint64]bt.Effect{}, recorded: map[uint64]uint64{},
-		reported: map[uint64]bool{}, taken: map[int64]bool{}}
+		reported: map[uint64]bool{}}
 	if err := r.load(ctx, e.Store, o); err != nil {
 		return nil, err
 	}

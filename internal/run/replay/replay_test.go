@@ -51,7 +51,7 @@ func (u untouched) Release(context.Context, journal.Owner, string, string, time.
 func (w *world) replay(store journal.Store, id, body string, change ...func(*replay.Options)) (*replay.Result, error) {
 	w.t.Helper()
 	w.mu.Lock()
-	performed, opened := len(w.performed), w.opened
+	performed, opened := w.performed, w.opened
 	w.opened = func(context.Context, *run.View) error { w.t.Error("a replay opened the world"); return nil }
 	w.mu.Unlock()
 	o := replay.Options{}
@@ -64,7 +64,7 @@ func (w *world) replay(store journal.Store, id, body string, change ...func(*rep
 	found, err := replay.Run(context.Background(), w.engine(untouched{store, w.t}, "replays"), ada, id, o)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	same(w.t, "effects performed by the replay", len(w.performed)-performed, 0)
+	same(w.t, "effects performed by the replay", w.performed-performed, 0)
 	w.opened = opened
 	return found, err
 }
@@ -155,30 +155,28 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 		"the same asked twice":     {`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`, replay.ReachedEnd},
 		"a stop":                   {`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, replay.ReachedStop},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.takes("slow", 5*time.Second)
-				defer w.holds("held", false)()
-				w.outcome = func(v *run.View, e run.Ending) run.Outcome {
-					o := outcomeOf(v, e)
-					o.Result = []any{o.Result, kinds(v.Records())}
-					return o
-				}
-				store := newStore(t)
-				live := start(t, w.engine(store, "one"), c.body)
-				synctest.Wait()
-				if name == "a stop" {
-					live.Cancel("enough")
-				}
-				if _, err := live.Wait(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				found := w.asRecorded(store, live.ID, c.reach)
-				if name == "a stop" {
-					same(t, "why it ended there", found.Why, "the run was stopped: enough")
-				}
-			})
+		bubble(t, name, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("slow", 5*time.Second)
+			w.holds("held")
+			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
+				o := outcomeOf(v, e)
+				o.Result = []any{o.Result, kinds(v.Records())}
+				return o
+			}
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"), c.body)
+			synctest.Wait()
+			if name == "a stop" {
+				live.Cancel("enough")
+			}
+			if _, err := live.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			found := w.asRecorded(store, live.ID, c.reach)
+			if name == "a stop" {
+				same(t, "why it ended there", found.Why, "the run was stopped: enough")
+			}
 		})
 	}
 }

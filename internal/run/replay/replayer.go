@@ -27,18 +27,16 @@ type replayer struct {
 	effects  map[uint64]bt.Effect // by operation of the recorded run: the effect of the replay that gets its completion
 	recorded map[uint64]uint64    // the reverse, by operation of the replay
 	reported map[uint64]bool      // operations of the recorded run of which a difference said that the replay did not ask for them
-	taken    map[int64]bool       // records taken in
-	last     int64                // the last of them
+	last     int64                // the last record that was taken in
 	timers   int
 	diverged bool // the decisions differ: from here on, only equal requests are answered
 	waits    bool // for an effect that no record answers, so that what it does not do tells nothing
 }
 
 func (r *replayer) run(ctx context.Context) error {
-	at, _ := r.moment(0)
-	var body any = r.start
-	for more := true; more; {
-		if err := r.step(ctx, body, at); err != nil {
+	was, body := r.steps[0], any(r.start)
+	for was != nil {
+		if err := r.step(ctx, was, body); err != nil {
 			return err
 		}
 		if r.ended() || r.enough() {
@@ -47,7 +45,7 @@ func (r *replayer) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		body, at, more = r.next()
+		was, body = r.next()
 	}
 	return r.conclude()
 }
@@ -56,43 +54,46 @@ func (r *replayer) ended() bool { return r.fold.Ending().Status != bt.Running }
 
 func (r *replayer) enough() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// next gives what the tree takes in next: the earliest record that it waits for, or a timer of its own before it.
-func (r *replayer) next() (body any, at Moment, more bool) {
-	in, found := r.nextInput()
+// next gives the step that the tree takes next, nil if there is none, and what it takes in: the earliest record that it waits for, or a
+// timer of its own before it.
+func (r *replayer) next() (was *step, body any) {
+	was = r.nextRecorded()
 	due := r.fold.Last().Due
-	if due != 0 && (found && due < in.now && !r.late(due, in.record) || !found && len(r.fold.Open()) == 0 && !r.exhausted()) {
-		r.timers++
-		return &run.TimeRecord{Now: due}, Moment{Record: r.last, Timer: due}, r.timers <= mostTimers
+	if due != 0 && (was != nil && due < was.now && !r.late(due, was) || was == nil && len(r.fold.Open()) == 0 && !r.exhausted()) {
+		if r.timers++; r.timers > mostTimers {
+			return nil, nil
+		}
+		// Nothing was decided on a timer that the run had not.
+		return &step{TraceStep: run.TraceStep{Record: r.last, Status: bt.Running.String()}, timer: due}, &run.TimeRecord{Now: due}
 	}
-	if !found {
-		return nil, at, false
+	if was == nil {
+		return nil, nil
 	}
-	r.taken[in.record], r.last = true, in.record
-	at, _ = r.moment(in.record)
-	if in.done == nil {
-		return &run.TimeRecord{Now: in.now}, at, true
+	was.taken, r.last = true, was.Record
+	if was.done == nil {
+		return was, &run.TimeRecord{Now: was.now}
 	}
-	e := r.effects[in.done.Op]
-	answer := *in.done
+	e := r.effects[was.done.Op]
+	answer := *was.done
 	answer.Op, answer.Leaf, answer.Digest = e.Op, e.Leaf, run.Digest(e)
-	return &answer, at, true
+	return was, &answer
 }
 
-// nextInput is the earliest input not taken in yet that is a time, or completes what is asked for.
-func (r *replayer) nextInput() (input, bool) {
+// nextRecorded is the earliest step not taken yet of a time, or of a completion of what is asked for.
+func (r *replayer) nextRecorded() *step {
 	open := r.fold.Open()
-	for _, in := range r.inputs {
-		if r.taken[in.record] {
+	for _, s := range r.steps[1:] {
+		if s.taken {
 			continue
 		}
-		if in.done == nil {
-			return in, true
+		if s.done == nil {
+			return s
 		}
-		if e, ok := r.effects[in.done.Op]; ok && contains(open, e.Op) {
-			return in, true
+		if e, ok := r.effects[s.done.Op]; ok && contains(open, e.Op) {
+			return s
 		}
 	}
-	return input{}, false
+	return nil
 }
 
 func contains(effects []bt.Effect, op uint64) bool {
@@ -100,30 +101,23 @@ func contains(effects []bt.Effect, op uint64) bool {
 }
 
 // late says that the recorded run had the same timer, and the record still came first: both were due at once.
-func (r *replayer) late(due, record int64) bool {
-	i, _ := r.index(record)
-	s := r.steps[i-1]
-	if !s.followed {
+func (r *replayer) late(due int64, was *step) bool {
+	before := r.steps[was.place-2]
+	if !before.followed {
 		return r.result.OwnTree
 	}
-	return s.due == due
+	return before.due == due
 }
 
 // exhausted says that all there is has been taken in, as it was recorded, and that the run's tree had not ended by then.
 func (r *replayer) exhausted() bool {
-	return !r.diverged && len(r.taken) == len(r.inputs) && !r.over()
-}
-
-// moment is the step that takes in a record, and what was decided in it.
-func (r *replayer) moment(record int64) (Moment, *step) {
-	i, _ := r.index(record)
-	return Moment{Record: record, Step: i + 1}, r.steps[i]
+	return !r.diverged && !r.over() && !slices.ContainsFunc(r.steps[1:], func(s *step) bool { return !s.taken })
 }
 
 // step takes a record in and compares what the tree decides on it.
-func (r *replayer) step(ctx context.Context, body any, at Moment) error {
+func (r *replayer) step(ctx context.Context, was *step, body any) error {
 	r.waits = slices.ContainsFunc(r.fold.Open(), func(e bt.Effect) bool { return r.recorded[e.Op] == 0 })
-	if _, err := r.fold.Take(at.Record, body); err != nil {
+	if _, err := r.fold.Take(was.Record, body); err != nil {
 		return fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
 	would, err := r.fold.LastStep(r.redact)
@@ -136,11 +130,7 @@ func (r *replayer) step(ctx context.Context, body any, at Moment) error {
 	if err := r.ungiven(); err != nil {
 		return err
 	}
-	was := &step{TraceStep: run.TraceStep{Status: bt.Running.String()}} // nothing was decided on a timer that the run had not
-	if at.Timer == 0 {
-		_, was = r.moment(at.Record)
-	}
-	d, err := r.compare(ctx, was, at)
+	d, err := r.compare(ctx, was)
 	if err != nil {
 		return err
 	}
@@ -150,7 +140,7 @@ func (r *replayer) step(ctx context.Context, body any, at Moment) error {
 		d.Trace = &traces
 		r.result.Differences = append(r.result.Differences, d)
 	case r.result.OtherTrace == nil && len(r.result.Differences) == 0 && was.known() && traces.differ():
-		r.result.OtherTrace = &OtherTrace{at, traces}
+		r.result.OtherTrace = &OtherTrace{was.moment(), traces}
 	}
 	return nil
 }

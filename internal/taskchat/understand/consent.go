@@ -37,9 +37,9 @@ yes zh: 是, 是的, 好, 好的, 对, 對, 可以, 确定, 確定; ko: 네, 예
 assent: ok, okay
 assent en: k, fine, alright, all right; de: in ordnung; pt: está bem, tá bem; es: vale; tr: tamam; nl: oké; ko: 알겠어요
 no: no, n, nope, nah, don't, do not, never mind, nevermind, cancel, cancel that, stop, forget it, leave it, keep it, not now, better not, no way
-no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them
+no: absolutely not, of course not, don't do it, don't delete it, don't delete them, do not delete it, neither, neither of them, none, none of them, not that one, not this one
 no: no tak, nein, nö, nee, nicht, nicht löschen, bloß nicht, lieber nicht, doch nicht, doch lieber nicht, auf keinen fall, abbrechen, stopp, lass es
-no: lass, behalten, vergiss es, keine davon, keine von beiden, não, nao, melhor não, cancela, cancelar, deixa, deixa ficar, deixa pra lá, esquece
+no: lass, behalten, vergiss es, keine davon, keine von beiden, nicht die, nicht diese, não, nao, melhor não, cancela, cancelar, deixa, deixa ficar, deixa pra lá, esquece
 no: não apagues, não apague, nenhuma, nenhuma delas, non, surtout pas, annule, annuler, laisse, laisse tomber, aucune, mejor no, claro que no
 no: déjalo, olvídalo, ninguna, annulla, lascia, nej, nei, nej tack, nej tak, nei takk, ei, nie, ne, nu, nem, hayır, hayir, όχι, нет, не надо, ні
 no: いいえ, いや, だめ, やめて, 不, 不是, 不要, 不行, 不用, 否, 取消, 아니요, 아니, 아뇨, 취소, لا, كلا, नहीं, जी नहीं, 👎

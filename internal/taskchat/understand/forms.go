@@ -35,6 +35,7 @@ func forms() []form {
 		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
 		{intent: List, says: `SHOW(?: HOLD)* (?:TASKS|OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
 		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
+		{intent: List, says: `FIND REF`},
 		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places},
 		{intent: List, says: `LOOK REF`, how: places},
 		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, how: places},
@@ -63,6 +64,7 @@ func forms() []form {
 		{intent: Update, says: `(?:CHANGE|SET) REF ?TO:? TITLE`},
 		{intent: Update, says: `(?:CHANGE|RENAME)(?: REF)?`},
 		{intent: Complete, says: `CHECK REF OFF`},
+		{intent: Complete, says: `CHECK REF`, how: places},
 		{intent: Complete, says: `HAVE REF DONE`},
 		{intent: Complete, says: `REF TOCOMPLETE`},
 		{intent: Complete, says: `COMPLETE(?::? REF)?`},
@@ -81,7 +83,7 @@ type grammar struct {
 	lead, polite, fill, tail, follow *regexp.Regexp // around a command
 	extra                            *regexp.Regexp // behind what tasks are named by
 	not, wrong                       *regexp.Regexp // with which nothing is asked for, in how tasks are named and in titles
-	open, done, to                   *regexp.Regexp // the status that a list is of; what stands before a new title
+	open, done, when, to             *regexp.Regexp // the status and the time that a list is of; what stands before a new title
 }
 
 var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
@@ -107,6 +109,7 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 			wrong:  lenient(`[,.;–-] *(?:` + corrections + `)\b`),
 			open:   part(words["OPENKEY"]),
 			done:   part(words["DONEKEY"]),
+			when:   part(words["WHEN"]),
 			to:     part(words["TO"]),
 		}
 		for _, f := range forms() {
@@ -168,6 +171,10 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 		e.Description, e.HasDescription = words, true
 	}
 	named := g.extra.ReplaceAllString(said["ref"], "")
+	if f.intent == List {
+		e.Reminder = g.when.MatchString(s)
+		named = strings.TrimSpace(g.when.ReplaceAllString(named, ""))
+	}
 	if named != "" {
 		if e.Reference = Refer(named); e.Reference == nil || g.not.MatchString(named) {
 			return nil

@@ -77,6 +77,7 @@ func TestPlainFormsInEnglish(t *testing.T) {
 		{`add a task "buy food" with the description "milk, eggs"`, `create "buy food" note "milk, eggs"`},
 		{"show my tasks", "list"}, {"what's on my list?", "list"}, {"list", "list"}, {"SHOW ME EVERYTHING I HAVE TO DO", "list (pending)"}, {"which tasks have I finished?", "list (completed)"},
 		{"what's left?", "list (pending)"}, {"show everything, open and completed", "list"}, {"show tasks about the house", "list [house]"},
+		{"what's due today?", "list (pending) !"}, {"show tasks for tomorrow", "list !"}, {"how many tasks do I have?", "list"}, {"find dentist", "list [dentist]"}, {"tick number two", "complete #2"},
 		{"show task 2", "list #2"}, {"what is the description of task 2?", "list #2"},
 		{"complete task 2", "complete #2"}, {"mark the first one as done", "complete #1"}, {"tick off numbers 2 and 5 too", "complete #2 #5"}, {"#3 is done", "complete #3"}, {"done 2", "complete #2"},
 		{"I've finished the report", "complete [report]"}, {"mark tasks 2 to 4 as done", "complete #2 #3 #4"}, {"the first two are finished", "complete #1 #2"}, {"check the dishes off", "complete [dishes]"},
@@ -94,7 +95,7 @@ func TestPlainFormsInGerman(t *testing.T) {
 	check(t, Context{}, [][2]string{
 		{"Füge Milch hinzu", `create "Milch"`}, {"Fuege die Aufgabe „Milch kaufen“ hinzu", `create "Milch kaufen"`}, {"Neue Aufgabe: am 2. Mai Mama anrufen", `create "am 2. Mai Mama anrufen"`},
 		{"Erinnere mich an den Einkauf", `create "den Einkauf" !`}, {"Schreib bitte „Reifen wechseln“ auf meine Liste", `create "Reifen wechseln"`}, {"Setz Brot auf die Liste", `create "Brot"`},
-		{"Zeig mir meine Aufgaben", "list"}, {"Was ist noch offen?", "list (pending)"}, {"welche Aufgaben sind erledigt?", "list (completed)"},
+		{"Zeig mir meine Aufgaben", "list"}, {"Was ist noch offen?", "list (pending)"}, {"welche Aufgaben sind erledigt?", "list (completed)"}, {"was steht heute an?", "list (pending) !"},
 		{"Erledige Aufgabe 2", "complete #2"}, {"hake die erste ab", "complete #1"}, {"Miete ist erledigt", "complete [Miete]"}, {"beide sind erledigt", "complete both"}, {"markiere die letzte als erledigt", "complete #-1"},
 		{"Lösche die zweite Aufgabe", "delete #2"}, {"losche alles", "delete all"}, {"Könntest du die dritte bitte löschen?", "delete #3"}, {"streich die Miete von der Liste", "delete [Miete]"},
 		{"Ändere „Milch“ in „Hafermilch“", `update [Milch] "Hafermilch"`}, {"benenne Aufgabe 2 in Maler anrufen um", `update #2 "Maler anrufen"`}, {"Benenne die zweite um", "update #2"},
@@ -142,7 +143,7 @@ func TestNothingIsGuessedIntoATaskOrAChange(t *testing.T) {
 		"a question": {"should I delete task 2?", "delete task 2?", "complete 1, right?", "is the plumber still open?", "how do I complete a task?", "what happens if I delete task 2?", "Soll ich Aufgabe 2 löschen?", "Hast du die zweite erledigt?",
 			"devo apagar a 2?", "já paguei a renda?"},
 		"a negation": {"don't delete task 2", "please do not mark anything as done", "never delete task 2", "I haven't finished task 2", "task 2 is not done", "complete nothing", "Lösch Aufgabe 2 nicht!", "Aufgabe 2 ist nicht erledigt", "Bitte keine Aufgaben löschen",
-			"não apague a 2", "não apagues nada", "a 2 não está feita"},
+			"não apague a 2", "não apagues nada", "lösch bitte nichts", "a 2 não está feita"},
 		"a condition": {"if it rains, complete task 2", "complete task 2 if I paid it", "when I am home, complete 1", "unless I call, delete 2", "wenn es regnet, erledige Aufgabe 2", "lösche 2, falls ich bezahlt habe", "se chover, conclui a 2"},
 		"a quotation": {`"delete task 2"`, `My boss said "complete task 1. Complete task 2."`, "In the film he shouts 'complete task 1' at the robot", "he told me: complete task 2", "complete task 2, my wife said",
 			"Mein Chef hat gesagt: „Erledige Aufgabe 1“", "o chefe disse “conclui tudo”"},
@@ -164,7 +165,7 @@ func TestAnswersToWhatWasAsked(t *testing.T) {
 	}
 	check(t, ask(KindConfirm), [][2]string{
 		{"Yes, please!", "confirm"}, {"nein danke", "decline"}, {"no, the third", "delete #3"}, {"Nein, die dritte", "delete #3"}, {"não, a terceira", "delete #3"}, {"yes but not that one", "chat"},
-		{"yes, the second", "chat"}, {"no, it", "decline"}, {"não, deixa estar", "decline"}, {"nein! das brauche ich noch", "decline"}, {"no wait yes", "chat"}, {"the second", "chat"}, {"add milk", `create "milk"`}, {"yes, complete task 2", "complete #2"},
+		{"yes, the second", "chat"}, {"no, it", "decline"}, {"não, deixa estar", "decline"}, {"nein! das brauche ich noch", "decline"}, {"no wait yes", "chat"}, {"not that one", "decline"}, {"the second", "chat"}, {"add milk", `create "milk"`}, {"yes, complete task 2", "complete #2"},
 	})
 	check(t, ask(KindChoose), [][2]string{
 		{"2", "choose #2"}, {"the first one, please", "choose #1"}, {"die zweite", "choose #2"}, {"both", "choose both"}, {"the one about the lease", "choose [lease]"}, {"Call Ben", "choose [Call Ben]"}, {"no", "decline"}, {"neither of them", "decline"},
@@ -179,7 +180,7 @@ func TestAnswersToWhatWasAsked(t *testing.T) {
 func TestTheLanguageIsOfTheFormElseOfTheWordsElseOfTheConversation(t *testing.T) {
 	for _, c := range []struct{ words, before, want string }{
 		{"remove the second one", "de", "en"}, {"lösche Aufgabe 2", "en", "de"}, {"apaga a tarefa 2", "en", "pt"}, {"conclui 2", "de", "pt"}, {"2", "de", "de"}, {"ok", "pt", "pt"}, {"42", "", "en"},
-		{"wie ist das Wetter heute bei dir?", "en", "de"}, {"marque la tâche 2 comme terminée", "en", "fr"}, {"preciso de renovar o passaporte", "", "pt"}, {"hello", "", "en"}, {"Hallo", "", "de"}, {"bom dia", "", "pt"},
+		{"wie ist das Wetter heute bei dir?", "en", "de"}, {"marque la tâche 2 comme terminée", "en", "fr"}, {"preciso de renovar o passaporte", "", "pt"}, {"tick numero two", "en", "en"}, {"hello", "", "en"}, {"Hallo", "", "de"}, {"bom dia", "", "pt"},
 	} {
 		if got := Read(c.words, Context{Language: c.before}).Language; got != c.want {
 			t.Errorf("%q after %q: got %s, want %s", c.words, c.before, got, c.want)

@@ -44,7 +44,7 @@ type Entities struct {
 	Description    string     // with HasDescription: the (new) description; "" removes it
 	HasDescription bool       // a description was spoken of
 	Status         string     // List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
-	Reminder       bool       `json:",omitempty"` // Create: the person asked to be reminded
+	Reminder       bool       `json:",omitempty"` // Create: the person asked to be reminded; List: of a time
 	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: tasks by title, or one to be shown
 }
 
@@ -111,10 +111,10 @@ func Read(words string, c Context) Reading {
 	return Reading{spoken(words, c.Language), one(Chat, Entities{}, "no known form")}
 }
 
-// spoken is the language of a text. Fewer than three words tell little: then that of the conversation is meant, or one of the forms.
+// spoken is the language of a text. A few words tell little: then that of the conversation is meant, or one of the forms.
 func spoken(words, before string) string {
-	code := language.Of(words)
-	if strings.Count(words, " ") > 1 {
+	code, blanks := language.Of(words), strings.Count(words, " ")
+	if blanks > 4 || blanks > 1 && before == "" {
 		return cmp.Or(code, before, "en")
 	}
 	for _, g := range grammars() {

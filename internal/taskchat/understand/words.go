@@ -13,8 +13,9 @@ func symbols() []symbol {
 			`erinner(?:e)? mich(?: bitte)?(?: daran| dran)?,?(?: an| dass)?`, `(?:lembra|lembre|recorda)-me(?: de| que)?|me (?:lembra|lembre)(?: de| que)?`},
 		{"LOOK", `show(?: me)?|display|read`, `zeige?(?: mir)?`, `mostra(?:-me)?|mostre(?:-me)?|me mostr[ae]`},
 		{"ASK", `what(?:'s| is| are)`, `was ist|wie lautet`, `qual é|o que é`},
-		{"SHOW", `show|list|display|view|see|read|give|tell|what(?:'s|s)?|which|do i|have i`, `zeige?|liste?|nenne?|was|welche[srn]?|habe? ich`,
-			`mostra|mostre|mostrar|lista|liste|listar|ver|vê|me mostr[ae]|mostra-me|mostre-me|o que|que|quais|qual`},
+		{"SHOW", `show|list|display|view|see|read|give|tell|what(?:'s|s)?|which|how many|do i|have i`, `zeige?|liste?|nenne?|was|welche[srn]?|wie viele|habe? ich`,
+			`mostra|mostre|mostrar|lista|liste|listar|ver|vê|me mostr[ae]|mostra-me|mostre-me|o que|que|quais|qual|quantas`},
+		{"FIND", `find|search(?: for)?`, `suche?(?: nach)?|finde?`, `procura|procure|busca|busque|encontra|encontre`},
 		{"RENAME", `rename|retitle`, `benenne?|nenne?`, `renomeia|renomeie|renomear`},
 		{"SET", `set`, `setze?`, `põe|define`},
 		{"CHANGE", `change|update|edit|modify|rephrase|correct|replace`, `ändere?|ersetze?|bearbeite?`,
@@ -57,12 +58,13 @@ func symbols() []symbol {
 		// lists
 		{"MINE", `me|my|the|all|all my|all the|all of my|our|any`, `mir|meine|die|alle|alle meine|mal|bitte`, `me|minhas|as|as minhas|todas as|todas as minhas|todas`},
 		{"TASKS", `tasks?|to-?dos?|to-?do list|task list|list|items|reminders`, `aufgaben|aufgabenliste|to-?dos|to-?do-liste|liste|punkte`, `tarefas|lista|lista de tarefas|afazeres|pendências`},
-		{"OPENKEY", `open|pending|left|remaining|unfinished|to do|due|to be done`, `offen|offene|offenen|übrig|zu tun|erledigen|tun|ansteht|fehlt`, `pendentes?|aberta?s?|falta|faltam|fazer|por fazer|resta|restam`},
+		{"OPENKEY", `open|pending|left|remaining|unfinished|to do|due|to be done`, `offen|offene|offenen|übrig|zu tun|erledigen|tun|ansteht|steht (?:noch |heute )?an|fehlt`, `pendentes?|aberta?s?|falta|faltam|fazer|por fazer|resta|restam`},
 		{"DONEKEY", `completed?|done|finished?|ticked off`, `erledigt|erledigten?|fertig|fertigen?|geschafft|abgehakt`, `concluíd[ao]s?|feit[ao]s?|completad[ao]s?|terminad[ao]s?|fiz|concluí|completei|terminei|pront[ao]s?`},
 		{"ALLKEY", `everything`, `alles`, `tudo`},
-		{"HOLD", `me|my|the|all|of|any|on|in|up|is|are|was|were|be|it|that|there|which|what(?:'s|s)?|have|has|had|got|do|did|i|i've|we|still|already|so far|now|again|today|and|or|to|need|must|both|been|first|please`,
-			`mir|mal|bitte|meine[rn]?|die|der|den|das|alle|auf|steht|stehen|ist|sind|habe?|hast|ich|noch|schon|bereits|muss|zu|was|welche|an|es|da|heute|und|wieder|jetzt|erst|nochmal|noch mal|alles|drauf|gibt`,
-			`me|as|a|o|os|minhas?|na|da|de|todas|lá|está|estão|que|tenho|tem|ainda|já|eu|para|são|há|e|agora|hoje|eu ainda|por`},
+		{"HOLD", `me|my|the|all|of|any|on|in|up|is|are|was|were|be|it|that|there|which|what(?:'s|s)?|have|has|had|got|do|did|i|i've|we|still|already|so far|now|again|today|and|or|to|need|must|both|been|first|please|tomorrow|this week`,
+			`mir|mal|bitte|meine[rn]?|die|der|den|das|alle|auf|steht|stehen|ist|sind|habe?|hast|ich|noch|schon|bereits|muss|zu|was|welche|an|es|da|heute|morgen|und|wieder|jetzt|erst|nochmal|noch mal|alles|drauf|gibt`,
+			`me|as|a|o|os|minhas?|na|da|de|todas|lá|está|estão|que|tenho|tem|ainda|já|eu|para|são|há|e|agora|hoje|amanhã|pra|eu ainda|por`},
+		{"WHEN", `due|overdue|today|tonight|tomorrow|(?:this|next) week`, `fällig|heute|morgen|(?:diese|nächste) woche`, `vencem?|hoje|amanhã|(?:esta|essa|na próxima) semana`},
 		{"UNDO", `undo(?: (?:that|it|this|the last (?:change|one|thing)|my last change))?|take (?:that|it) back`,
 			`(?:mach|nimm) (?:das|es|die letzte änderung) (?:wieder )?(?:rückgängig|zurück)|rückgängig(?: machen)?`,
 			`desfaz(?:er)?(?: isso| a última (?:alteração|mudança))?|desfaça(?: isso)?|anula(?: isso)?`},
@@ -84,7 +86,7 @@ func symbols() []symbol {
 
 // With these words in how tasks are named, nothing is asked for: negations, conditions, reports; and corrections, also in a title.
 const (
-	denials = `not|never|nothing|none|\pL+n't|cannot|if|unless|when|whether|said|says|nicht|kein\pL*|nie|niemals|nein|wenn|falls|ob|sagte?|gesagt|` +
+	denials = `not|never|nothing|none|\pL+n't|cannot|if|unless|when|whether|said|says|nichts?|kein\pL*|nie|niemals|nein|wenn|falls|ob|sagte?|gesagt|` +
 		`não|nunca|nenhum\pL*|nada|se|caso|quando|disse`
 	corrections = `no,? wait|wait,? no|actually,? no|sorry,? i meant?|i meant?|scratch that|nein,? warte|ich meine|ich meinte|não,? espera|quero dizer`
 )

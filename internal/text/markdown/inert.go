@@ -5,7 +5,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -26,6 +28,25 @@ func Inert(source string) string {
 	return asCode(source)
 }
 
+// InertBehind is a text that stays inert where it follows another: what is open in that one may change what is code in
+// this. The one before ends with a line end; behind one that is live itself, the text is as Inert makes it.
+func InertBehind(before, source string) string {
+	added := Inert(source)
+	if !Live(before+added) || Live(before) {
+		return added
+	}
+	if added = escape(steady(source), nil); !Live(before + added) {
+		return added
+	}
+	return "\n" + asCode(steady(source))
+}
+
+// Live says whether a Markdown text has a picture, HTML, or a link that leads elsewhere than Inert lets it.
+func Live(source string) bool {
+	_, live := look(source)
+	return live
+}
+
 // mostPasses bounds how often a text is looked at: what is escaped may change what is code.
 const mostPasses = 5
 
@@ -39,11 +60,28 @@ func steady(s string) string {
 	}, s)
 }
 
-// look finds the code of a text, as pairs of places in ascending order, and says whether something outside of it is live.
+// readers are the two ways in which Markdown is read elsewhere: an address that GFM links by itself takes the backslash
+// behind it along, and what CommonMark would show as text is live there.
+var readers = [][]goldmark.Extender{nil, {extension.GFM}}
+
+// look finds what every reader takes for code, as pairs of places in ascending order, and says whether something outside
+// of code is live for any of them.
 func look(source string) (code [][2]int, live bool) {
 	raw := []byte(source)
-	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))
+	for i, extensions := range readers {
+		found, isLive := lookBy(goldmark.New(goldmark.WithExtensions(extensions...)).Parser(), raw)
+		if i == 0 {
+			code = found
+		} else {
+			code = overlap(code, found)
+		}
+		live = live || isLive
+	}
+	return code, live
+}
+
+// lookBy is look by one reader.
+func lookBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
 	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
 		if !entering {
 			return ast.WalkContinue, nil
@@ -73,6 +111,21 @@ func look(source string) (code [][2]int, live bool) {
 	return code, live
 }
 
+// overlap is what lies in a stretch of both lists.
+func overlap(a, b [][2]int) (both [][2]int) {
+	for len(a) > 0 && len(b) > 0 {
+		if from, to := max(a[0][0], b[0][0]), min(a[0][1], b[0][1]); from < to {
+			both = append(both, [2]int{from, to})
+		}
+		if a[0][1] < b[0][1] {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return both
+}
+
 // leadsAstray says whether an address has a scheme that is none of those that may be followed.
 func leadsAstray(address string) bool {
 	plain := string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(address)))))
@@ -86,34 +139,40 @@ func leadsAstray(address string) bool {
 	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"}, scheme)
 }
 
-// escape makes text of what may be a picture, HTML, or a link that leads astray.
+// escape makes text of what may be a picture, HTML, or a link that leads astray. It writes character references: a
+// backslash can be taken from what it escapes.
 func escape(source string, code [][2]int) string {
-	var b strings.Builder
+	var out []byte
 	escaped := false // by the backslash before
 	for i := 0; i < len(source); {
 		if len(code) > 0 && i >= code[0][0] {
 			end := max(i, code[0][1])
-			b.WriteString(source[i:end])
+			out = append(out, source[i:end]...)
 			i, code, escaped = end, code[1:], false
 			continue
 		}
 		c, rest := source[i], source[i+1:]
+		reference := ""
 		switch {
-		case escaped:
 		case c == '!' && strings.HasPrefix(rest, "["):
-			b.WriteByte('\\')
+			reference = "&#33;"
 		case c == '<' && mayBeHTML(rest):
-			b.WriteString("&lt;")
-			i++
-			continue
+			reference = "&lt;"
 		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) && leadsAstray(destination(rest[1:])):
-			b.WriteByte('\\')
+			reference = "&#93;"
+		}
+		if reference == "" {
+			out = append(out, c)
+		} else {
+			if escaped {
+				out = out[:len(out)-1]
+			}
+			out = append(out, reference...)
 		}
 		escaped = c == '\\' && !escaped
-		b.WriteByte(c)
 		i++
 	}
-	return b.String()
+	return string(out)
 }
 
 // mayBeHTML says whether what follows a bracket makes it that of a tag, or of an address that leads astray.

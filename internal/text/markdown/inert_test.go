@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
+
+	"sibyl/internal/text/markdown/markdowntest"
 )
 
 const lt = "<"
@@ -60,6 +62,16 @@ func TestNothingOfAStrangerIsFetchedOrRunWhereMarkdownIsShown(t *testing.T) {
 		}
 		if !strings.Contains(rendered(t, got), "words") {
 			t.Errorf("%s: words are lost:\n%s", name, got)
+		}
+	}
+}
+
+func TestEveryReaderFindsInertTextInert(t *testing.T) {
+	for _, text := range markdowntest.Texts() {
+		got := Inert("# Title\n\n" + text + "\n\n## Next\n")
+		markdowntest.Check(t, text, got)
+		if again := Inert(got); again != got {
+			t.Errorf("%q: twice it is\n%s", text, again)
 		}
 	}
 }

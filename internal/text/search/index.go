@@ -110,9 +110,6 @@ func (l *Lexicon) Add(c Counted) Entry {
 	return Entry{postings: slices.Clone(c.entries), lengths: c.lengths}
 }
 
-// Size is the number of words.
-func (l *Lexicon) Size() int { return len(l.words) }
-
 // View is the lexicon as it is: words that are added later are not in it.
 func (l *Lexicon) View() View { return View{l.words} }
 

@@ -85,6 +85,9 @@ func IsWeak(word string) bool { return lists()["weak"][word] }
 // IsGeneric says whether a word is in so many questions that a passage without it may answer all the same.
 func IsGeneric(word string) bool { return lists()["generic"][word] }
 
+// IsPointing says whether a word in lower case points at what is not named, as “this” does.
+func IsPointing(word string) bool { return lists()["pointing"][word] }
+
 //go:embed abbreviations.txt
 var abbreviationsText string
 

@@ -106,9 +106,6 @@ func Lower(c byte) byte {
 // isWord reports bytes that words are made of: letters, digits and all of UTF-8 beyond ASCII. The underscore parts words.
 func isWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
-// IsWord is isWord for who takes identifiers apart elsewhere.
-func IsWord(c byte) bool { return isWord(c) }
-
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || isUpper(c) || c >= 0x80 }
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }

@@ -203,7 +203,7 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 	exact := len(all.definitions) > 0 && (all.definitions[0].fit > 0 || len(want.owners) == 0)
 	if low := plain(want.name); err == nil && !exact && len(low) > 1 {
 		var loose places
-		want.loose = newScanner([]term{{word: low, stem: low, compound: true, head: 2}})
+		want.loose = newScanner([]term{{word: low, stem: low, compound: true}})
 		if loose, err = r.find(ctx, sc, want); len(loose.definitions) > 0 {
 			all = loose
 			all.uses = slices.DeleteFunc(all.uses, func(p mention) bool { return p.name != all.definitions[0].name })

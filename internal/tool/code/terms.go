@@ -28,7 +28,6 @@ type term struct {
 	stem     string   // what all its forms begin with
 	aliases  []string // other ways to write it, from the table of abbreviations
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
-	head     int      // how many bytes of it surely stand together: its first word
 	weight   float64
 	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
 }
@@ -163,7 +162,7 @@ func (q *queryWords) identifier(name string, weight float64) {
 	parts := search.Parts(name)
 	if len(parts) > 1 {
 		whole := strings.Join(parts, "")
-		q.add(term{word: whole, stem: whole, compound: true, head: len(parts[0]), weight: weight})
+		q.add(term{word: whole, stem: whole, compound: true, weight: weight})
 		weight *= partWeight
 	}
 	for _, part := range parts {
@@ -203,7 +202,6 @@ func (q *queryWords) word(word string, weight float64) {
 func (q *queryWords) add(t term) {
 	if !t.compound {
 		t.stem = search.Stem(t.word)
-		t.head = len(t.stem)
 	}
 	for i := range q.terms {
 		if have := &q.terms[i]; have.stem == t.stem {

@@ -107,7 +107,7 @@ func startingFiles() map[string]string {
 
 // steps are the places where a write can be cut short: those it names itself.
 func steps() []string {
-	return []string{"locked", "settled", "folder", "staged", "intent", "linked", "placed", "synced", "receipt"}
+	return []string{"locked", "settled", "folder", "staged", "intent", "placed", "synced", "receipt"}
 }
 
 func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
@@ -130,9 +130,6 @@ func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
 func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
 	for name, w := range writes() {
 		for _, step := range steps() {
-			if step == "linked" && name != "create" && name != "first push" {
-				continue
-			}
 			t.Run(name+" at "+step, func(t *testing.T) {
 				t.Parallel()
 				dir := folder(t, startingFiles())
@@ -210,7 +207,7 @@ func TestCrashOnTopOfACrashLeavesOneEffect(t *testing.T) {
 					t.Parallel()
 					dir := folder(t, startingFiles())
 					v := open(t, dir)
-					if !crashAt(t, v, step, w.tool, "k", w.args) && step != "linked" {
+					if !crashAt(t, v, step, w.tool, "k", w.args) {
 						t.Fatal("the call did not reach the step")
 					}
 					crashAt(t, v, again, w.tool, "k", w.args)

@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/text"
+	"sibyl/internal/text/markdown"
 	"sibyl/internal/tool"
 )
 
@@ -47,7 +48,7 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			if len(bytes.TrimSpace(base)) > 0 {
 				base = append(base, inLineEndsOf(base, "\n")...)
 			}
-			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, body))...)
+			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, markdown.InertBehind(string(base), body)))...)
 			d := parse(p, after, false)
 			entry := d.sections[len(d.sections)-1]
 			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end}

@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
+	"sibyl/internal/text/markdown"
 	"sibyl/internal/tool"
 )
 
@@ -84,6 +85,8 @@ func checkContent(name, text string, limit int) error {
 	return nil
 }
 
+// applyWrite writes what fetches nothing and runs nothing where the note is shown: it may be a stranger's words. Only a
+// note that holds a picture or HTML already may be replaced by one that does.
 func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Result, error) {
 	var refused *tool.Error
 	switch {
@@ -101,7 +104,14 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 		return nil, tool.Result{}, refused
 	}
 	start := 1
-	after := []byte(strings.TrimSuffix(args.Content, "\n") + "\n")
+	content := args.Content
+	switch {
+	case args.Mode == modeAppend:
+		content = markdown.InertBehind(string(appendable(before.Content)), content)
+	case args.Mode == modeCreate || !markdown.Live(string(before.Content)):
+		content = markdown.Inert(content)
+	}
+	after := []byte(strings.TrimSuffix(content, "\n") + "\n")
 	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
 	if args.Mode == modeAppend {
 		base := appendable(before.Content)

@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/text"
+)
+
+// lookTime bounds each look at a server that may not be there, and embedTime the wait for a word's vector: a local model may have
+// to be loaded first.
+const (
+	lookTime  = 5 * time.Second
+	embedTime = 30 * time.Second
+)
+
+// The names of what can be tested beside providers, and of the providers that are something apart: the one that needs nothing, and
+// the one that is looked for.
+const (
+	anyEngine      = "web" // whichever engine it uses
+	witnessName    = "witness"
+	embeddingsName = "embeddings"
+	offlineName    = "offline"
+	ollamaName     = "ollama"
+)
+
+// finding is one line of ‘sibyl doctor’.
+type finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+	Fix  string `json:"fix,omitempty"`
+
+	spare bool // it is not set up, or not needed: that it does not work is no fault
+}
+
+// findingIndent is where in its line a finding says what it says.
+const findingIndent = 18
+
+// finding is a finding for the screen.
+func (s Streams) finding(f finding) string {
+	mark, fix := "--", ""
+	if f.OK {
+		mark = "ok"
+	}
+	if f.Fix != "" {
+		fix = "\n" + s.folded(strings.Repeat(" ", findingIndent)+f.Fix, s.OutTTY, findingIndent)
+	}
+	return s.folded(fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)), s.OutTTY, findingIndent) + fix
+}
+
+// check looks at something that may be set up.
+type check struct {
+	name string
+	look func(ctx context.Context, a *app.App) finding
+}
+
+// look carries checks out, all at the same time. What is found is in their order.
+func look(ctx context.Context, a *app.App, checks []check) []finding {
+	found := make([]finding, len(checks))
+	var all sync.WaitGroup
+	for i, one := range checks {
+		all.Go(func() {
+			f := one.look(ctx, a)
+			f.What, f.Says = one.name, a.Redact(f.Says)
+			found[i] = f
+		})
+	}
+	all.Wait()
+	return found
+}
+
+// serverChecks are the checks that ask a server: those of each provider, of the witness and the embeddings, and of the web search.
+func serverChecks(a *app.App) (checks []check) {
+	for _, p := range a.Models {
+		if p.Name != offlineName {
+			checks = append(checks, check{p.Name, func(ctx context.Context, a *app.App) finding { return checkProvider(ctx, a, p) }})
+		}
+	}
+	return append(checks, check{witnessName, checkWitness}, check{embeddingsName, checkEmbeddings}, engineCheck(anyEngine))
+}
+
+func engineCheck(name string) check {
+	return check{name, func(ctx context.Context, a *app.App) finding { return checkEngine(ctx, a.Config, name) }}
+}
+
+// testable are the names of what can be tested.
+func testable(a *app.App) (names []string) {
+	for _, one := range append(serverChecks(a), engineCheck(config.SearXNG), engineCheck(config.Brave), engineCheck(config.Tavily)) {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+func (c *command) configTest() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Test providers, witness, embeddings and web search with the current keys",
+		Long: "Tests each configured or named provider by listing its models, the witness for its model, the\n" +
+			"embedding model with one word, and the web search with one query. Given names, it tests only those.\n" +
+			"Exit code 0 means that all of them work; an Ollama that you have not configured may be missing.",
+		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+			checks := serverChecks(a)
+			known := testable(a)
+			if len(args) > 0 {
+				checks = nil
+			}
+			for _, name := range args {
+				if err := config.CheckName(name, known); err != nil {
+					return withCode(ExitUsage, err)
+				}
+				checks = append(checks, checkOf(a, name))
+			}
+			return c.told(look(ctx, a, checks), len(args) > 0)
+		})}, "a JSON array")
+}
+
+// checkOf is the check of a name. A provider that is nowhere in the settings lacks its key.
+func checkOf(a *app.App, name string) check {
+	all := append(serverChecks(a), engineCheck(name))
+	return all[slices.IndexFunc(all, func(one check) bool { return one.name == name })]
+}
+
+// told prints findings. What was asked for has to work.
+func (c *command) told(found []finding, all bool) error {
+	if slices.ContainsFunc(found, func(f finding) bool { return !f.OK && (all || !f.spare) }) {
+		c.code = ExitFailed
+	}
+	return printList(c, found, c.finding)
+}
+
+func (c *command) doctorCommand() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
+		Long: "Tests the settings, journal, trees, prompts, models, indexes, web search, transcription, embeddings\n" +
+			"and oracles. Requests go only to the addresses you configured, and to Ollama's default one on this\n" +
+			"machine.\n\n" +
+			"Exit codes: 0 everything configured works, 1 something configured does not, 2 the settings can't be\n" +
+			"read. Features that are not set up do not count as errors.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.settings()
+			if err != nil {
+				return err
+			}
+			file := cfg.File
+			if file == "" {
+				file = "no settings file; using defaults (‘sibyl init’ writes one)"
+			}
+			found := []finding{{What: "settings", OK: true, Says: file}}
+			a, err := app.Prepare(cfg)
+			if err != nil {
+				return c.told(append(found, finding{What: "trees", Says: err.Error()}), false)
+			}
+			checks := append([]check{{"trees", checkTrees}, {"journal", c.checkJournal}}, serverChecks(a)...)
+			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback}, check{"vault", checkVault},
+				check{"classifier", checkClassifier}, check{"transcription", checkTranscription}, check{"oracles", checkOracles})
+			return c.told(append(found, look(cmd.Context(), a, checks)...), false)
+		}}, "a JSON array")
+}
+
+func works(says string) finding { return finding{OK: true, Says: says} }
+
+func fails(err error) finding { return finding{Says: err.Error()} }
+
+// absent is what is not set up, with what it would do and how it is had.
+func absent(says, does, how string) finding { return finding{Says: says, Fix: does + how, spare: true} }
+
+// checkModel says which model answers, and what a person should know of it.
+func checkModel(ctx context.Context, a *app.App) finding {
+	chosen, err := a.Models.Choose(ctx, a.Config.Model)
+	if err != nil {
+		return fails(err)
+	}
+	says := chosen + " is the default"
+	info := a.Describe(ctx, chosen)
+	if info.Window > 0 {
+		says += fmt.Sprintf("; context window: %d tokens", info.Window)
+	}
+	if info.NoChat || info.NoTools {
+		says += "; it does not support tools, so it can't search: choose another"
+	}
+	return works(says)
+}
+
+// checkFallback says which models are asked after the first has failed, and which of them never will be.
+func checkFallback(ctx context.Context, a *app.App) finding {
+	f := works(strings.Join(a.Config.Fallback.Models, ", then "))
+	if f.Says == "" {
+		return absent("not set up", "answers when a model fails: ", "list others in fallback.models, as provider:model")
+	}
+	first, _ := a.Models.Choose(ctx, a.Config.Model) // that there is none is another finding
+	var never []string
+	stays := isLocal(a, first) && !a.Config.Fallback.LocalToCloud
+	for _, id := range a.Config.Fallback.Models {
+		switch _, err := a.Models.Open(id); {
+		case err != nil:
+			never = append(never, id+" is not used: "+err.Error())
+		case stays && !isLocal(a, id):
+			never = append(never, id+" is not used after "+first+", which runs on this machine: set fallback.local_to_cloud to allow it")
+		}
+	}
+	if never != nil {
+		f.OK, f.spare, f.Fix = false, true, strings.Join(never, "; ")
+	}
+	return f
+}
+
+func isLocal(a *app.App, id string) bool {
+	name, _ := model.SplitID(id)
+	return slices.ContainsFunc(a.Models, func(p model.Provider) bool { return p.Name == name && p.Local })
+}
+
+func checkTrees(_ context.Context, a *app.App) finding {
+	all, err := a.Trees.All()
+	if err != nil {
+		return fails(err)
+	}
+	var names []string
+	for _, t := range all {
+		if _, err := a.LoadTree(t); err != nil {
+			return finding{Says: t.File + " does not load: ‘sibyl tree check’ says why"}
+		}
+		names = append(names, t.Name)
+	}
+	return works(strings.Join(names, ", "))
+}
+
+func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
+	a, err := c.open(ctx, prepared.Config)
+	if err != nil {
+		return fails(err)
+	}
+	says := app.DatabaseName(a.Config)
+	if info, err := os.Stat(strings.TrimPrefix(says, "sqlite:")); err == nil {
+		says += ", " + agent.Size(int(info.Size()))
+	}
+	// To free the lease of a run that there is not changes nothing, and fails otherwise where nothing can be written.
+	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor", time.Time{})
+	if errors.Is(writeErr, journal.ErrNotFound) {
+		writeErr = nil
+	}
+	if err := errors.Join(writeErr, a.Close()); err != nil {
+		return fails(err)
+	}
+	return works(says)
+}
+
+func checkVault(ctx context.Context, a *app.App) finding {
+	if a.Config.Vault == "" {
+		return absent("not set up", "searches your notes and writes notes for you: ", "set vault, SIBYL_VAULT or --vault to a folder of Markdown files")
+	}
+	_, closeTools, err := a.Tools(ctx, oracle.Env{Vault: a.Config.Vault})
+	if err != nil {
+		return fails(err)
+	}
+	closeTools()
+	return works(a.Config.Vault)
+}
+
+// checkClassifier loads the BERT model of the fallback and asks it something.
+func checkClassifier(ctx context.Context, a *app.App) finding {
+	info, set, err := a.CheckClassifier(ctx)
+	switch {
+	case !set:
+		return absent("not set up; rules decide when a model does not report clearly", "decides with a BERT model: ",
+			"set bert.model to a folder with an ONNX model for text or zero-shot classification")
+	case err != nil:
+		return finding{Says: strings.TrimPrefix(err.Error(), "classifier ")}
+	}
+	return works(fmt.Sprintf("%s (%s): loaded in %d ms, answered in %d ms", a.Config.Bert.Model, info.Kind, info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds()))
+}
+
+// checkTranscription says who writes down recordings, or what would. A server is looked for at its address; what it can do, only a recording tells.
+func checkTranscription(ctx context.Context, a *app.App) finding {
+	by, missing, err := a.Transcription()
+	if server := a.Config.Transcription.Server; err == nil && server != "" {
+		err = listens(ctx, server)
+	}
+	switch {
+	case err != nil:
+		return fails(err)
+	case missing != "":
+		return absent("not set up; recordings are kept until it is", "transcribes recordings: ", missing)
+	}
+	return works(by)
+}
+
+// listens says whether anything listens at the address of the server for transcription.
+func listens(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("transcription.server is not a valid address: %w", err)
+	}
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme // which net knows the port of
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("transcription.server does not answer: %w", err)
+	}
+	return conn.Close()
+}
+
+// checkOracles says how many oracles there are, and which files can't be used as their author may think.
+func checkOracles(ctx context.Context, a *app.App) finding {
+	list, err := a.Oracles().List(ctx)
+	if err != nil {
+		return fails(err)
+	}
+	says := oraclesIn(a, len(list.Oracles))
+	if warnings := oracleWarnings(list); len(warnings) > 0 {
+		says += "; " + strings.Join(warnings, "; ")
+	}
+	return finding{OK: len(list.Oracles) > 0 && len(list.Skipped) == 0, Says: says}
+}
+
+// oraclesIn says how many oracles there are, and where.
+func oraclesIn(a *app.App, n int) string {
+	if from := a.OraclesDir(); from != "" {
+		return text.Count(n, "oracle") + " in " + from
+	}
+	return text.Count(n, "oracle") + ", built in; set ORACLES_DIR to use a folder of your own"
+}
+
+// oracleWarnings are what their authors should know of the files of oracles, a line each.
+func oracleWarnings(list persona.Listing) (all []string) {
+	for _, p := range list.Oracles {
+		for _, w := range p.Warnings {
+			all = append(all, p.Name+": "+w)
+		}
+	}
+	for _, one := range list.Skipped {
+		all = append(all, one.File+" is left out: "+one.Reason)
+	}
+	return all
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// asMeant is a command line as it is meant: one that names no command is a question if it has a sentence in quotes, and with
+// nothing but options of one it opens the conversation. Words without quotes may be a command that was mistyped.
+func asMeant(root *cobra.Command, args []string) []string {
+	if cmd, _, err := root.Find(args); cmd != root || err != nil || len(args) == 0 || completes(args) {
+		return args
+	}
+	ask, _, err := new(command).root().Find([]string{"ask"}) // another one: what it parses is parsed again
+	if err != nil || ask.ParseFlags(args) != nil {
+		return args
+	}
+	isSentence := slices.ContainsFunc(ask.Flags().Args(), func(arg string) bool { return len(strings.Fields(arg)) > 1 })
+	isOptions := false
+	ask.Flags().Visit(func(f *pflag.Flag) { isOptions = isOptions || root.PersistentFlags().Lookup(f.Name) == nil })
+	if isSentence || isOptions && len(ask.Flags().Args()) == 0 {
+		return append([]string{"ask"}, args...)
+	}
+	return args
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+)
+
+// The verbs that several groups of commands have: each group says what is loaded and how one is shown, and the rest is the same for all.
+
+// runE is what a command does with its arguments.
+type runE = func(cmd *cobra.Command, args []string) error
+
+// listCommand gives a group the verb that lists what it has, a line each: at most as many as are usual; 0: all. none is said where there is nothing.
+func listCommand[T any](c *command, cmd *cobra.Command, usual int, none string, line func(T) string,
+	load func(ctx context.Context, a *app.App) ([]T, error)) *cobra.Command {
+	cmd.Use, cmd.Args = "list", cobra.NoArgs
+	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+		all, err := load(ctx, a)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 && none != "" {
+			c.note("%s", none)
+		}
+		return printList(c, all, line)
+	})
+	return c.withJSON(c.withLimit(cmd, usual, "maximum number to show"), "a JSON array")
+}
+
+// instead has a command do something else where a flag is given.
+func instead(cmd *cobra.Command, flag string, other runE) *cobra.Command {
+	usual := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(flag) {
+			return other(cmd, args)
+		}
+		return usual(cmd, args)
+	}
+	return cmd
+}
+
+// document is one of the things of a group, as people and programs read it.
+type document struct {
+	value    any // for programs
+	markdown string
+	beside   string                              // told beside it when it is shown; "": nothing
+	export   func(format string) (string, error) // in other formats than Markdown; nil: JSON alone
+}
+
+// documents runs a command on the document that its arguments name.
+type documents = func(do func(ctx context.Context, d document) error) runE
+
+// showCommand gives a group the verb that shows one of its things.
+func (c *command) showCommand(cmd *cobra.Command, of documents) *cobra.Command {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = of(func(ctx context.Context, d document) error {
+		if c.asJSON {
+			return c.printJSON(d.value)
+		}
+		if err := c.paged(ctx, c.newScreen().laidOut(d.markdown)); err != nil {
+			return err
+		}
+		if d.beside != "" {
+			c.note("%s", d.beside)
+		}
+		return nil
+	})
+	return c.withPager(c.withJSON(cmd, "one JSON object"))
+}
+
+// exportCommand gives a group the verb that writes one of its things.
+func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents) *cobra.Command {
+	var format, file string
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = of(func(_ context.Context, d document) error {
+		var text string
+		var err error
+		switch {
+		case format == "md":
+			text = printable(d.markdown)
+		case d.export != nil:
+			text, err = d.export(format)
+		case format == "json":
+			text, err = encodeJSON(d.value, true)
+		default:
+			err = withCode(ExitUsage, fmt.Errorf("unknown format %q: use %s", format, formats))
+		}
+		if err != nil {
+			return err
+		}
+		if file == "" || file == "-" {
+			return writeAll(c.Out, text)
+		}
+		return withCode(ExitUsage, writeNew(file, text))
+	})
+	cmd.Flags().StringVarP(&format, "format", "f", "md", formats)
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
+	return cmd
+}
+
+// deletion is how something is deleted for good.
+type deletion struct{ yes bool }
+
+// on gives a command the flag that agrees beforehand.
+func (d *deletion) on(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&d.yes, "yes", false, "delete without asking")
+	return cmd
+}
+
+// agreed says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they are asked.
+func (c *command) agreed(ctx context.Context, d deletion, what string) (bool, error) {
+	if d.yes {
+		return true, nil
+	}
+	if !c.InTTY {
+		return false, withCode(ExitUsage, fmt.Errorf("this deletes %s: confirm with --yes", what))
+	}
+	yes, err := c.confirm(ctx, fmt.Sprintf("Delete %s? [y/N] ", what))
+	if err != nil || !yes {
+		c.code = ExitFailed
+		fmt.Fprintln(c.Err, "· nothing was deleted")
+	}
+	return yes && err == nil, err
+}
+
+// groupRun serves a command that only holds others: bare it shows its help, and a name it does not know is an error.
+func groupRun(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var all []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, sub.Name())
+		}
+	}
+	hint := "; available: " + strings.Join(all, ", ")
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	} else if listens := cmd.Annotations[listener]; listens != "" && len(strings.Fields(strings.Join(args, " "))) > 1 {
+		hint = "; for a sentence, use ‘" + listens + " \"…\"’"
+	}
+	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
+}
+
+// listener is the annotation of a group that names the command which takes sentences.
+const listener = "listener"
+
+// group is a command that only holds others.
+func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.RunE = groupRun
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// note tells something beside what a command prints.
+func (c *command) note(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintln(c.Err, printable("· "+fmt.Sprintf(format, args...)))
+	}
+}
+
+// printList writes entries, each in a line, or as one JSON array.
+func printList[T any](c *command, all []T, line func(T) string) error {
+	if c.asJSON {
+		return c.printJSON(append([]T{}, all...)) // never null
+	}
+	for _, one := range all {
+		fmt.Fprintln(c.Out, line(one))
+	}
+	return nil
+}
+
+// printed writes one thing, in words or as JSON.
+func (c *command) printed(v any, words string) error {
+	if c.asJSON {
+		return c.printJSON(v)
+	}
+	return writeAll(c.Out, strings.TrimSuffix(words, "\n")+"\n")
+}
+
+// writeAll writes a text and names the place it could not be written to.
+func writeAll(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
+}
+
+// writeNew writes a file whole or not at all, and never over another.
+func writeNew(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: choose another name, or remove it first", printable(file))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return nil
+}
+
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// listLine is a line of a list of sessions or runs.
+func listLine(id string, at time.Time, what, title string) string {
+	return fmt.Sprintf("%s  %-16s  %s  %s", id, moment(at), what, printable(title))
+}

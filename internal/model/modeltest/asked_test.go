@@ -1,0 +1,307 @@
+package modeltest
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/anthropic"
+	"sibyl/internal/model/gemini"
+	"sibyl/internal/model/ollama"
+	"sibyl/internal/model/openai"
+	"sibyl/internal/model/wire"
+)
+
+// shaped is a line of testdata/asked.jsonl: what a model is asked, twice, and what goes over the wire.
+type shaped struct {
+	Adapter, Name string
+
+	Provider, Model, URL, Think string // of the settings; URL may be of any host
+	MaxOutput                   int
+	Told                        map[string]string // as Server has it
+
+	Request  string // of requests(); "": hello
+	Limit    int    // its own, of output
+	NoCalls  bool
+	Schema   string
+	Rejected []string // what the endpoint says to the first requests
+
+	Sent map[string][]any // values of the bodies by their path, one for each request; the last one holds for all that follow
+}
+
+// requests are those that the lines name.
+func requests() map[string]model.Request {
+	called := func(calls ...model.ToolCall) []model.Message {
+		all := []model.Message{{Role: model.User, Text: "q"}, {Role: model.Assistant, Text: "I look.", ToolCalls: calls}}
+		for _, c := range calls {
+			all = append(all, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+		}
+		return all
+	}
+	two := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}, model.ToolCall{ID: "call_2", Name: "g", Arguments: "{}"})
+	own := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"})
+	own[1].Native = &model.Native{Provider: "house", Turn: json.RawMessage(`{"model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},` +
+		`{"type":"tool_use","id":"call_1","name":"f","input":{}}]}`)}
+	tools := []model.Tool{{Name: "f"}, {Name: "g"}}
+	return map[string]model.Request{
+		"":              {Messages: []model.Message{{Role: model.User, Text: "hello"}}},
+		"tools":         {Messages: two[:1], Tools: tools},
+		"system, tools": {System: "be brief", Messages: two[:1], Tools: tools},
+		"calls":         {Messages: two, Tools: tools},
+		"own calls":     {Messages: own, Tools: tools},
+		"calls, hint":   {Messages: append(called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}), model.Message{Role: model.User, Text: "go on"}), Tools: tools},
+		"own id":        {Messages: called(model.ToolCall{ID: "D681PevKs", Name: "f"}), Tools: tools},
+		"no tools":      {Messages: two},
+	}
+}
+
+// connect is a model of an adapter; whatever host it asks is the server.
+func connect(t *testing.T, adapter string, s *Server, c wire.Config) model.Model {
+	t.Helper()
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(s.BaseURL, "http://"))
+	}
+	if c.HTTPClient = client(t); c.BaseURL == "" {
+		c.BaseURL = s.BaseURL
+	} else {
+		c.HTTPClient.Transport.(*http.Transport).DialContext = dial
+	}
+	switch adapter {
+	case "messages":
+		return anthropic.New(c)
+	case "gemini":
+		return gemini.New(c)
+	case "ollama":
+		return ollama.New(c)
+	}
+	c.API = map[string]string{"chat": openai.Chat, "responses": openai.Responses}[adapter]
+	return openai.New(c)
+}
+
+// rejection is what any of the providers may say to a request.
+func rejection(message string) Answer {
+	body, _ := json.Marshal(map[string]any{"error": map[string]string{"message": message}}) // texts always encode
+	return Answer{Raw: &Raw{Status: http.StatusBadRequest, Body: string(body)}}
+}
+
+func TestRequestsAreMadeAsSettingsAndEndpointsWantThem(t *testing.T) {
+	lines, err := os.ReadFile("testdata/asked.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		var c shaped
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		t.Run(c.Adapter+"/"+c.Name, c.check)
+	}
+}
+
+func (c shaped) check(t *testing.T) {
+	var answers []Answer
+	for _, message := range c.Rejected {
+		answers = append(answers, rejection(message))
+	}
+	s := NewServer(t, append(answers, Stream("ok"), Stream("ok"))...)
+	s.Told, s.Check = c.Told, keepsTheRules
+	config := wire.Config{Provider: "house", Model: "m", BaseURL: c.URL, Think: c.Think, MaxOutput: c.MaxOutput}
+	if c.Provider != "" {
+		config.Provider = c.Provider
+	}
+	if c.Model != "" {
+		config.Model = c.Model
+	}
+	m := connect(t, c.Adapter, s, config)
+	req, known := requests()[c.Request]
+	if !known {
+		t.Fatalf("there is no request %q", c.Request)
+	}
+	req.MaxOutputTokens, req.NoCalls = c.Limit, c.NoCalls
+	if c.Schema != "" {
+		req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(c.Schema)}
+	}
+	if d, is := m.(model.Describer); is && c.Told != nil {
+		_, _ = d.Describe(t.Context()) // which may tell what the requests go by
+	}
+	for range 2 {
+		if _, err := m.Chat(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.Requests()); n != len(c.Rejected)+2 {
+		t.Errorf("%d requests for two answers, and %d rejections", n, len(c.Rejected))
+	}
+	for path, want := range c.Sent {
+		for i, r := range s.Requests() {
+			if diff := gocmp.Diff(want[min(i, len(want)-1)], r.At(strings.Split(path, ".")...)); diff != "" {
+				t.Errorf("request %d, %s (-want +got):\n%s", i, path, diff)
+			}
+		}
+	}
+}
+
+// wholeRequest has one of everything that a request can hold.
+func wholeRequest() model.Request {
+	return model.Request{
+		System: "be brief",
+		Messages: []model.Message{
+			{Role: model.User, Text: "q"},
+			{Role: model.Assistant, ToolCalls: []model.ToolCall{
+				{ID: "1", Name: "f", Arguments: `{"b":12345678901234567890,"a":"<&>"}`}, {ID: "2", Name: "g"},
+				{ID: "3", Name: "h", Arguments: "[oops"}, {ID: "4", Name: "f", Arguments: "{\"a\":\"\xff\"}"},
+			}},
+			{Role: model.ToolRole, ToolCallID: "1", ToolName: "f", Text: "found"},
+			{Role: model.ToolRole, ToolCallID: "2", ToolName: "g"},
+			{Role: model.ToolRole, ToolCallID: "3", ToolName: "h", Text: "bad arguments", IsError: true},
+			{Role: model.ToolRole, ToolCallID: "4", ToolName: "f", Text: "found"},
+			{Role: model.Assistant},
+			{Role: model.Assistant, Text: "done"},
+			{Role: model.User},
+		},
+		Tools: []model.Tool{
+			{Name: "f", Description: "does f", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"]}},"additionalProperties":false}`)},
+			{Name: "g"}, {Name: "h", Schema: json.RawMessage(`{"required":["a"]}`)},
+		},
+		MaxOutputTokens: 100,
+		Schema:          &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
+	}
+}
+
+func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
+	text, err := os.ReadFile("testdata/whole.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range txtar.Parse(text).Files {
+		t.Run(f.Name, func(t *testing.T) {
+			s := NewServer(t, Stream("ok"))
+			s.Check = keepsTheRules
+			if _, err := connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(), wholeRequest(), nil); err != nil {
+				t.Fatal(err)
+			}
+			var want any
+			if err := json.Unmarshal(f.Data, &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, s.Last().At()); diff != "" {
+				t.Errorf("body (-want +got):\n%s\n%s", diff, s.Last().Body)
+			}
+			if !strings.Contains(s.Last().Body, "12345678901234567890") {
+				t.Errorf("a large number is lost: %s", s.Last().Body)
+			}
+			officiallyRead(t, f.Name, s.Last().Body)
+		})
+	}
+}
+
+// ownTurn is the head of a file in testdata/turns.txt, whose body is a stream: what of it goes back in the next request.
+type ownTurn struct {
+	Adapter, Path string
+	Want          any    // the value there; nil: it is the whole answer, whatever its form
+	Mark          string // stands in it only as long as it goes back as it came
+}
+
+// followUp is the request after a turn, with the results of its calls.
+func followUp(resp model.Response) model.Request {
+	req := requests()["tools"]
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+	for _, c := range resp.ToolCalls {
+		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+	}
+	return req
+}
+
+// eachTurn has what comes of the answers in testdata/turns.txt tested, after it was in a journal.
+func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m model.Model, resp model.Response)) {
+	text, err := os.ReadFile("testdata/turns.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range txtar.Parse(text).Files {
+		t.Run(f.Name, func(t *testing.T) {
+			var o ownTurn
+			head, body, _ := strings.Cut(string(f.Data), "\n")
+			if err := json.Unmarshal([]byte(head), &o); err != nil {
+				t.Fatal(err)
+			}
+			s := NewServer(t, Answer{Raw: &Raw{Body: body}})
+			s.Check = keepsTheRules
+			m := connect(t, o.Adapter, s, wire.Config{Provider: "house", Model: "m"})
+			var emitted string
+			resp, err := m.Chat(t.Context(), requests()["tools"], func(d model.Delta) error { emitted += d.Text; return nil })
+			if err != nil || emitted != resp.Text || strings.Contains(emitted, "think") {
+				t.Fatalf("emitted %q of %+v, %v", emitted, resp, err)
+			}
+			var again model.Response
+			if text, err := json.Marshal(resp); err != nil || json.Unmarshal(text, &again) != nil {
+				t.Fatal(err)
+			}
+			test(t, o, s, m, again)
+		})
+	}
+}
+
+func TestOwnTurnGoesBackAsItsProviderWantsIt(t *testing.T) {
+	eachTurn(t, func(t *testing.T, o ownTurn, s *Server, m model.Model, resp model.Response) {
+		s.Add(Stream("ok"))
+		if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(o.Want, s.Last().At(strings.Split(o.Path, ".")...)); diff != "" || !strings.Contains(s.Last().Body, o.Mark) {
+			t.Errorf("it went back as (-want +got):\n%s\n%s", diff, s.Last().Body)
+		}
+	})
+}
+
+func TestOwnTurnIsSentOnlyWhereItHolds(t *testing.T) {
+	eachTurn(t, func(t *testing.T, o ownTurn, s *Server, m model.Model, resp model.Response) {
+		if o.Mark == "" {
+			return
+		}
+		others := map[string]model.Model{
+			"another provider": connect(t, o.Adapter, s, wire.Config{Provider: "other", Model: "m"}),
+			"another model":    connect(t, o.Adapter, s, wire.Config{Provider: "house", Model: "other"}),
+		}
+		if o.Adapter == "gemini" || o.Adapter == "ollama" { // whose turns hold for all models
+			delete(others, "another model")
+		}
+		changes := map[string]func(*model.Response){
+			"no JSON": func(r *model.Response) { r.Native.Turn = json.RawMessage("{") },
+			"a form of others": func(r *model.Response) {
+				r.Native.Turn = json.RawMessage(`{"model":"m","content":[{}],"items":[{}],"parts":["x"],"fields":7}`)
+			},
+			"nothing in it": func(r *model.Response) { r.Native.Turn = json.RawMessage(`{"model":"m"}`) },
+		}
+		if whole := o.Adapter != "chat" && o.Adapter != "ollama"; whole { // which hold nothing but reasoning
+			changes["another call"] = func(r *model.Response) { r.ToolCalls[0].ID = "call_9" }
+			changes["one more call"] = func(r *model.Response) {
+				r.ToolCalls = append(r.ToolCalls, model.ToolCall{ID: "call_9", Name: "g"})
+			}
+		}
+		for name := range changes {
+			others[name] = m
+		}
+		for name, m := range others {
+			changed := resp
+			native := *resp.Native
+			changed.Native, changed.ToolCalls = &native, append([]model.ToolCall(nil), resp.ToolCalls...)
+			if change := changes[name]; change != nil {
+				change(&changed)
+			}
+			s.Add(Stream("ok"))
+			_, err := m.Chat(t.Context(), followUp(changed), nil)
+			if body := s.Last().Body; err != nil || strings.Contains(body, o.Mark) || !strings.Contains(body, strings.TrimSpace(resp.Text)) || len(changed.ToolCalls) > 0 && !strings.Contains(body, `"f"`) {
+				t.Errorf("%s: %v, sent %s", name, err, body)
+			}
+		}
+	})
+}

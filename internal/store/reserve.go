@@ -1,0 +1,32 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// reserveSize is how many bytes lie beside the file for a disk that fills up: enough for the answers that are on their way then, which
+// somebody has waited and paid for.
+const reserveSize = 1 << 20
+
+func (f *file) reserveName() string { return f.path + "-reserve" }
+
+// reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be none for another
+// reason, there is none.
+func (f *file) reserve() error {
+	if info, err := os.Stat(f.reserveName()); err == nil && info.Size() == reserveSize || f.readOnly != nil || f.synchronous != "FULL" {
+		return nil
+	}
+	err := os.WriteFile(f.reserveName(), make([]byte, reserveSize), 0o600)
+	if err != nil {
+		f.spendReserve()
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return f.full(err)
+	}
+	return nil
+}
+
+// spendReserve implements dialect.
+func (f *file) spendReserve() (spent bool) { return os.Remove(f.reserveName()) == nil }

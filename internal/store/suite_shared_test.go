@@ -1,0 +1,109 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/task"
+	"sibyl/internal/user"
+)
+
+// sharedTests are of two handles on one database, as two processes have them.
+var sharedTests = map[string]func(one, two *suite){
+	"WhatAHandleWritesIsKeptWhenItIsClosedAndSeenByOthersAtOnce": func(one, two *suite) {
+		one.start(leased(runOf(ada, "s", "running"), "here", time.Minute), recordsFrom(0, 3))
+		one.start(runOf(ada, "s", "ended"), recordsFrom(0, 1), "blob")
+		one.end("ended", 1, journal.NeedsUser, after(time.Second))
+		one.ok(one.db.RenameSession(one.ctx, ada, "s", "renamed"))
+		one.ok(one.claim(ada, "claimed", "key"))
+		one.leave("s", "asking", noon, journal.Pending{ID: "p", Kind: "choice"})
+		two.same("records", two.records("running"), recordsFrom(0, 3))
+		two.ok(two.appendTo("running", 3, 1))
+		one.same("records", one.records("running"), recordsFrom(0, 4))
+		one.fails(journal.ErrConflict, one.appendTo("running", 3, 1))
+		want := one.rows()
+		one.ok(one.db.Close())
+		two.same("what is kept", two.rows(), want)
+		two.fails(journal.ErrEnded, two.appendTo("ended", 2, 1))
+	},
+	"OfWritersOnTwoHandlesOneGetsEachNumber": func(one, two *suite) {
+		one.begin("s", "r", 1)
+		race(one, one, two, 8)
+	},
+	"WhatOneHandleChangesInATaskTheOtherSeesAtOnce": func(one, two *suite) {
+		t := one.add("one")
+		two.same("task", two.task(t.ID), t)
+		two.titled(t.ID, "two")
+		_, _, err := one.tasks().Complete(one.ctx, byAda, t.ID, t.Version)
+		one.fails(task.ErrConflict, err)
+		two.same("undone", one.undo(), two.history(t.ID)[2])
+	},
+	"KeyThatHandlesUseAtOnceMakesOneChange": oneChangeUnderKeys,
+	"ChangesOfHandlesAtOnceFollowEachOther": func(one, two *suite) {
+		t := one.add("1")
+		errs := together(10, func(i int) error { return []*suite{one, two}[i%2].applied("ada", numbered(t.ID)) })
+		one.ok(errors.Join(errs...))
+		one.same("title", two.task(t.ID).Title, "11")
+	},
+	"UndosOfHandlesAtOnceTakeBackEachChangeOnce": func(one, two *suite) {
+		one.titled(one.add("one").ID, "two")
+		done := 0
+		for _, err := range together(6, func(i int) error { return errOf([]*suite{one, two}[i%2].tasks().Undo(one.ctx, byAda)) }) {
+			switch {
+			case err == nil:
+				done++
+			case !errors.Is(err, task.ErrConflict) && !errors.Is(err, task.ErrNoChange):
+				one.Error(err)
+			}
+		}
+		taken := map[int64]int{}
+		for _, c := range one.changes() {
+			if c.Action == task.Undo {
+				taken[c.Undoes]++
+				one.same("times that a change was taken back", taken[c.Undoes], 1)
+			}
+		}
+		one.same("undos", len(taken), done)
+	},
+	"WhatOneHandleRevokesHasEndedForTheOtherAtOnce": func(one, two *suite) {
+		one.addUsers("ada")
+		two.ok(two.addToken(tokenOf("ada", "cookie", user.Cookie)))
+		one.live(noon, "ada", "cookie")
+		two.ok(two.replace(tokenOf("ada", "next", user.Bearer)))
+		one.live(noon, "cookie", "next")
+		one.ok(one.db.RevokeUser(one.ctx, "ada", noon))
+		two.live(noon)
+		two.fails(user.ErrNotFound, two.addToken(tokenOf("ada", "x", user.Bearer)))
+	},
+	"OfHandlesThatEndATokenAtOnceOneGetsIt": func(one, two *suite) {
+		for range 5 {
+			one.addUsers("ada")
+			one.ok(one.addToken(tokenOf("ada", "once", user.SignIn)))
+			one.oneWins(8, user.ErrNotFound, func(i int) error { return []*suite{one, two}[i%2].endToken("once", user.SignIn, noon) })
+			one.ok(one.db.RevokeUser(one.ctx, "ada", noon))
+			one.ok(one.db.ForgetTokens(one.ctx, after(time.Hour)))
+		}
+	},
+	"NoTokenOutlivesAUserThatIsRevokedWhileItIsAdded": func(one, two *suite) {
+		for range 5 {
+			one.addUsers("ada")
+			errs := together(5, func(i int) error {
+				switch i {
+				case 2:
+					return one.db.RevokeUser(one.ctx, "ada", noon)
+				case 3:
+					return one.replace(tokenOf("ada", "replacing", user.Bearer))
+				}
+				return two.addToken(tokenOf("ada", []string{"a", "b", "", "", "e"}[i], user.Cookie))
+			})
+			for _, err := range errs {
+				if err != nil {
+					one.fails(user.ErrNotFound, err)
+				}
+			}
+			one.live(noon)
+			one.ok(one.db.ForgetTokens(one.ctx, after(time.Hour)))
+		}
+	},
+}

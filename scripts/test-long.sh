@@ -1,0 +1,25 @@
+#!/bin/sh
+# Passes what scripts/test.sh leaves out since it takes long: the page's own tests; a generated client of the HTTP API; the MCP project's
+# suites; the matrices of crashes and faults; the figures of searches; what must hold on every store, on PostgreSQL; nodes that are lost; and
+# with a C compiler, the tests for data races. It needs what scripts/test.sh needs.
+set -eu
+cd "$(dirname "$0")/.."
+sh scripts/programs.sh
+sh scripts/web.sh
+sh scripts/client.sh
+sh scripts/mcp.sh
+
+atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
+# What -short makes shorter. Every call and every write, for some hours, is ‘make long’.
+go test -vet=off -p "$atonce" -run 'Killed|Crash|Whatever|Machine|Attack|NoNote|FindTheirFiles|FirstPassage' \
+	./cmd/sibyl ./internal/oracle ./internal/council/session ./internal/tool/code ./internal/eval/find
+export SIBYL_TEST_STORE=postgres
+go test -vet=off -p "$atonce" ./web/stories ./internal/behaviour/nodes ./internal/run ./internal/taskchat
+go test -vet=off -run Crash ./internal/oracle
+unset SIBYL_TEST_STORE
+
+if command -v gcc >/dev/null 2>&1; then
+	# SQLite is not looked at for races: that takes three times as long, and its program is not ours.
+	CGO_ENABLED=1 go test -vet=off -p "$atonce" -short -race -gcflags=modernc.org/...=-race=false ./internal/oracle ./internal/run/... \
+		./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
+fi
