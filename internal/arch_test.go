@@ -76,8 +76,8 @@ var (
 	// Council is a Markdown file, the witness of an Inquiry may be documents, and the schema of its session is a document too.
 	ground = []string{"internal/agent", "internal/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/document", "prompts", "trees", "docs"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
-	// what the standard library lacks: sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
-	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
+	// what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
+	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/google/uuid", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
 )
 
 const (
@@ -291,7 +291,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 
 // beside are the files of ways in that use the engine or the store, with the reasons.
 var beside = map[string]string{
-	"internal/cli/models.go": "doctor tries whether the journal can be written",
+	"internal/cli/doctor.go": "doctor tries whether the journal can be written",
 }
 
 func (m *module) eachImport(do func(pkg, name string)) {

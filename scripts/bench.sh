@@ -29,7 +29,5 @@ echo "a turn beside its model (aim, SC-007: 5 ms, and 10 % with a model of 100 m
 bench '^BenchmarkTurn$' ./internal/app
 echo "signal of one response (aim, SC-008: 1 ms)"
 bench '^BenchmarkResponse$' ./internal/signal
-echo "memory of a parked run (aim: 80 KiB)"
-bench ParkedRuns ./internal/app 1x
 echo "ten thousand inquiries listed (aim: 200 ms)"
 bench ListOf10000 ./internal/inquiry

@@ -11,8 +11,9 @@ sh scripts/mcp.sh
 
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # What -short makes shorter. Every call and every write, for some hours, is ‘make long’.
-go test -vet=off -p "$atonce" -run 'Killed|Crash|Whatever|Machine|Attack|NoNote|FindTheirFiles|FirstPassage' \
-	./cmd/sibyl ./internal/oracle ./internal/council/session ./internal/tool/code ./internal/eval/find
+go test -vet=off -run 'Killed|Whatever|Machine' ./cmd/sibyl
+go test -vet=off -p "$atonce" -run 'Crash|Killed|Attack|NoNote|Any|EverySignal|FindTheirFiles|FirstPassage' \
+	./internal/oracle ./internal/council/session ./internal/tool/code ./internal/eval/find
 export SIBYL_TEST_STORE=postgres
 go test -vet=off -p "$atonce" ./web/stories ./internal/behaviour/nodes ./internal/run ./internal/taskchat
 go test -vet=off -run Crash ./internal/oracle

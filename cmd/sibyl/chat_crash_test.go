@@ -18,15 +18,15 @@ import (
 // TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
 // a task and deletes it; in the long form every write. The person says again what was not heard, and goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	killedInChat(t, func(*testing.T) string { return "" }, stride(2, 6))
+	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
 }
 
 func TestChatKilledAtWritesOnPostgres(t *testing.T) {
-	whole(t)
-	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, stride(11, 11))
+	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, unlessLong(11))
 }
 
 func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
+	matrix(t)
 	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
 	var points atomic.Int64
 	t.Run("at", func(t *testing.T) {

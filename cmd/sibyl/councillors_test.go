@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,77 +15,29 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// councillors is an OpenAI-compatible server whose model plays every oracle and chair: who it is, it knows by the request alone, so that a
-// repeated request gets the same reply.
-type councillors struct {
-	*httptest.Server
-	hearing chan struct{} // has a value for each request that hangs
+// councillors are a model that plays every oracle and chair: who it is, it knows by the request alone, so that a repeated request gets the
+// same reply.
+type councillors struct{ *modeltest.Server }
 
-	mu   sync.Mutex
-	sent []councilRequest
-	open []func() // end what hangs
-}
-
-// councilRequest is what such a model looks at.
-type councilRequest struct {
-	Messages []struct{ Role, Content string }
-}
-
-func newCouncillors() *councillors {
-	c := &councillors{hearing: make(chan struct{}, 100)}
-	c.Server = httptest.NewServer(c)
+func newCouncillors() councillors {
+	c := councillors{modeltest.NewServer(nil)}
+	c.Models = []string{"council"}
+	c.Play(opinion)
 	return c
 }
 
-// Close ends what hangs and then the server.
-func (c *councillors) Close() {
-	c.mu.Lock()
-	for _, end := range c.open {
-		end()
-	}
-	c.mu.Unlock()
-	c.Server.Close()
-}
-
-// requests gives those that were for an answer.
-func (c *councillors) requests() []councilRequest {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.sent)
-}
-
-func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var answer modeltest.Answer
-	if r.Method == http.MethodPost {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
+// requests are those that were for an answer.
+func (c councillors) requests() (all []modeltest.Request) {
+	for _, r := range c.Requests() {
+		if len(r.Messages) > 0 {
+			all = append(all, r)
 		}
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		var req councilRequest
-		if err := json.Unmarshal(body, &req); err != nil || len(req.Messages) == 0 {
-			http.Error(w, "what is asked?", http.StatusBadRequest)
-			return
-		}
-		c.mu.Lock()
-		c.sent = append(c.sent, req)
-		c.mu.Unlock()
-		answer = req.answer()
 	}
-	s := modeltest.NewServer(nil, answer)
-	s.Models = []string{"council"}
-	defer s.Close()
-	c.mu.Lock()
-	c.open = append(c.open, s.Close)
-	c.mu.Unlock()
-	if answer.Break == modeltest.Hang {
-		c.hearing <- struct{}{}
-	}
-	s.ServeHTTP(w, r)
+	return all
 }
 
 // first is the first message of a role.
-func (r councilRequest) first(role string) string {
+func first(r modeltest.Request, role string) string {
 	for _, m := range r.Messages {
 		if m.Role == role {
 			return m.Content
@@ -105,12 +53,12 @@ var opinions = map[string]string{
 	"Pragmatist": "Ask the landlord for a shorter lease. Opinion 3.",
 }
 
-// answer is what the model says to a request.
-func (r councilRequest) answer() modeltest.Answer {
+// opinion is what the model says to a request.
+func opinion(r modeltest.Request) modeltest.Answer {
 	says := func(pieces ...string) modeltest.Answer {
 		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: 100, OutputTokens: 20}}
 	}
-	told, asked := r.first("system"), r.first("user")
+	told, asked := first(r, "system"), first(r, "user")
 	switch {
 	case strings.Contains(told, "You preside"):
 		return says(presided)
@@ -124,11 +72,7 @@ func (r councilRequest) answer() modeltest.Answer {
 	case "Silent":
 		return modeltest.Answer{Chunks: []string{"I think "}, Break: modeltest.Hang}
 	}
-	opinion := opinions[name]
-	if opinion == "" {
-		opinion = "I am " + name + ". Opinion 9."
-	}
-	begun, rest, _ := strings.Cut(opinion, " ")
+	begun, rest, _ := strings.Cut(cmp.Or(opinions[name], "I am "+name+". Opinion 9."), " ")
 	return says(begun+" ", rest)
 }
 
@@ -152,12 +96,12 @@ func convene(ts *testscript.TestScript, neg bool, args []string) {
 	c := newCouncillors()
 	ts.Defer(c.Close)
 	ts.Value(councillorsKey{}).(*sittings).last = c
-	ts.Setenv("OPENAI_BASE_URL", c.URL+"/v1")
+	ts.Setenv("OPENAI_BASE_URL", c.BaseURL+"/v1")
 	ts.Setenv("OPENAI_MODEL", "council")
 }
 
 // sittings are the councillors of one story.
-type sittings struct{ last *councillors }
+type sittings struct{ last councillors }
 
 // told writes what a model was sent: told FILE [PATTERN]. With a pattern it is the last request that has it somewhere, else all.
 func told(ts *testscript.TestScript, neg bool, args []string) {
@@ -188,7 +132,7 @@ func hush(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	t := troupeOf(ts)
 	select {
-	case <-ts.Value(councillorsKey{}).(*sittings).last.hearing:
+	case <-ts.Value(councillorsKey{}).(*sittings).last.Hanging():
 	case <-time.After(time.Minute):
 		ts.Fatalf("nobody waits for a councillor")
 	}

@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -251,22 +248,6 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	return calm, writes + begins + ends + marks
 }
 
-// toll sums up over a matrix.
-type toll struct {
-	mu      sync.Mutex
-	points  int
-	again   int
-	slowest time.Duration
-}
-
-func (s *toll) add(again int, took time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.points++
-	s.again += again
-	s.slowest = max(s.slowest, took)
-}
-
 // onPostgres is a drama whose journal is in PostgreSQL.
 func onPostgres(t *testing.T) *drama {
 	t.Helper()
@@ -275,38 +256,35 @@ func onPostgres(t *testing.T) *drama {
 	return d
 }
 
-// stride is how far apart the points of a matrix are: all are tried with SIBYL_LONG, few with -short.
-func stride(usual, short int) int {
-	switch {
-	case os.Getenv("SIBYL_LONG") != "":
-		return 1
-	case testing.Short():
-		return short
-	}
-	return usual
-}
-
-// whole skips a matrix with -short that another one is like, but for where the journal is.
-func whole(t *testing.T) {
+// matrix skips a test of many processes with -short.
+func matrix(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("scripts/test-long.sh does the same on PostgreSQL")
+		t.Skip("scripts/test-long.sh runs it")
 	}
 }
 
-func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
-	killedAtWrites(t, newDrama, stride(1, 9))
+// unlessLong is how far apart the points of a matrix are of which only SIBYL_LONG has all.
+func unlessLong(stride int) int {
+	if os.Getenv("SIBYL_LONG") != "" {
+		return 1
+	}
+	return stride
+}
+
+// TestKilledAtWritesOfEveryKindOfEffect is, for a process, what the room of the Oracle shows of every write.
+func TestKilledAtWritesOfEveryKindOfEffect(t *testing.T) {
+	killedAtWrites(t, newDrama, unlessLong(3))
 }
 
 func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
-	whole(t)
-	killedAtWrites(t, onPostgres, stride(7, 7))
+	killedAtWrites(t, onPostgres, unlessLong(13))
 }
 
 // killedAtWrites kills the process before a write, and after it, of all or of some of them.
 func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+	matrix(t)
 	calm, writes := calmly(t, newDrama)
-	var all toll
 	t.Run("at", func(t *testing.T) {
 		for point := 0; point < 2*writes; point += stride {
 			crash := itoa(point/2 + 1)
@@ -317,8 +295,8 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 				t.Parallel()
 				d := newDrama(t)
 				d.killed(t, crash, d.ask(true)...)
-				took := d.goOn(t, true)
-				all.add(d.like(t, calm, 1), took)
+				d.goOn(t, true)
+				d.like(t, calm, 1)
 			})
 		}
 		t.Run("behind the last", func(t *testing.T) {
@@ -328,101 +306,27 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 			d.like(t, calm, 0)
 		})
 	})
-	t.Logf("killed at %d points; %d requests were repeated; the slowest resume took %v, process start included", all.points, all.again, all.slowest)
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
+	matrix(t)
 	calm, _ := calmly(t, newDrama)
-	var all toll
 	t.Run("in", func(t *testing.T) {
-		var parts []string
 		for what := range calm.asked {
-			if part, streams := strings.CutPrefix(what, "second "); streams {
-				parts = append(parts, part)
+			part, streams := strings.CutPrefix(what, "second ")
+			if !streams {
+				continue
 			}
-		}
-		slices.Sort(parts)
-		for i := 0; i < len(parts); i += stride(1, 4) {
-			part := parts[i]
 			t.Run(part, func(t *testing.T) {
 				t.Parallel()
 				d := newDrama(t)
-				var once sync.Once
-				started := make(chan *os.Process, 1)
-				d.stage.hearing = func(heard string) {
-					if heard == part {
-						once.Do(func() {
-							if part == "step 9" {
-								d.withChild(t)
-							}
-							if err := (<-started).Kill(); err != nil {
-								t.Error(err)
-							}
-						})
-					}
-				}
-				d.killedBy(t, started, d.ask(true))
-				took := d.goOn(t, true)
-				again := d.like(t, calm, 1)
-				if again != 1 {
+				d.stage.stops = part
+				d.killedInReply(t, part, d.ask(true))
+				d.goOn(t, true)
+				if again := d.like(t, calm, 1); again != 1 {
 					t.Errorf("%d requests were repeated, want the one that was cut", again)
 				}
-				all.add(again, took)
 			})
 		}
 	})
-	t.Logf("killed in %d replies; the slowest resume took %v, process start included", all.points, all.slowest)
-}
-
-func TestKilledWhileTheClassifierAnswers(t *testing.T) {
-	calm, _ := calmly(t, newDrama)
-	for _, question := range []string{"0", "1", "2"} {
-		t.Run("question "+question, func(t *testing.T) {
-			t.Parallel()
-			d := newDrama(t)
-			if err := os.WriteFile(filepath.Join(d.model, killOnQuestion), []byte(question), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			d.killedBy(t, make(chan *os.Process, 1), d.ask(true))
-			d.goOn(t, true)
-			if again := d.like(t, calm, 1); again != 0 {
-				t.Errorf("%d requests were repeated, though no model was asked", again)
-			}
-			if n := d.ended(t).repeats; n != 1 {
-				t.Errorf("%d operations are counted as repeated, want the classifier's", n)
-			}
-		})
-	}
-}
-
-func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, stride(17, 51)) }
-
-func TestKilledTwiceOnPostgres(t *testing.T) {
-	whole(t)
-	killedTwice(t, onPostgres, stride(29, 29))
-}
-
-// killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
-func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
-	calm, writes := calmly(t, newDrama)
-	const second = 4 // the write of the resuming process
-	var all toll
-	t.Run("at", func(t *testing.T) {
-		for pair := 0; pair < writes*second; pair += stride {
-			first, then := pair/second+1, pair%second+1
-			t.Run(fmt.Sprintf("%d and %d", first, then), func(t *testing.T) {
-				t.Parallel()
-				d := newDrama(t)
-				d.killed(t, itoa(-first), d.ask(true)...)
-				again := d.begin(t, crashAt+"="+itoa(then), "run", "resume", "--json")()
-				d.childless(t)
-				if again.code != -1 && again.code != cli.ExitPartial && again.code != cli.ExitAnswered {
-					t.Errorf("resuming exits %d\n%s", again.code, again.err)
-				}
-				took := d.goOn(t, true)
-				all.add(d.like(t, calm, 2), took)
-			})
-		}
-	})
-	t.Logf("killed twice at %d pairs of points; %d requests were repeated; the slowest resume took %v", all.points, all.again, all.slowest)
 }

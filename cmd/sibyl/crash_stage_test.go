@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +22,8 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/bert/berttest"
 	"sibyl/internal/cli"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/trees"
 )
@@ -31,24 +31,20 @@ import (
 // stage is a server of two models that play a scene with every kind of effect. Where they are in it, they know by the
 // conversation alone. The first one is down from the first request to the last.
 type stage struct {
-	*httptest.Server
+	*modeltest.Server
 
-	mu      sync.Mutex
-	asked   map[string]int    // by model and part
-	hearing func(part string) // is called in the middle of each reply; may be nil
+	mu    sync.Mutex
+	asked map[string]int // by model and part
+	stops string         // a part whose first reply hangs in its middle; "": none
 }
 
-// stagedRequest is what the models look at.
-type stagedRequest struct {
-	Model    string
-	Messages []struct{ Role, Content string }
-	Tools    []struct{ Function struct{ Name string } }
-}
+// staged is a request as the models look at it.
+type staged struct{ modeltest.Request }
 
 var stepSaid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`step (\d+)\.`) })
 
 // step is the one behind the last that was said. Notes name the last one that they are of.
-func (r *stagedRequest) step() int {
+func (r staged) step() int {
 	last := 0
 	for _, m := range r.Messages {
 		for _, found := range stepSaid().FindAllStringSubmatch(m.Content, -1) {
@@ -61,8 +57,8 @@ func (r *stagedRequest) step() int {
 }
 
 // part names what is asked for.
-func (r *stagedRequest) part() string {
-	_, isShadow := r.offers("web_fetch")
+func (r staged) part() string {
+	isShadow := slices.ContainsFunc(r.Tools, func(one json.RawMessage) bool { return bytes.Contains(one, []byte(`"web_fetch"`)) })
 	switch {
 	case strings.Contains(r.Messages[len(r.Messages)-1].Content, "The conversation has become long"):
 		return fmt.Sprintf("notes before step %d", r.step())
@@ -72,57 +68,32 @@ func (r *stagedRequest) part() string {
 	return fmt.Sprintf("step %d", r.step())
 }
 
-func (r *stagedRequest) offers(name string) (int, bool) {
-	for i, t := range r.Tools {
-		if t.Function.Name == name {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
 func newStage() *stage {
-	s := &stage{asked: map[string]int{}}
-	s.Server = httptest.NewServer(s)
+	s := &stage{Server: modeltest.NewServer(nil), asked: map[string]int{}}
+	s.Models = []string{"first", "second"}
+	s.Play(func(r modeltest.Request) modeltest.Answer { return s.answer(staged{r}) })
 	return s
 }
 
-func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req stagedRequest
-	if strings.HasSuffix(r.URL.Path, "/models") {
-		fmt.Fprint(w, `{"object":"list","data":[{"id":"first","object":"model"},{"id":"second","object":"model"}]}`)
-		return
-	}
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Messages) == 0 {
-		http.Error(w, "what is asked?", http.StatusBadRequest)
-		return
-	}
-	part := req.part()
+func (s *stage) answer(r staged) modeltest.Answer {
+	part := r.part()
 	s.mu.Lock()
-	s.asked[req.Model+" "+part]++
-	hearing := s.hearing
-	s.mu.Unlock()
-	if req.Model == "first" {
-		w.Header().Set("Retry-After", "120")
-		http.Error(w, `{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`, http.StatusTooManyRequests)
-		return
+	defer s.mu.Unlock()
+	s.asked[r.Model+" "+part]++
+	if r.Model == "first" {
+		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 2 * time.Minute}
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	text, calls := playPart(part, req.step())
+	text, calls := playPart(part, r.step())
 	begun, rest, _ := strings.Cut(text, " ")
-	chunk(w, map[string]any{"content": begun + " "}, "")
-	if hearing != nil {
-		hearing(part)
+	if s.stops == part {
+		s.stops = ""
+		return modeltest.Answer{Chunks: []string{begun + " "}, Break: modeltest.Hang}
 	}
-	chunk(w, map[string]any{"content": rest}, "")
-	finish := "stop"
+	a := modeltest.Answer{Chunks: []string{begun + " ", rest}, Usage: model.Usage{InputTokens: 100, OutputTokens: 50}}
 	for i, c := range calls {
-		finish = "tool_calls"
-		chunk(w, map[string]any{"tool_calls": []any{map[string]any{"index": i, "id": fmt.Sprintf("call_%d_%d", req.step(), i), "type": "function",
-			"function": map[string]any{"name": c[0], "arguments": c[1]}}}}, "")
+		a.Calls = append(a.Calls, model.ToolCall{ID: fmt.Sprintf("call_%d_%d", r.step(), i), Name: c[0], Arguments: c[1]})
 	}
-	chunk(w, map[string]any{}, finish)
-	fmt.Fprint(w, `data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":50}}`+"\n\ndata: [DONE]\n\n")
+	return a
 }
 
 // playPart is what the second model says: step 3 is doubtful, steps 4 to 7 go round, step 9 is a question to the person.
@@ -168,7 +139,7 @@ func newDrama(t *testing.T) *drama {
 	t.Helper()
 	d := &drama{story: newStory(t), stage: newStage(), model: t.TempDir()}
 	t.Cleanup(d.stage.Close)
-	d.server.URL = d.stage.URL                              // so that every process asks there
+	d.server.BaseURL = d.stage.BaseURL                      // so that every process asks there
 	err := berttest.Write(d.model, berttest.Classification) // to which “doubtful” and “folder” say something
 	if err != nil {
 		t.Fatal(err)
@@ -230,11 +201,9 @@ func (d *drama) shownOnlyAtTheEnd(t *testing.T, out string) {
 }
 
 // goOn resumes what is open, or asks again where nothing was begun, and waits for the process's end.
-func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
+func (d *drama) goOn(t *testing.T, shadow bool) {
 	t.Helper()
-	began := time.Now()
 	o := d.begin(t, "", "run", "resume", "--json")()
-	took := time.Since(began)
 	if o.code != cli.ExitPartial && o.code != cli.ExitAnswered {
 		t.Errorf("resuming exits %d\n%s%s", o.code, o.out, o.err)
 	}
@@ -242,7 +211,6 @@ func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
 		d.run(t, "", cli.ExitPartial, d.ask(shadow))
 	}
 	d.childless(t)
-	return took
 }
 
 // childless waits until no process has the classifier's model open.
@@ -290,8 +258,8 @@ func (d *drama) children(t *testing.T) (pids []string) {
 	return pids
 }
 
-// killedBy runs the program, hands it to whoever kills it, and waits until it is dead.
-func (d *drama) killedBy(t *testing.T, started chan<- *os.Process, args []string) {
+// killedInReply runs the program, kills it in the middle of a reply, and waits until it is dead.
+func (d *drama) killedInReply(t *testing.T, part string, args []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sibyl", args...)
 	cmd.Env = d.environ()
@@ -300,7 +268,15 @@ func (d *drama) killedBy(t *testing.T, started chan<- *os.Process, args []string
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	started <- cmd.Process
+	go func() {
+		<-d.stage.Hanging()
+		if part == "step 9" {
+			d.withChild(t)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+	}()
 	err := cmd.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -308,50 +284,4 @@ func (d *drama) killedBy(t *testing.T, started chan<- *os.Process, args []string
 	}
 	d.childless(t)
 	d.shownOnlyAtTheEnd(t, out.String())
-}
-
-// killOnQuestion is a file in a classifier's folder. It says on which question the child kills its parent; 0: before it loads
-// the model.
-const killOnQuestion = "kill-on-question"
-
-// overheard is the standard input of a process: that of a classifier's child with such a file in its folder kills the parent
-// as soon as that question has come in, and then goes on.
-func overheard(in io.Reader) io.Reader {
-	file := filepath.Join(os.Args[len(os.Args)-1], killOnQuestion)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return in
-	}
-	left, err := strconv.Atoi(string(text))
-	if err != nil {
-		panic(err)
-	}
-	a := &assassin{Reader: in, file: file, left: left}
-	a.heard(0)
-	return a
-}
-
-type assassin struct {
-	io.Reader
-	file string
-	left int // questions to come
-}
-
-func (a *assassin) Read(p []byte) (int, error) {
-	n, err := a.Reader.Read(p)
-	a.heard(bytes.Count(p[:n], []byte("\n")))
-	return n, err
-}
-
-// heard counts questions, and kills once.
-func (a *assassin) heard(questions int) {
-	if a.file == "" {
-		return
-	}
-	if a.left -= questions; a.left <= 0 {
-		if err := errors.Join(os.Remove(a.file), syscall.Kill(os.Getppid(), syscall.SIGKILL)); err != nil {
-			panic(err)
-		}
-		a.file = ""
-	}
 }

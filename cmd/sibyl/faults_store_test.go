@@ -116,12 +116,13 @@ func (f *failing) reads(do func() error) error {
 // TestWhateverCallOfTheJournalFailsNothingIsLost has one call of the journal after the other fail in a run of each assistant, before it takes effect or
 // after; in the long form every call. It is told or got over, and nothing is lost or doubled.
 func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
+	matrix(t)
 	t.Parallel()
 	for name, d := range ordeals() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			points := 0
-			for n := 1; ; n += stride(8, 24) {
+			for n := 1; ; n += unlessLong(8) {
 				hit := false
 				for _, at := range []int{n, -n} {
 					file := filepath.Join(t.TempDir(), "hit")

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,17 +172,6 @@ func TestJournalThatIsLockedInTheMiddleOfARunStopsItShort(t *testing.T) {
 	o.want(t, "ask", cli.ExitJournal, "stopped short", "locked by another process", app.DatabaseFile(s.data))
 	o = s.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})
 	s.check(t, "locked", []byte(o.out))
-}
-
-// before has something done before the model answers, or has the model wait for it.
-func (p *played) before(do func()) {
-	serve := p.Config.Handler
-	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
-			do()
-		}
-		serve.ServeHTTP(w, r)
-	})
 }
 
 // journaled is one run as ‘run watch’ shows it.

@@ -76,7 +76,7 @@ func program() {
 
 // classifies is the program that computes a classifier.
 func classifies() {
-	os.Exit(network.Main(context.Background(), os.Args[1:], overheard(os.Stdin), os.Stdout, os.Stderr))
+	os.Exit(network.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // restrict takes from the process what the environment says.
@@ -165,7 +165,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_CACHE_HOME", "")
 	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
-	env.Setenv("PLAYED", played.URL+"/v1")
+	env.Setenv("PLAYED", played.BaseURL+"/v1")
 	more := &troupe{actors: map[string]*actor{}}
 	env.Defer(more.Close)
 	env.Values[troupeKey{}] = more

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,13 +23,8 @@ import (
 // actor is a server of one of the four protocols. Whatever it speaks, its model follows the same part: what it says depends
 // on the question and on what was said since, so that a repeated request gets the same reply.
 type actor struct {
-	*httptest.Server
-	name, protocol, mood string
-	hanging              chan struct{} // has a value for each request that hangs
-
-	mu    sync.Mutex
-	asked int
-	open  []func() // end what hangs
+	*modeltest.Server
+	name, mood string
 }
 
 // protocols are what an actor may speak, each with the end of the address that a setting takes.
@@ -59,66 +50,29 @@ func newActor(name, protocol, mood string) (*actor, error) {
 	if _, ok := moods()[mood]; !ok {
 		return nil, fmt.Errorf("there is no mood %q", mood)
 	}
-	a := &actor{name: name, protocol: protocol, mood: mood, hanging: make(chan struct{}, 100)}
-	a.Server = httptest.NewServer(a)
+	a := &actor{Server: modeltest.NewServer(nil), name: name, mood: mood}
+	a.Models = []string{name}
+	a.Play(func(r modeltest.Request) modeltest.Answer {
+		if strings.HasSuffix(r.Path, "/v1/messages") != (protocol == "anthropic") {
+			return modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusNotFound}} // the server speaks every protocol, an actor one
+		}
+		s, err := sceneOf([]byte(r.Body))
+		if err != nil {
+			return modeltest.Answer{Fail: model.Invalid}
+		}
+		return a.part(s)
+	})
 	return a, nil
 }
 
-// Close ends what hangs and then the server.
-func (a *actor) Close() {
-	a.mu.Lock()
-	for _, end := range a.open {
-		end()
-	}
-	a.mu.Unlock()
-	a.Server.Close()
-}
-
 // requests counts those for an answer.
-func (a *actor) requests() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.asked
-}
-
-func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var answer modeltest.Answer
-	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages") != (a.protocol == "anthropic") {
-		http.NotFound(w, r) // the one below speaks every protocol
-		return
-	}
-	if r.Method == http.MethodPost {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
+func (a *actor) requests() (n int) {
+	for _, r := range a.Requests() {
+		if r.Body != "" {
+			n++
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		s, err := sceneOf(body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		answer = a.part(s)
 	}
-	speak, end := a.speaker(answer)
-	defer end()
-	a.mu.Lock()
-	a.open = append(a.open, end)
-	if r.Method == http.MethodPost {
-		a.asked++
-	}
-	a.mu.Unlock()
-	if answer.Break == modeltest.Hang {
-		a.hanging <- struct{}{}
-	}
-	speak.ServeHTTP(w, r)
-}
-
-// speaker gives one answer.
-func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
-	s := modeltest.NewServer(nil, answer)
-	s.Models = []string{a.name}
-	return s, s.Close
+	return n
 }
 
 // scene is where a conversation stands.
@@ -268,7 +222,7 @@ func plays(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := newActor(args[2], args[1], strings.Join(args[3:], ""))
 	ts.Check(err)
 	troupeOf(ts).actors[args[0]] = a
-	ts.Setenv(args[0], a.URL+protocols()[args[1]])
+	ts.Setenv(args[0], a.BaseURL+protocols()[args[1]])
 }
 
 // leaves ends an actor: nothing answers at its address.
@@ -296,7 +250,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	t := troupeOf(ts)
 	select {
-	case <-t.actor(ts, args[0]).hanging:
+	case <-t.actor(ts, args[0]).Hanging():
 	case <-time.After(time.Minute):
 		ts.Fatalf("nobody waits for %s", args[0])
 	}

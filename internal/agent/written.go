@@ -35,6 +35,11 @@ var opening = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
 })
 
+// begins is where calls may begin.
+var begins = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|` + fence + `|\{\s*"(?:name|type)"`)
+})
+
 // WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and gives the text
 // before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count where the text ends with them and
 // nothing else; what stands before prose, in a quoted line or in other code is a quotation. A call names an offered tool that only reads,
@@ -44,8 +49,9 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		return nil, text
 	}
 	tried := 0 // what begins before it comes to the same end as calls that were read already
-	marks := marksOf(text)
-	for _, at := range marks[max(0, len(marks)-mostMarks):] {
+	marks := begins().FindAllStringIndex(text, -1)
+	for _, mark := range marks[max(0, len(marks)-mostMarks):] {
+		at := mark[0]
 		if at < tried {
 			continue
 		}
@@ -60,40 +66,6 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		}
 	}
 	return nil, text
-}
-
-// marksOf gives where calls may begin.
-func marksOf(text string) (all []int) {
-	for at := 0; ; {
-		next := strings.IndexAny(text[at:], "<[`{")
-		if next < 0 {
-			return all
-		}
-		at += next
-		length := markLength(text[at:])
-		if length > 0 {
-			all = append(all, at)
-		}
-		at += max(length, 1)
-	}
-}
-
-// markLength is how long the mark is that a text begins with; 0 where there is none.
-func markLength(text string) int {
-	for _, mark := range [...]string{hermes, function, pythonTag, mistral, fence} {
-		if strings.HasPrefix(text, mark) {
-			return len(mark)
-		}
-	}
-	if inner, is := strings.CutPrefix(text, "{"); is {
-		inner = strings.TrimLeft(inner, " \t\r\n\f")
-		for _, key := range [...]string{`"name"`, `"type"`} {
-			if strings.HasPrefix(inner, key) {
-				return len(text) - len(inner) + len(key)
-			}
-		}
-	}
-	return 0
 }
 
 // quoted says whether what follows stands in an open code block or in a quoted line.

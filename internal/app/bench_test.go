@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,13 +51,10 @@ type bench struct {
 	question oracle.Question
 }
 
-func newBench(tb testing.TB) *bench { return newBenchOn(tb, "") }
-
-// newBenchOn is the program on a PostgreSQL database or, if it is "", an SQLite file.
-func newBenchOn(tb testing.TB, database string) *bench {
+func newBench(tb testing.TB) *bench {
 	tb.Helper()
 	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
-		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data"), "SIBYL_DATABASE=" + database}})
+		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -323,42 +319,6 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportMetric(100*float64(turn-slowModel)/float64(slowModel), "%-over-model")
 		})
 	}
-}
-
-// BenchmarkParkedRuns holds 1000 runs whose model does not answer, and tells what each costs in memory.
-func BenchmarkParkedRuns(b *testing.B) {
-	const parked = 1000
-	for b.Loop() {
-		p := newBench(b)
-		q := p.question
-		q.Text = "How does the park() function in a.go work?"
-		ctx, cancel := context.WithCancel(b.Context())
-		before := inUse()
-		lives := make([]*run.Live, 0, parked)
-		for range parked {
-			live, err := p.start(ctx, q)
-			if err != nil {
-				b.Fatal(err)
-			}
-			lives = append(lives, live)
-		}
-		b.ReportMetric(float64(inUse()-before)/parked/1024, "KiB/parked-run")
-		cancel()
-		for _, l := range lives {
-			if _, err := l.Wait(context.WithoutCancel(ctx)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}
-
-// inUse is the memory that the program holds: heap and stacks.
-func inUse() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapInuse + m.StackInuse
 }
 
 func TestRunWritesEachInputOnce(t *testing.T) {

@@ -249,6 +249,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
+	c.mentionUnsearched(o.CodeRoot)
 	if !c.quiet && !c.asJSON {
 		if err := c.mentionInterrupted(ctx, a); err != nil {
 			return err
@@ -278,20 +279,25 @@ func (c *command) settleNotices(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about; a
-// session that is named is asked about its own folder, unless the person names another.
+// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about or, where
+// that is none, the last of all; a session is asked about its own folder, unless the person names another.
 func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
+	var s journal.Session
+	var err error
 	switch {
 	case f.cont:
-		s, err := a.Service.LastIn(ctx, c.owner(), oracle.Name, o.CodeRoot)
+		s, err = a.Service.LastIn(ctx, c.owner(), oracle.Name, o.CodeRoot)
 		if errors.Is(err, journal.ErrNotFound) {
 			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
 		}
-		return s.ID, err
-	case !f.given("session"):
+		if o.CodeRoot != "" {
+			return s.ID, err
+		}
+	case f.given("session"):
+		s, err = a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
+	default:
 		return "", nil
 	}
-	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
 	if err != nil || f.given("in") || s.Place == "" || s.Place == o.CodeRoot {
 		return s.ID, err
 	}
@@ -342,10 +348,13 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 
 // options settles which folders a question is asked on, which of them the person named, and how.
 func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
-	o := oracle.Options{CodeRoot: cmp.Or(f.in, "."), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
+	o := oracle.Options{CodeRoot: cmp.Or(f.in, projectHere()), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
 		MaxTime: f.maxTime, NoFallback: f.noFallback, NoWeb: f.noWeb}
 	if f.notes && o.Vault == "" {
 		return o, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’")
+	}
+	if f.code && o.CodeRoot == "" {
+		o.CodeRoot = "." // which is named by that
 	}
 	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
 		if *dir == "" {
@@ -380,6 +389,15 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
 func (c *command) follow(ctx context.Context, r *service.Run) error {
+	p, res, err := c.watch(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(p, r, res)
+}
+
+// watch shows a run that this process drives until it ends, and gives what came of it.
+func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	p := c.newProgress()
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
@@ -388,9 +406,9 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		p.screen.retract()
-		return err
+		return p, res, err
 	}
-	return c.answer(p, r, c.withUsage(context.WithoutCancel(ctx), r, res))
+	return p, c.withUsage(context.WithoutCancel(ctx), r, res), nil
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

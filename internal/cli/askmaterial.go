@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -93,7 +94,7 @@ func readMaterial(in io.Reader) (string, error) {
 	return string(text), err
 }
 
-// mentioned finds the files that a question names as @path. Whatever is no file stays words: an address, a name.
+// mentioned finds the files that a question names as @path. What has no ending of a file stays words if there is no such file.
 func mentioned(words, home string) (parts []oracle.Part, err error) {
 	seen := map[string]bool{}
 	for token := range strings.FieldsSeq(words) {
@@ -111,7 +112,13 @@ func mentioned(words, home string) (parts []oracle.Part, err error) {
 			}
 			name = name[:len(name)-size]
 		}
-		if name == "" || seen[name] || !isFile(name) {
+		if name == "" || seen[name] {
+			continue
+		}
+		if !isFile(name) {
+			if looksLikeFile(name) {
+				return nil, fmt.Errorf("@%s: there is no such file; write it without the @ if none is meant", name)
+			}
 			continue
 		}
 		seen[name] = true
@@ -129,6 +136,13 @@ func mentioned(words, home string) (parts []oracle.Part, err error) {
 		parts = append(parts, oracle.Part{Name: filepath.ToSlash(filepath.Clean(name)), Text: text})
 	}
 	return parts, nil
+}
+
+// looksLikeFile says that a name has the ending of a file: an address or the name of a person has none, a package none or a longer one.
+func looksLikeFile(name string) bool {
+	ending := filepath.Ext(name)
+	return len(ending) >= 3 && len(ending) <= 5 && !strings.HasPrefix(filepath.Base(name), ".") &&
+		!slices.Contains([]string{".com", ".org", ".net", ".io", ".dev"}, ending)
 }
 
 func isFile(name string) bool {

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// asking is a command with this standard input.
-func asking(in io.Reader) (*command, *bytes.Buffer) {
+// readingFrom is a command with this standard input.
+func readingFrom(in io.Reader) (*command, *bytes.Buffer) {
 	var told bytes.Buffer
 	return &command{Streams: Streams{In: in, Out: io.Discard, Err: &told}}, &told
 }
@@ -38,7 +38,7 @@ func TestStandardInputBesideAQuestionIsMaterial(t *testing.T) {
 	}
 	_ = write.Close()
 	for name, in := range map[string]io.Reader{"a file": regular, "a pipe": read, "a reader": strings.NewReader("+one\n+two\n")} {
-		c, _ := asking(in)
+		c, _ := readingFrom(in)
 		q, err := c.question([]string{"Explain", "this"}, nil)
 		if err != nil || q.words != "Explain this" || q.piped || q.material != "--- stdin, 2 lines ---\n+one\n+two\n" {
 			t.Errorf("%s: %+v, %v", name, q, err)
@@ -52,7 +52,7 @@ func TestSilentStandardInputIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = write.Close(), read.Close() }()
-	c, told := asking(read)
+	c, told := readingFrom(read)
 	if text, err := c.besideQuestion(time.Millisecond); text != "" || err != nil || !strings.Contains(told.String(), "nothing came in 1ms") {
 		t.Errorf("%q, %v, told %q", text, err, told)
 	}
@@ -61,7 +61,7 @@ func TestSilentStandardInputIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = null.Close() }()
-	c, told = asking(null)
+	c, told = readingFrom(null)
 	if q, err := c.question([]string{"Why?"}, nil); q.material != "" || err != nil || told.Len() > 0 {
 		t.Errorf("%+v, %v, told %q", q, err, told)
 	}
@@ -76,24 +76,24 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 	}
 	const log = "--- build.log, 1 line ---\nfailed\n"
 	for words, want := range map[string]string{
-		"Why does @build.log fail?":             log,
-		"What is in @./build.log, @build.log?":  log,
-		"Is “@build.log” right":                 log,
-		"Ask ada@build.log or @ada about @ it.": "",
-		"@nothing.log":                          "",
+		"Why does @build.log fail?":                                           log,
+		"What is in @./build.log, @build.log?":                                log,
+		"Is “@build.log” right":                                               log,
+		"Ask ada@build.log or @ada about @ it, @types/node and @example.com.": "",
 	} {
-		c, _ := asking(strings.NewReader(""))
+		c, _ := readingFrom(strings.NewReader(""))
 		if q, err := c.question([]string{words}, nil); err != nil || q.material != want && !strings.HasPrefix(q.material, want+"--- build.log") || (want == "") != (q.material == "") || q.words != words {
 			t.Errorf("%q: %+v, %v", words, q, err)
 		}
 	}
-	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144"} {
-		c, _ := asking(strings.NewReader(""))
+	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144",
+		"what is in @nothing.log?": "@nothing.log: there is no such file"} {
+		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question([]string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)
 		}
 	}
-	c, _ := asking(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
+	c, _ := readingFrom(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
 	if _, err := c.question([]string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "larger than 256 KB") {
 		t.Errorf("too much: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 
 func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 	long := strings.Repeat("2026-11-22 panic: runtime error\n", 200_000)
-	c, _ := asking(strings.NewReader(""))
+	c, _ := readingFrom(strings.NewReader(""))
 	_, err := c.question([]string{long}, nil)
 	if err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") || !strings.Contains(err.Error(), "@path") || len(err.Error()) > 300 {
 		t.Errorf("%.400v", err)
@@ -109,7 +109,7 @@ func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 	if _, err := (&talker{c: c}).Start(t.Context(), "", long, oracle.Options{}); err == nil || !strings.Contains(err.Error(), "piped in") {
 		t.Errorf("typed in a conversation: %.400v", err)
 	}
-	c, _ = asking(strings.NewReader(long[:mostTyped+100]))
+	c, _ = readingFrom(strings.NewReader(long[:mostTyped+100]))
 	if q, err := c.question(nil, nil); err != nil || len(q.words) != mostTyped+100 {
 		t.Errorf("piped in, which has a bound of its own: %d, %v", len(q.words), err)
 	}

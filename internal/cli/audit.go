@@ -19,13 +19,6 @@ import (
 
 func (c *command) sessionAudit() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "audit [SESSION]", Short: "Show everything the journal recorded about a session's answers", Args: cobra.MaximumNArgs(1),
-		Long: "For each run, in order: every signal of the model with its raw XML and how it was handled; every\n" +
-			"effect with its receipt; every decision of the tree with its rule; timers, stops and crashes; how\n" +
-			"the run ended and why.\n\n" +
-			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\":\n" +
-			"[…], \"end\": {…}, \"remarks\": […]}, …]}, or {\"removed\": {…}} for a removed session. Records are\n" +
-			"numbered from 0, turns from 1.",
-		Example: "  sibyl session audit last\n  sibyl session audit 0dl4 --json",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			return c.audit(ctx, a, nameOr(args, "last"))
 		})}, "one JSON object")

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashAlone defines what cobra's script takes from the package bash-completion, where that is not there: else each Tab would print an error.
+// bashAlone defines what cobra's script takes from the package bash-completion, where that is not there: else each Tab
+// would print an error.
 const bashAlone = `# What is used of the package bash-completion, where it is not there.
 if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
     _get_comp_words_by_ref()

@@ -28,7 +28,7 @@ func Build(version string) string {
 
 // versionCommand says what --version says; a bug report has the rest.
 func (c *command) versionCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "version", Short: "Print the version of Sibyl", Example: "  sibyl version\n  sibyl version --json", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "version", Short: "Print the version of Sibyl", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if c.asJSON {
 				return c.printJSON(struct {

@@ -9,7 +9,8 @@ import (
 	"sibyl/internal/render"
 )
 
-// calm is a terminal that only the program's own sequences reach: colours, links to the web and to files, and those that take back what it showed. Everything that is
+// calm is a terminal that only the program's own sequences reach: colours, links to the web and to files, and those
+// that take back what it showed. Everything that is
 // printed passes it, so that a text that nobody has made printable can't steer the terminal either.
 type calm struct {
 	io.Writer

@@ -127,12 +127,7 @@ func (t *talk) say(ctx context.Context, words string) error {
 		return err
 	}
 	t.id = r.Session
-	p := t.c.newProgress()
-	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
-		p.update(u)
-	}
-	p.end()
-	res, err := r.Wait(context.WithoutCancel(ctx))
+	p, res, err := t.c.watch(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -145,7 +140,7 @@ func (t *talk) say(ctx context.Context, words string) error {
 		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
 			fmt.Fprintln(t.c.Err, p.screen.dim("· "+w, t.c.ErrTTY))
 		}
-		if costs := costsOf(t.c.prices, t.c.withUsage(context.WithoutCancel(ctx), r, res).Usage); costs != "" {
+		if costs := costsOf(t.c.prices, res.Usage); costs != "" {
 			p.say("%s", costs)
 		}
 	}

@@ -17,7 +17,8 @@ type dialogue struct {
 	lines *bufio.Reader
 }
 
-// newDialogue gives a dialogue over what is typed. All of a command read from one place: none takes lines that another is to have.
+// newDialogue gives a dialogue over what is typed. All of a command read from one place: none takes lines that another
+// is to have.
 func (c *command) newDialogue() *dialogue {
 	if c.typed == nil {
 		c.typed = bufio.NewReader(c.In)
@@ -28,7 +29,8 @@ func (c *command) newDialogue() *dialogue {
 // errNoMore is the end of what a person types, before all was answered.
 var errNoMore = errors.New("the input ended")
 
-// ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are errors.
+// ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are
+// errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, d.c.folded(printable(question), d.c.ErrTTY, 0))
 	line, err := within(ctx, func() (string, error) { return d.lines.ReadString('\n') })
@@ -64,7 +66,8 @@ type choice struct {
 	own           func(typed string) bool // what stands for itself, and is no part of a name; nil: nothing does
 }
 
-// choose has the person choose one of what is offered: by its number, its name, or a part of the name that no other has. A part that several have
+// choose has the person choose one of what is offered: by its number, its name, or a part of the name that no other
+// has. A part that several have
 // shows those. What fits nothing, or stands for itself, is returned as it was typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {

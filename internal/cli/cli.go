@@ -144,7 +144,8 @@ func Commands() *cobra.Command {
 	return root
 }
 
-// remembering is a writer that keeps its first error, so that one look at the end serves all that print, and whether anything was written.
+// remembering is a writer that keeps its first error, so that one look at the end serves all that print, and whether
+// anything was written.
 type remembering struct {
 	io.Writer
 	err   error
@@ -278,7 +279,8 @@ func (c *command) settings() (config.Config, error) {
 	return cfg, err
 }
 
-// settingsWithoutStored loads the settings without looking into the key store: no key is wanted, or it is about to be changed.
+// settingsWithoutStored loads the settings without looking into the key store: no key is wanted, or it is about to be
+// changed.
 func (c *command) settingsWithoutStored() (config.Config, error) {
 	opts := c.options()
 	opts.Stored = nil
@@ -355,7 +357,8 @@ func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) 
 	})
 }
 
-// onSession runs a command on the session that its first argument names, and hands on what follows it; without one on the last.
+// onSession runs a command on the session that its first argument names, and hands on what follows it; without one on
+// the last.
 func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		s, err := a.Service.FindSession(ctx, c.owner(), "", nameOr(args, "last"))

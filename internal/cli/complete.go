@@ -27,7 +27,8 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// The bounds of a completion: of the time that looking for values may take, of what a model server on this machine may take of it,
+// The bounds of a completion: of the time that looking for values may take, of what a model server on this machine may
+// take of it,
 // and of how many are offered.
 const (
 	completionTime = 200 * time.Millisecond
@@ -35,7 +36,8 @@ const (
 	mostCompleted  = 200
 )
 
-// completions are the kinds of what may stand behind commands, by their path below sibyl, and behind flags, for which the path of their command may
+// completions are the kinds of what may stand behind commands, by their path below sibyl, and behind flags, for which
+// the path of their command may
 // stand before them. Words behind a “=” are offered themselves.
 func completions() map[string]string {
 	return map[string]string{
@@ -69,7 +71,8 @@ func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]st
 	switch kind := kinds[path]; {
 	case kind != "":
 		cmd.ValidArgsFunction = c.completing(kind)
-	case !strings.Contains(cmd.Use, "FILE") && !strings.Contains(cmd.Use, "FOLDER"): // of which the shell knows what there is
+	case strings.Contains(cmd.Use, "FILE") || strings.Contains(cmd.Use, "FOLDER"): // the shell knows what there is
+	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -78,10 +81,7 @@ func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]st
 		case "folder":
 			_ = cmd.MarkFlagDirname(f.Name) // the flag is there
 		default:
-			complete := c.completing(kind)
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-				return complete(cmd, nil, begun)
-			}) // it is there, and has none yet
+			c.completeFlag(cmd, f.Name, kind)
 		}
 	})
 	for _, sub := range cmd.Commands() {
@@ -89,15 +89,26 @@ func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]st
 	}
 }
 
+// completeFlag has a flag completed in the shell, whatever arguments stand before it.
+func (c *command) completeFlag(cmd *cobra.Command, name, kind string) {
+	complete := c.completing(kind)
+	behind := func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return complete(cmd, nil, begun)
+	}
+	_ = cmd.RegisterFlagCompletionFunc(name, behind) // it is there, and has none yet
+}
+
 // errFiles says that a file of the person's may stand at a place, which the shell knows better.
 var errFiles = errors.New("files stand here")
 
-// completing makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and nothing is said of it. Nobody is
+// completing makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and
+// nothing is said of it. Nobody is
 // asked beyond this machine, and nothing is written.
 func (c *command) completing(kind string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if takes := strings.Fields(cmd.Use + " ..."); len(args) > 0 && !strings.Contains(takes[1], "...") && kind != "setting" && kind != "mention" {
-			return nil, cobra.ShellCompDirectiveNoFileComp // it is of the first argument alone
+		takes := strings.Fields(cmd.Use + " ...")[1]
+		if several := strings.Contains(takes, "...") || kind == "setting" || kind == "mention"; len(args) > 0 && !several {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
@@ -151,8 +162,9 @@ type values struct {
 
 // add offers a word, with what a person knows it by, if it goes on with what is typed and was not given yet.
 func (v *values) add(word, says string) {
-	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) } // which shells take for the end of a word
-	if word == "" || !strings.HasPrefix(word, v.begun) || slices.Contains(v.args, word) || strings.ContainsFunc(word, isBlank) || len(v.lines) == mostCompleted {
+	endsWord := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) } // for shells
+	fits := word != "" && strings.HasPrefix(word, v.begun) && !strings.ContainsFunc(word, endsWord)
+	if !fits || slices.Contains(v.args, word) || len(v.lines) == mostCompleted {
 		return
 	}
 	if says = strings.Join(strings.Fields(render.Clean(says)), " "); says != "" {
@@ -238,8 +250,12 @@ func (c *command) find(ctx context.Context, v *values, kind string) error {
 func (c *command) findInJournal(ctx context.Context, v *values, db app.Database, kind string) error {
 	switch kind {
 	case "session", "question", "conversation":
-		f := journal.SessionFilter{Limit: mostCompleted, Assistant: map[string]string{"question": oracle.Name, "conversation": taskchat.Name}[kind]}
-		if kind == "conversation" {
+		f := journal.SessionFilter{Limit: mostCompleted}
+		switch kind {
+		case "question":
+			f.Assistant = oracle.Name
+		case "conversation":
+			f.Assistant = taskchat.Name
 			v.add(newConversation, "")
 		}
 		all, err := db.Sessions(ctx, c.owner(), f)
@@ -269,8 +285,13 @@ func (c *command) findInJournal(ctx context.Context, v *values, db app.Database,
 		}
 		return err
 	}
-	f := journal.Filter{Limit: mostCompleted, Assistant: map[string]string{"answer": oracle.Name, "inquiry": inquiry.Name}[kind]}
-	if kind == "open run" {
+	f := journal.Filter{Limit: mostCompleted}
+	switch kind {
+	case "answer":
+		f.Assistant = oracle.Name
+	case "inquiry":
+		f.Assistant = inquiry.Name
+	case "open run":
 		f.Status = journal.Running
 	}
 	all, err := db.Runs(ctx, c.owner(), f)
@@ -292,7 +313,8 @@ func knownModels(ctx context.Context, a *app.App) []string {
 	ctx, cancel := context.WithTimeout(ctx, listingTime)
 	defer cancel()
 	cfg := a.Config
-	known := slices.Concat([]string{cfg.Model, cfg.Inquiry.Witness, offlineName + ":rules"}, cfg.Fallback.Models, slices.Collect(maps.Keys(cfg.Prices.Models)))
+	known := append([]string{cfg.Model, cfg.Inquiry.Witness, offlineName + ":rules"}, cfg.Fallback.Models...)
+	known = slices.AppendSeq(known, maps.Keys(cfg.Prices.Models))
 	for _, p := range a.Models {
 		if p.Missing != "" {
 			continue
@@ -316,7 +338,8 @@ func knownModels(ctx context.Context, a *app.App) []string {
 
 // setting offers the names of settings, and, behind one, what it may be.
 func (v *values) setting(ctx context.Context, a *app.App) error {
-	for _, h := range config.Hints(slices.Sorted(maps.Keys(a.Config.Providers)), slices.Sorted(maps.Keys(a.Config.MCP.Servers))) {
+	providers, servers := slices.Sorted(maps.Keys(a.Config.Providers)), slices.Sorted(maps.Keys(a.Config.MCP.Servers))
+	for _, h := range config.Hints(providers, servers) {
 		switch {
 		case len(v.args) == 0:
 			v.add(h.Name, strings.Join(h.Choices, ", "))

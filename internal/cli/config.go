@@ -11,16 +11,12 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and store keys",
-		Long: "Settings come from a file and from environment variables, which take precedence. Keys are never in\n" +
-			"the file: they come from the environment, from a command that the file names, or from where ‘sibyl\n" +
-			"config set-key’ stored them."},
+	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and store keys"},
 		c.configShow(), c.configSet(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
 	return &cobra.Command{Use: "path", Short: "Print the path of the settings file", Args: cobra.NoArgs,
-		Example: "  $EDITOR \"$(sibyl config path)\"",
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.Path(c.options())
 			switch {
@@ -47,9 +43,6 @@ func (c *command) withoutFile() string {
 
 func (c *command) configShow() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the current settings, and where each comes from", Args: cobra.NoArgs,
-		Long: "Prints the settings in the form of a settings file. A comment says where each comes from: a line of\n" +
-			"the file, a variable, or the default. Keys are not shown, nor the arguments of commands that print\n" +
-			"them.",
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := c.settings(); err != nil { // which also says what can't be used
 				return err

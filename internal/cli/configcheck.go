@@ -12,11 +12,6 @@ import (
 
 func (c *command) configCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "check", Short: "Check the settings against the rules of the Inquiry, and list every problem", Args: cobra.NoArgs,
-		Long: "Checks every rule for detectives, witness, fallback order, time-outs and limits. For each it says\n" +
-			"whether it holds, or what is wrong, where, and how to fix it. The rules apply to what the file and\n" +
-			"variables name; without a file, a local model is used, or none. Keys are read to check their length\n" +
-			"and never shown. No server is contacted; ‘sibyl config test’ does that.\n\n" +
-			"Exit codes: 0 all rules hold, 2 some do not.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := config.Check(c.options(), func(cfg config.Config, name string) (config.Secret, error) {
 				return cfg.Key(cmd.Context(), name, keys.Open(cfg.Keys))

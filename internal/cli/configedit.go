@@ -9,22 +9,17 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 )
 
 func (c *command) configEdit() *cobra.Command {
 	return &cobra.Command{Use: "edit", Short: "Edit the settings file, and check it before it takes effect", Args: cobra.NoArgs,
-		Long: "Opens a copy of the settings file in the editor named by VISUAL or EDITOR. What you save replaces\n" +
-			"the file only if it is valid; otherwise you see which lines are wrong and can continue with the\n" +
-			"copy.\n\n" +
-			"Exit codes: 0 replaced or unchanged, 1 the editor failed, 2 the saved file is not valid, 130 you\n" +
-			"stopped it.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			path, content, err := config.Content(c.options())
 			if err != nil {
@@ -87,21 +82,11 @@ func (c *command) tellLeft(left []error) {
 
 // edit opens a file in the person's editor, and waits for its end.
 func (c *command) edit(ctx context.Context, name string) error {
-	words := strings.Fields(c.env("VISUAL"))
-	if len(words) == 0 {
-		words = strings.Fields(c.env("EDITOR"))
-	}
-	if len(words) == 0 {
-		words = []string{"vi"}
-		if runtime.GOOS == "windows" {
-			words = []string{"notepad"}
-		}
-	}
-	program, err := exec.LookPath(words[0])
+	program, err := conversation.Editor(c.env)
 	if err != nil {
-		return withCode(ExitUsage, fmt.Errorf("the editor %s was not found: name one with EDITOR, or use ‘sibyl config set’", words[0]))
+		return withCode(ExitUsage, fmt.Errorf("%w, or use ‘sibyl config set’", err))
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append(words[1:], name)...) // #nosec G204 -- the person's own editor, without a shell
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], name)...) // #nosec G204 -- the person's own editor, without a shell
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.In, os.Stderr, os.Stderr, c.environ
 	if c.file != nil {
 		cmd.Stdout = c.file
@@ -113,7 +98,7 @@ func (c *command) edit(ctx context.Context, name string) error {
 		signal.Reset(os.Interrupt)
 	}
 	if err != nil {
-		return fmt.Errorf("the editor %s failed; the settings were not changed: %w", words[0], err)
+		return fmt.Errorf("the editor %s failed; the settings were not changed: %w", filepath.Base(program[0]), err)
 	}
 	return nil
 }

@@ -33,10 +33,6 @@ func oneName(cmd *cobra.Command, args []string) error {
 
 func (c *command) configSetKey() *cobra.Command {
 	return &cobra.Command{Use: "set-key NAME", Short: "Store the key of a provider or search engine", Args: oneName,
-		Long: "Reads a key from the terminal without echoing it, or from standard input, and stores it in the\n" +
-			"system keyring or, if there is none, in an encrypted file. The environment and key_command take\n" +
-			"precedence over a stored key.",
-		Example: "  sibyl config set-key anthropic\n  pass show openai | sibyl config set-key openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.settingsWithoutStored()
 			if err != nil {
@@ -64,7 +60,7 @@ func (c *command) configSetKey() *cobra.Command {
 
 func (c *command) configDeleteKey() *cobra.Command {
 	return &cobra.Command{Use: "delete-key NAME", Short: "Delete the stored key of a provider or search engine",
-		Example: "  sibyl config delete-key anthropic", Args: oneName,
+		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.settingsWithoutStored()
 			if err != nil {
@@ -170,7 +166,7 @@ func (k keyLine) String() string {
 
 func (c *command) configKeys() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "keys", Short: "List which keys exist and where each comes from, without showing them",
-		Example: "  sibyl config keys\n  sibyl config keys --json", Args: cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := c.settings()
 			if err != nil {

@@ -13,10 +13,6 @@ import (
 func (c *command) configSet() *cobra.Command {
 	var unset bool
 	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME", Short: "Change one setting in the settings file, or remove it",
-		Long: "Writes one setting, named by its sections and its name joined by dots. A list takes several values,\n" +
-			"or one such as '[a, b]'. Comments and order are kept. The result is checked first; nothing invalid\n" +
-			"is written. Keys do not belong in the file: use ‘sibyl config set-key’.",
-		Example: "  sibyl config set model ollama:llama3.1:8b\n  sibyl config set fallback.models openai:gpt-4o ollama:llama3.1:8b\n  sibyl config set --unset timeouts.start",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:

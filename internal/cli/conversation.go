@@ -7,13 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"sibyl/internal/app"
@@ -187,54 +183,15 @@ func (t *talker) Why(ctx context.Context, run string) (lines []string, err error
 	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costsOf(t.c.prices, used))), "\n"), err
 }
 
-// place takes a source apart that names lines of a file.
-var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):(\d+)(?:-(\d+))?$`) })
-
-// mostPassage bounds how many lines of a source are shown.
-const mostPassage = 60
-
-func (t *talker) Passage(source string, o oracle.Options) (string, error) {
-	at := place().FindStringSubmatch(source)
-	if at == nil {
-		return source, nil // an address, which the terminal opens
-	}
-	for _, folder := range []string{o.CodeRoot, o.Vault} {
-		if folder == "" || !filepath.IsLocal(at[1]) {
-			continue
-		}
-		text, err := attached(filepath.Join(folder, filepath.FromSlash(at[1])))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		return passage(text, at[2], at[3]), nil
-	}
-	return "", fmt.Errorf("%s: no such file in the folders that are searched", source)
-}
-
-// passage gives lines of a text with their numbers, as a block of code.
-func passage(text, first, last string) string {
-	from, _ := strconv.Atoi(first) // digits; what is too large is behind the end
-	to, err := strconv.Atoi(last)
+func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) {
+	all, err := t.a.Service.Passages(ctx, t.c.owner(), run)
 	if err != nil {
-		to = from
+		return "", err
 	}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	from, to = max(1, from), min(to, len(lines), from+mostPassage-1)
-	var b strings.Builder
-	for n := from; n <= to; n++ {
-		fmt.Fprintf(&b, "%5d  %s\n", n, strings.ReplaceAll(lines[n-1], "\t", "    "))
+	for _, p := range citedOf(all, []string{cite}) {
+		return p.Text, nil
 	}
-	if b.Len() == 0 {
-		return "The file now has only " + strconv.Itoa(len(lines)) + " lines."
-	}
-	fence := "```"
-	for strings.Contains(b.String(), fence) {
-		fence += "`"
-	}
-	return fence + "\n" + b.String() + fence + "\n"
+	return cite, nil // an address, which the terminal opens
 }
 
 func (t *talker) LastWrite(ctx context.Context) (id, words string, err error) {

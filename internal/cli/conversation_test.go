@@ -35,27 +35,3 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 		t.Errorf("a file that is no text: %v", err)
 	}
 }
-
-func TestPassageHasTheLinesThatASourceNames(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("one\ntwo\n\t```three\nfour\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "secret.md"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := oracle.Options{CodeRoot: filepath.Join(dir, "none"), Vault: dir}
-	for source, want := range map[string]string{
-		"a.md:2-3":            "````\n    2  two\n    3      ```three\n````\n",
-		"a.md:4":              "```\n    4  four\n```\n",
-		"a.md:9":              "The file now has only 4 lines.",
-		"https://example.com": "https://example.com",
-	} {
-		if got, err := (&talker{}).Passage(source, o); got != want || err != nil {
-			t.Errorf("%s: %q, %v", source, got, err)
-		}
-	}
-	if got, err := (&talker{}).Passage("../secret.md:1", o); err == nil {
-		t.Errorf("outside of the folders: %q", got)
-	}
-}

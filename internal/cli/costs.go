@@ -59,7 +59,8 @@ func costsOf(prices config.Prices, used []assistant.Usage) string {
 	return line
 }
 
-// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not told.
+// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not
+// told.
 func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result, beside ...string) service.Result {
 	if used, err := r.Used(ctx, c.owner(), beside...); err == nil {
 		res.Usage = used
@@ -79,19 +80,20 @@ func amount(sum float64) string {
 	return strconv.FormatFloat(sum, 'f', decimals, 64)
 }
 
-// dayCost is what the runs that began on a day took.
+// dayCost is what the runs that began on a day, or in a month, took.
 type dayCost struct {
 	Day  string `json:"day"`
 	Runs int    `json:"runs"`
 	spending
 }
 
+func dayCostOf(prices config.Prices, s service.Spent) dayCost {
+	return dayCost{s.Day, s.Runs, spendingOf(prices, s.Used)}
+}
+
 func (c *command) costCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "cost [MONTH]", Short: "Show what the models took and cost, day by day (default: this month)", Args: cobra.MaximumNArgs(1),
-		Long: "Sums up the tokens of a month, and what they cost where the price of every model is known. Prices are\n" +
-			"those in the setting models.prices or, without it, the public ones that this version knows, which\n" +
-			"are estimates. Sessions that were removed are not counted.",
-		Example: "  sibyl cost\n  sibyl cost 2026-10 --json",
+	return c.withJSON(&cobra.Command{Use: "cost [MONTH]", Args: cobra.MaximumNArgs(1),
+		Short: "Show what the models took and cost, day by day (default: this month)",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			month := time.Now()
 			if len(args) > 0 {
@@ -115,15 +117,15 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 	for _, d := range days {
 		whole.Runs += d.Runs
 		whole.Used = append(whole.Used, d.Used...)
-		lines = append(lines, dayCost{d.Day, d.Runs, spendingOf(c.prices, d.Used)})
+		lines = append(lines, dayCostOf(c.prices, d))
 	}
 	if c.asJSON {
 		return c.printJSON(struct {
-			dayCost
+			Month    dayCost   `json:"month"`
 			Currency string    `json:"currency,omitempty"`
 			Public   string    `json:"public_prices_of,omitempty"`
 			Days     []dayCost `json:"days"`
-		}{dayCost{whole.Day, whole.Runs, spendingOf(c.prices, whole.Used)}, c.prices.Currency, c.prices.Public, append([]dayCost{}, lines...)})
+		}{dayCostOf(c.prices, whole), c.prices.Currency, c.prices.Public, append([]dayCost{}, lines...)})
 	}
 	slices.Reverse(days)
 	for _, d := range append(days, whole) {

@@ -19,22 +19,12 @@ import (
 )
 
 func (c *command) councilCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer", Annotations: map[string]string{listener: "sibyl council say"},
-		Long: "You think aloud in a session, by voice or in text. Oracles, which are personas written as Markdown\n" +
-			"files, answer with the whole session as context. A session is a folder of plain files (‘sibyl\n" +
-			"council show’ says where), and you can continue it at any time. Commands apply to the latest session\n" +
-			"unless --session names another by its id or part of its name. Oracles and suggested names need a\n" +
-			"language model.\n\n" +
-			"Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
-			"  sibyl council ask cético visionário pragmático --chair pragmático\n  sibyl council oracles"},
+	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer", Annotations: map[string]string{listener: "sibyl council say"}},
 		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(),
 		c.showCommand(&cobra.Command{Use: "show [SESSION]",
-			Short:   "Show a session: what was said and answered, and where it is stored (default: the latest)",
-			Example: "  sibyl council show\n  sibyl council show office --json"}, c.councilDocument),
+			Short: "Show a session: what was said and answered, and where it is stored (default: the latest)"}, c.councilDocument),
 		c.councilSearch(),
-		c.exportCommand(&cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)",
-			Example: "  sibyl council export office -o office.md\n  sibyl council export --format json"}, "md or json", c.councilDocument),
+		c.exportCommand(&cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)"}, "md or json", c.councilDocument),
 		c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
 
@@ -121,7 +111,6 @@ func (c *command) councilError(err error) error {
 func (c *command) councilNew() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{Use: "new [NAME]", Short: "Begin a session",
-		Example: "  sibyl council new\n  sibyl council new --language de Umzug des Büros",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			made, err := s.desk.New(ctx, strings.Join(args, " "), language)
 			if err != nil {
@@ -149,8 +138,7 @@ func sessionLine(s session.Session) string {
 }
 
 func (c *command) councilList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the sessions, the latest first",
-		Example: "  sibyl council list\n  sibyl council list --json"}, 20, "", sessionLine, c.sittings)
+	return listCommand(c, &cobra.Command{Short: "List the sessions, the latest first"}, 20, "", sessionLine, c.sittings)
 }
 
 // sittings are the sessions of the Council. Those that can't be read are told.
@@ -178,7 +166,7 @@ func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, 
 
 func (c *command) councilSearch() *cobra.Command {
 	cmd := &cobra.Command{Use: "search WORDS...", Short: "Search everything said and answered",
-		Example: "  sibyl council search rent Lisbon", Args: cobra.MinimumNArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			hits, err := s.desk.Search(ctx, strings.Join(args, " "), c.limit)
 			if err != nil {
@@ -210,8 +198,6 @@ func (c *command) councilSet() *cobra.Command {
 	var history, simplified bool
 	var cmd *cobra.Command
 	cmd = &cobra.Command{Use: "set", Short: "Change a session's settings: language, and whether earlier answers are in the context", Args: cobra.NoArgs,
-		Long:    "Changes the settings of a session, and shows them.",
-		Example: "  sibyl council set --history=false\n  sibyl council set --session office --language de",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
 			var set session.Settings
 			for flag, choose := range map[string]func(){"language": func() { set.Language = &language }, "history": func() { set.IncludeLLMHistory = &history },
@@ -236,7 +222,6 @@ func (c *command) councilRename() *cobra.Command {
 	var suggest bool
 	var model string
 	cmd := &cobra.Command{Use: "rename SESSION [NAME...]", Short: "Name a session, or have a model name it", Args: cobra.MinimumNArgs(1),
-		Example: "  sibyl council rename 2026-11-22 The new office\n  sibyl council rename 2026-11-22 --suggest",
 		RunE: c.onNamed(func(ctx context.Context, s sitting, args []string) error {
 			name := strings.Join(args, " ")
 			if suggest == (name != "") {
@@ -262,7 +247,7 @@ func (c *command) councilRename() *cobra.Command {
 
 func (c *command) councilDelete() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder",
-		Example: "  sibyl council delete office", Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
 			where, err := s.desk.Delete(ctx, s.ID)
 			if err != nil {
@@ -274,10 +259,6 @@ func (c *command) councilDelete() *cobra.Command {
 
 func (c *command) councilRepair() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]", Short: "Check sessions against their folders and repair them (default: all)",
-		Long: "Brings the metadata of a session in line with its folder, which always counts. Recordings, transcripts\n" +
-			"and answers missing from the metadata are added, missing files are named, and an unreadable\n" +
-			"metadata.json is moved aside and rebuilt. Answers waiting in the journal are written. A healthy\n" +
-			"session is left exactly as it is.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			all, err := s.desk.Repair(ctx, args)
 			if all == nil {
@@ -320,7 +301,7 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 func (c *command) councilTranscribe() *cobra.Command {
 	var again bool
 	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings not transcribed yet (default: of the latest session)",
-		Example: "  sibyl council transcribe\n  sibyl council transcribe office --again", Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
 	cmd.Flags().BoolVar(&again, "again", false, "also retry those that failed")
 	return c.withView(cmd, "one JSON object")

@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/council/session"
 )
 
-// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or it is wanted.
+// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or
+// it is wanted.
 func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	if fresh && name != "" {
 		return withCode(ExitUsage, errors.New("--new and --session can't be used together"))
@@ -32,12 +33,13 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	return err
 }
 
-// unlessInVain takes a session back that was begun for nothing, since what was to be added to it was refused.
+// unlessInVain deletes a session that was begun for nothing, since what was to be added to it was refused.
 func (s *sitting) unlessInVain(ctx context.Context, err error) error {
 	if err == nil || !s.fresh {
 		return err
 	}
-	return errors.Join(err, s.desk.TakeBack(context.WithoutCancel(ctx), s.ID))
+	_, failed := s.desk.Delete(context.WithoutCancel(ctx), s.ID)
+	return errors.Join(err, failed)
 }
 
 // adding are the flags of commands that add to a session.
@@ -54,9 +56,6 @@ func (f *adding) on(cmd *cobra.Command) *cobra.Command {
 func (c *command) councilSay() *cobra.Command {
 	var f adding
 	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add text to a session", Args: cobra.MinimumNArgs(1),
-		Long: "Adds text to the latest session, as if you had said it. The first text begins a session. With ‘-’ it\n" +
-			"is read from standard input.",
-		Example: "  sibyl council say \"The offer looks good, but I don't trust the numbers.\"\n  sibyl council say --new \"Something else…\"",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {
@@ -108,10 +107,6 @@ func (c *command) councilAdd() *cobra.Command {
 	var f adding
 	var later bool
 	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings or texts to a session", Args: cobra.MinimumNArgs(1),
-		Long: "Copies files into the latest session: recordings (ogg, opus, mp3, wav, m4a, webm, flac) or texts\n" +
-			"(txt, md). Recordings are transcribed at once if transcription is set up (docs/council.md);\n" +
-			"otherwise they are kept until it is.",
-		Example: "  sibyl council add memo.ogg\n  sibyl council add --new monday.m4a tuesday.m4a",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			for _, name := range args { // before a session begins for nothing
 				if _, err := os.Stat(name); err != nil {
@@ -157,7 +152,8 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 	return s.desk.AddAudio(ctx, s.ID, filepath.Base(name), f)
 }
 
-// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program there is one object, of how
+// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program
+// there is one object, of how
 // things stand in the end.
 func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, failed error) error {
 	tell := func() error {

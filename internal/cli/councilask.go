@@ -103,9 +103,6 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 func (c *command) councilOracles() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
-		Long: "Lists the oracles: the Markdown files in the folder named by ORACLES_DIR (or the setting\n" +
-			"council.oracles), else those in ./prompts/oracles if that folder exists, else the built-in ones.\n" +
-			"With --check, files with errors or warnings make it fail.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			list, err := s.a.Council.Oracles.List(ctx)
 			if err != nil {
@@ -146,7 +143,6 @@ const oracleLine = 100
 func (c *command) councilOracle() *cobra.Command {
 	var language string
 	make := &cobra.Command{Use: "new NAME...", Short: "Create the file of a new oracle", Args: cobra.MinimumNArgs(1),
-		Example: "  ORACLES_DIR=~/oracles sibyl council oracle new The Accountant",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			if !slices.Contains([]string{"en", "pt", "de"}, language) {
 				return withCode(ExitUsage, fmt.Errorf("--language is %q; use en, pt or de", language))
@@ -158,7 +154,7 @@ func (c *command) councilOracle() *cobra.Command {
 			return c.printed(map[string]string{"file": file}, file)
 		})}
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
-	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Example: "  sibyl council oracle show skeptic", Args: cobra.ExactArgs(1),
+	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Args: cobra.ExactArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			p, err := s.a.Council.Oracles.Find(ctx, args[0])
 			if err != nil {
@@ -169,6 +165,5 @@ func (c *command) councilOracle() *cobra.Command {
 			}
 			return writeAll(c.Out, printable(p.Content))
 		})}
-	return group(&cobra.Command{Use: "oracle", Short: "Create and show oracles",
-		Example: "  sibyl council oracle show skeptic"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
+	return group(&cobra.Command{Use: "oracle", Short: "Create and show oracles"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
 }

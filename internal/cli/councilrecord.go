@@ -18,10 +18,6 @@ func (c *command) councilRecord() *cobra.Command {
 	var most time.Duration
 	var later bool
 	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C", Args: cobra.NoArgs,
-		Long: "Records with arecord, ffmpeg or sox, whichever is installed, until Ctrl-C or --most, and adds the\n" +
-			"recording to the latest session. The recording is on disk all along: after a crash, the next\n" +
-			"recording tells you where it is.",
-		Example: "  sibyl council record\n  sibyl council record --new --most 10m",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			all := s.a.Recorders()
 			if len(all) == 0 {

@@ -24,14 +24,16 @@ import (
 	"sibyl/internal/text"
 )
 
-// lookTime bounds each look at a server that may not be there, and embedTime the wait for a word's vector: a local model may have
+// lookTime bounds each look at a server that may not be there, and embedTime the wait for a word's vector: a local
+// model may have
 // to be loaded first.
 const (
 	lookTime  = 5 * time.Second
 	embedTime = 30 * time.Second
 )
 
-// The names of what can be tested beside providers, and of the providers that are something apart: the one that needs nothing, and
+// The names of what can be tested beside providers, and of the providers that are something apart: the one that needs
+// nothing, and
 // the one that is looked for.
 const (
 	anyEngine      = "web" // whichever engine it uses
@@ -61,9 +63,9 @@ func (s Streams) finding(f finding) string {
 		mark = "ok"
 	}
 	if f.Fix != "" {
-		fix = "\n" + s.folded(strings.Repeat(" ", findingIndent)+f.Fix, s.OutTTY, findingIndent)
+		fix = "\n" + strings.Repeat(" ", findingIndent) + s.folded(printable(f.Fix), s.OutTTY, findingIndent)
 	}
-	return s.folded(fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)), s.OutTTY, findingIndent) + fix
+	return fmt.Sprintf("%s  %-13s %s", mark, f.What, s.folded(printable(f.Says), s.OutTTY, findingIndent)) + fix
 }
 
 // check looks at something that may be set up.
@@ -87,11 +89,13 @@ func look(ctx context.Context, a *app.App, checks []check) []finding {
 	return found
 }
 
-// serverChecks are the checks that ask a server: those of each provider, of the witness and the embeddings, and of the web search.
+// serverChecks are the checks that ask a server: those of each provider, of the witness and the embeddings, and of the
+// web search.
 func serverChecks(a *app.App) (checks []check) {
 	for _, p := range a.Models {
 		if p.Name != offlineName {
-			checks = append(checks, check{p.Name, func(ctx context.Context, a *app.App) finding { return checkProvider(ctx, a, p) }})
+			look := func(ctx context.Context, a *app.App) finding { return checkProvider(ctx, a, p) }
+			checks = append(checks, check{p.Name, look})
 		}
 	}
 	return append(checks, check{witnessName, checkWitness}, check{embeddingsName, checkEmbeddings}, engineCheck(anyEngine))
@@ -103,18 +107,15 @@ func engineCheck(name string) check {
 
 // testable are the names of what can be tested.
 func testable(a *app.App) (names []string) {
-	for _, one := range append(serverChecks(a), engineCheck(config.SearXNG), engineCheck(config.Brave), engineCheck(config.Tavily)) {
+	for _, one := range serverChecks(a) {
 		names = append(names, one.name)
 	}
-	return names
+	return append(names, config.SearXNG, config.Brave, config.Tavily)
 }
 
 func (c *command) configTest() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Test providers, witness, embeddings and web search with the current keys",
-		Long: "Tests each configured or named provider by listing its models, the witness for its model, the\n" +
-			"embedding model with one word, and the web search with one query. Given names, it tests only those.\n" +
-			"Exit code 0 means that all of them work; an Ollama that you have not configured may be missing.",
-		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]",
+		Short: "Test providers, witness, embeddings and web search with the current keys",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			checks := serverChecks(a)
 			known := testable(a)
@@ -147,11 +148,6 @@ func (c *command) told(found []finding, all bool) error {
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
-		Long: "Tests the settings, journal, trees, prompts, models, indexes, web search, transcription, embeddings\n" +
-			"and oracles. Requests go only to the addresses you configured, and to Ollama's default one on this\n" +
-			"machine.\n\n" +
-			"Exit codes: 0 everything configured works, 1 something configured does not, 2 the settings can't be\n" +
-			"read. Features that are not set up do not count as errors.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -211,7 +207,8 @@ func checkFallback(ctx context.Context, a *app.App) finding {
 		case err != nil:
 			never = append(never, id+" is not used: "+err.Error())
 		case stays && !isLocal(a, id):
-			never = append(never, id+" is not used after "+first+", which runs on this machine: set fallback.local_to_cloud to allow it")
+			never = append(never, id+" is not used after "+first+", which runs on this machine: "+
+				"set fallback.local_to_cloud to allow it")
 		}
 	}
 	if never != nil {
@@ -262,7 +259,8 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 
 func checkVault(ctx context.Context, a *app.App) finding {
 	if a.Config.Vault == "" {
-		return absent("not set up", "searches your notes and writes notes for you: ", "set vault, SIBYL_VAULT or --vault to a folder of Markdown files")
+		return absent("not set up", "searches your notes and writes notes for you: ",
+			"set vault, SIBYL_VAULT or --vault to a folder of Markdown files")
 	}
 	_, closeTools, err := a.Tools(ctx, oracle.Env{Vault: a.Config.Vault})
 	if err != nil {
@@ -282,10 +280,12 @@ func checkClassifier(ctx context.Context, a *app.App) finding {
 	case err != nil:
 		return finding{Says: strings.TrimPrefix(err.Error(), "classifier ")}
 	}
-	return works(fmt.Sprintf("%s (%s): loaded in %d ms, answered in %d ms", a.Config.Bert.Model, info.Kind, info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds()))
+	return works(fmt.Sprintf("%s (%s): loaded in %d ms, answered in %d ms", a.Config.Bert.Model, info.Kind,
+		info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds()))
 }
 
-// checkTranscription says who writes down recordings, or what would. A server is looked for at its address; what it can do, only a recording tells.
+// checkTranscription says who writes down recordings, or what would. A server is looked for at its address; what it
+// can do, only a recording tells.
 func checkTranscription(ctx context.Context, a *app.App) finding {
 	by, missing, err := a.Transcription()
 	if server := a.Config.Transcription.Server; err == nil && server != "" {

@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// checkProvider asks a provider for its models. One that is only looked for may be away, if it is not the one that is set.
+// checkProvider asks a provider for its models. One that is only looked for may be away, if it is not the one that is
+// set.
 func checkProvider(ctx context.Context, a *app.App, p model.Provider) finding {
 	wished, wishedModel := model.SplitID(a.Config.Model)
 	if wished == p.Name && wishedModel != "" {
@@ -101,7 +102,8 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 	const choose = "‘sibyl config set inquiry.witness ollama:MODEL’"
 	id := a.Config.Inquiry.Witness
 	if id == "" {
-		return absent("not set up", "is questioned by ‘sibyl investigate’: ", "choose one with "+choose+", or with --witness")
+		return absent("not set up", "is questioned by ‘sibyl investigate’: ",
+			"choose one with "+choose+", or with --witness")
 	}
 	provider, wanted := model.SplitID(id)
 	f, names := listOf(ctx, a.Config, providerOf(a, provider))
@@ -111,7 +113,8 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 	case hasModel(names, wanted):
 		return works(id + " is there")
 	}
-	f.Says, f.Fix = fmt.Sprintf("%s answers but does not have the model %s", provider, wanted), "choose another with "+choose+"; ‘sibyl models’ lists them"
+	f.Says = fmt.Sprintf("%s answers but does not have the model %s", provider, wanted)
+	f.Fix = "choose another with " + choose + "; ‘sibyl models’ lists them"
 	if provider == ollamaName {
 		f.Fix = fmt.Sprintf("‘ollama pull %s’, or %s", wanted, f.Fix)
 	}
@@ -122,7 +125,8 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 func checkEmbeddings(ctx context.Context, a *app.App) finding {
 	id := a.Config.Inquiry.Embeddings
 	if id == "" {
-		return absent("not set up; the witness searches documents by words", "finds passages by meaning: ", "set inquiry.embeddings, for example to ollama:nomic-embed-text")
+		return absent("not set up; the witness searches documents by words", "finds passages by meaning: ",
+			"set inquiry.embeddings, for example to ollama:nomic-embed-text")
 	}
 	name, _ := model.SplitID(id)
 	p := providerOf(a, name)
@@ -135,7 +139,8 @@ func checkEmbeddings(ctx context.Context, a *app.App) finding {
 	switch {
 	case err != nil && name == ollamaName && model.KindOf(err) == model.Invalid:
 		_, wanted := model.SplitID(id)
-		return finding{Says: err.Error(), Fix: fmt.Sprintf("‘ollama pull %s’, or choose another embedding model with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’", wanted)}
+		const choose = "choose another embedding model with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’"
+		return finding{Says: err.Error(), Fix: fmt.Sprintf("‘ollama pull %s’, or %s", wanted, choose)}
 	case err != nil:
 		return finding{Says: err.Error(), Fix: providerFix(a.Config, p, model.KindOf(err))}
 	}

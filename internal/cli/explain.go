@@ -26,11 +26,7 @@ func (c *command) explainCommand() *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did", Args: cobra.MaximumNArgs(1),
-		Long: "Says in a few lines what type of question it was, what was searched, opened and cited, what left\n" +
-			"this machine, and why the run ended. --full shows each step: the rule that fired, what was offered\n" +
-			"and what was refused. --html writes all of it as one self-contained page.",
-		Example: "  sibyl explain last\n  sibyl explain last --full\n  sibyl explain last --step 3\n  sibyl explain last --html why.html\n  sibyl explain 0dl4 --json",
-		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, e) }),
+		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, e) }),
 	}
 	cmd.Flags().IntVar(&e.step, "step", 0, "show only this step, counted from 1")
 	cmd.Flags().BoolVar(&e.full, "full", false, "show all steps, with the rules that fired")
@@ -115,7 +111,8 @@ func pointsOf(x service.Explanation, costs string) []assistant.Point {
 	return points
 }
 
-// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,
+// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with
+// what it decided,
 // or else why, and with the keys that it wrote.
 func stepText(s service.Step) string {
 	b := &strings.Builder{}

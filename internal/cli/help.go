@@ -1,8 +1,10 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -27,6 +29,7 @@ func (c *command) addCommands(root *cobra.Command) {
 		}
 		root.AddCommand(group.commands...)
 	}
+	describe(root)
 	root.SetHelpCommandGroupID("Setup")
 	root.SetCompletionCommandGroupID("Setup")
 	helpful(root)
@@ -57,4 +60,24 @@ func helpful(root *cobra.Command) {
 		fmt.Fprintf(out, "\nFlags:\n%s\n", root.LocalFlags().FlagUsages())
 		fmt.Fprintln(out, "‘sibyl help all’ lists every command, and ‘sibyl COMMAND --help’ explains one.")
 	})
+}
+
+// helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags
+// are those of an assistant
+// say it beside them.
+//
+//go:embed help.txt
+var helpText string
+
+// describe gives the commands below root their descriptions and examples.
+func describe(root *cobra.Command) {
+	for _, part := range strings.Split("\n"+helpText, "\n# ")[1:] {
+		path, text, _ := strings.Cut(part, "\n")
+		cmd, _, err := root.Find(strings.Fields(path)[1:])
+		if err != nil {
+			continue // a test holds each to be there
+		}
+		long, examples, _ := strings.Cut("\n"+text, "\nExamples:\n")
+		cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimRight(examples, "\n")
+	}
 }

@@ -32,15 +32,7 @@ type initFlags struct {
 func (c *command) initCommand() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{Use: "init", Short: "Set Sibyl up: detect what is installed, ask for the rest, test it, and write the settings", Args: cobra.NoArgs,
-		Long: "Looks for keys, Ollama and folders of notes, and tests each model provider with one request. It asks\n" +
-			"only for what is missing; Enter accepts the suggestion. It shows what it will write before writing\n" +
-			"it. Other settings and comments in the file are kept; keys go to the keyring or an encrypted file.\n" +
-			"You can run it again at any time. With --yes it asks nothing, and uses a folder of notes only if\n" +
-			"--vault names one.\n\n" +
-			"Exit codes: 0 set up, 1 the configured model does not work, 2 bad input, 130 you stopped it and\n" +
-			"nothing was written.",
-		Example: "  sibyl init\n  sibyl init --yes --model ollama:llama3.1:8b --vault ~/notes",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and accept the suggestions")
 	fl.StringVarP(&f.model, "model", "m", "", "the model to use, as provider:model")
@@ -276,7 +268,8 @@ func (s *setup) keyless() (names []string) {
 	return names
 }
 
-// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is forgotten.
+// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is
+// forgotten.
 func (s *setup) askKey(ctx context.Context, name string) error {
 	key, err := s.c.readKey(ctx, name)
 	var wrong *exitError

@@ -20,7 +20,8 @@ const (
 // fewestNotes is how many Markdown files make a folder one of notes, if they are most of its files.
 const fewestNotes = 5
 
-// findNotes lists the folders below a home folder that look like notes, the largest first: those of Obsidian, and those with mostly Markdown files.
+// findNotes lists the folders below a home folder that look like notes, the largest first: those of Obsidian, and
+// those with mostly Markdown files.
 // Projects, which git keeps, and hidden folders are passed over. What is not found in a short time is not listed.
 func findNotes(ctx context.Context, home string) []string {
 	type place struct {

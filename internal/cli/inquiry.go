@@ -81,7 +81,13 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	if err != nil {
 		return err
 	}
-	followed := c.follow(ctx, r)
+	p, res, followed := c.watch(ctx, r)
+	if followed == nil {
+		if c.OutTTY {
+			res.Answer = beginningOf(res.Answer)
+		}
+		followed = c.answer(p, r, res)
+	}
 	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
 	if err == nil {
 		err = c.whereItLies(context.WithoutCancel(ctx), a, row.Run)
@@ -89,7 +95,19 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	return errors.Join(followed, err)
 }
 
-// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is another one that holds the place.
+// beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first,
+// in a few lines.
+func beginningOf(markdown string) string {
+	const most = 12
+	lines := strings.SplitN(markdown, "\n", most+1)
+	if len(lines) <= most {
+		return markdown
+	}
+	return strings.TrimSpace(strings.Join(lines[:most], "\n")) + "\n\n…"
+}
+
+// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is
+// another one that holds the place.
 func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
@@ -103,7 +121,8 @@ func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
 	return true
 }
 
-// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be done next.
+// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be
+// done next.
 func (c *command) whereItLies(ctx context.Context, a *app.App, r journal.Run) error {
 	s, err := c.session(ctx, a, r)
 	if err != nil {
@@ -126,18 +145,14 @@ func (c *command) alreadyOpen(ctx context.Context, a *app.App, id string) error 
 }
 
 func (c *command) inquiryCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"},
-		Long: "Works with the results of ‘sibyl investigate’. Name an inquiry by its id or the beginning of it; the\n" +
-			"default is the latest."},
+	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"}},
 		c.inquiryList(),
-		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit",
-			Example: "  sibyl inquiry show\n  sibyl inquiry show 0dl4 --json"}, c.inquiryDocument),
+		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit"}, c.inquiryDocument),
 		c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first",
-		Example: "  sibyl inquiry list\n  sibyl inquiry list --json"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
+	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
 		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
 			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 		})
@@ -203,7 +218,7 @@ func (c *command) inquiryDocument(do func(ctx context.Context, d document) error
 }
 
 func (c *command) inquiryStop() *cobra.Command {
-	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Example: "  sibyl inquiry stop", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			r, err := c.findInquiry(ctx, a, args)
 			if err != nil {
@@ -246,10 +261,7 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 }
 
 func (c *command) inquiryExport() *cobra.Command {
-	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence",
-		Long: "The HTML page is self-contained: reading it needs no network and no script. It holds the session and\n" +
-			"every passage it cites, with hashes, so that ‘sibyl inquiry verify’ can check it again.",
-		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html"}, "md or json, or --html FILE", c.inquiryDocument)
+	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence"}, "md or json, or --html FILE", c.inquiryDocument)
 	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
 	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
 		page, err := a.Inquiry.Evidence(ctx, r, s)

@@ -35,11 +35,6 @@ const mostEvidence = 64 << 20
 func (c *command) inquiryVerify() *cobra.Command {
 	var documents string
 	cmd := &cobra.Command{Use: "verify FILE", Short: "Verify an evidence page or a session file", Args: cobra.ExactArgs(1),
-		Long: "Checks that a session follows its schema and all rules, that the score matches the formula, and, for\n" +
-			"a page, that what it shows matches the data it contains. With --documents the cited passages are\n" +
-			"looked up in the documents again.\n\n" +
-			"Exit codes: 0 all checks pass, 1 one fails, 2 the file can't be read.",
-		Example: "  sibyl inquiry verify bridge.html --documents reports/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.readBounded(args[0], mostEvidence)
 			if err != nil {

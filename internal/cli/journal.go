@@ -14,8 +14,7 @@ import (
 )
 
 func (c *command) journalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true,
-		Example: "  sibyl journal copy here sqlite:/backup/sibyl.db"}, c.journalCopy())
+	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true}, c.journalCopy())
 }
 
 // here stands for the database of the settings.
@@ -24,13 +23,6 @@ const here = "here"
 func (c *command) journalCopy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "copy FROM TO", Short: "Copy everything from one database into an empty one, and check it", Args: cobra.ExactArgs(2),
-		Long: "Copies everything in one database (sessions, runs, records, users) into another, empty one, then\n" +
-			"reads it back and compares. FROM and TO are postgres://USER@HOST/NAME, sqlite:PATH, or ‘here’, the\n" +
-			"database in your settings. Put a password in PGPASSWORD or a .pgpass file; on the command line\n" +
-			"others on this machine can see it.\n\n" +
-			"Stop everything that serves or asks on the source first: a database is not copied while one of its\n" +
-			"runs is active. FROM is not changed.",
-		Example: "  sibyl journal copy here postgres://sibyl@db.lan/sibyl\n  sibyl journal copy postgres://sibyl@db.lan/sibyl sqlite:/backup/sibyl.db",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.copyJournal(cmd.Context(), args[0], args[1])
 		},

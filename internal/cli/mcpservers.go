@@ -18,9 +18,6 @@ func (c *command) mcpServersCommands() []*cobra.Command {
 
 func (c *command) mcpServers() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "servers", Short: "Start the MCP servers in the settings, and show their tools", Args: cobra.NoArgs,
-		Long: "Starts or calls each server under mcp.servers in the settings, and shows the tools it lists. The\n" +
-			"tools listed on first use are trusted; if the list changes later, the server is not used until\n" +
-			"‘sibyl mcp trust’ accepts it. Exit code 0 means that all servers are ready.",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
 			all := a.MCPServers(ctx)
 			if len(all) == 0 {
@@ -66,10 +63,6 @@ func serverLines(s app.MCPServer) string {
 
 func (c *command) mcpTrust() *cobra.Command {
 	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Trust the tools an MCP server currently lists", Args: cobra.RangeArgs(1, 2),
-		Long: "Accepts the tools a server lists, and prints what has changed since it was last trusted. Look at\n" +
-			"them first with ‘sibyl mcp servers’: the model reads tool descriptions and may follow them. Given\n" +
-			"the hash shown there, it accepts exactly that list and nothing else.",
-		Example: "  sibyl mcp trust github",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			changes, err := a.TrustMCPServer(ctx, args[0], strings.Join(args[1:], ""))
 			switch {

@@ -13,7 +13,7 @@ import (
 
 func (c *command) modelsCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "models", Short: "List the available models and the default one",
-		Example: "  sibyl models\n  sibyl models --json", Args: cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: c.onPrepared(c.listModels)}, "a JSON array")
 }
 

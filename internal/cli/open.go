@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -30,10 +32,6 @@ func (c *command) openCommand() *cobra.Command {
 	var f openFlags
 	cmd := &cobra.Command{
 		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
-		Long: "Opens the page of Sibyl in a browser, signed in as the owner of the command line's sessions. If no server runs, it starts one on this machine alone,\n" +
-			"which serves until Ctrl-C. The folder of --in, or the one you stand in if it holds a project, can be searched there as ‘code’ or by its own name.\n\n" +
-			"The address that it prints signs one browser in, once, within five minutes.",
-		Example: "  sibyl open\n  sibyl open --in ~/src/app --vault ~/notes\n  sibyl open --no-browser",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -53,19 +51,10 @@ func (c *command) openCommand() *cobra.Command {
 
 // folders makes the folders that are meant some that the owner of the command line may name on the page.
 func (f openFlags) folders(cfg *config.Config) error {
-	code, notes := f.in, f.vault
-	if code == "" {
-		here, err := os.Getwd()
-		if err == nil && app.IsProject(here) {
-			code = here
-		}
-	}
-	if notes == "" {
-		notes = cfg.Vault
-	}
-	all := map[string]string{}
-	for name, path := range cfg.Server.Folders {
-		all[name] = path
+	code, notes := cmp.Or(f.in, projectHere()), cmp.Or(f.vault, cfg.Vault)
+	all := maps.Clone(cfg.Server.Folders)
+	if all == nil {
+		all = map[string]string{}
 	}
 	for name, path := range map[string]string{"code": code, "notes": notes} {
 		if path == "" {
@@ -124,7 +113,8 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 	return errors.Join(err, failed)
 }
 
-// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that is free.
+// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that
+// is free.
 func onThisMachine(ctx context.Context, set string) string {
 	const any = "127.0.0.1:0"
 	if !(config.Server{Listen: set}).Loopback() {
@@ -138,7 +128,8 @@ func onThisMachine(ctx context.Context, set string) string {
 	return set
 }
 
-// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody on this machine, so the browser
+// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody
+// on this machine, so the browser
 // is given a file that only its owner can read, and that leads on; its path is returned.
 func (c *command) show(ctx context.Context, cfg config.Config, address string, f openFlags) (page string, err error) {
 	fmt.Fprintln(c.Out, address)

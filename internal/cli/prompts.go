@@ -13,14 +13,12 @@ import (
 )
 
 func (c *command) promptsCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "prompts", Short: "List the prompt segments, or show the prompt for a question",
-		Long: "The prompt is composed of segments chosen by the type of question. To change one, copy it into a\n" +
-			"folder and name that folder in the setting prompts: oracle/base.md there replaces the built-in one."},
+	return group(&cobra.Command{Use: "prompts", Short: "List the prompt segments, or show the prompt for a question"},
 		c.promptsList(), c.promptsShow())
 }
 
 func (c *command) promptsList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the segments, when each is included, and how long it is", Example: "  sibyl prompts list", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the segments, when each is included, and how long it is", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for _, s := range a.Prompts.Segments() {
@@ -75,7 +73,8 @@ func (c *command) promptsShow() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text, that on stdout.
+// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text,
+// that on stdout.
 func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	to := c.Err
 	if brief {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
@@ -35,16 +36,6 @@ func (c *command) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use: "replay [RUN]", Short: "Run a recorded run through its own tree or a changed one, and show the first decision that differs", Args: cobra.MaximumNArgs(1),
-		Long: "Runs the recorded inputs of a run (default: the last) through a tree again. Nothing is performed: no\n" +
-			"model is asked, no tool is called and nothing is written. Results come from the run's records, so a\n" +
-			"replay costs nothing and shows what a changed tree or prompt would have done.\n\n" +
-			"--prompts puts the files of a folder (such as oracle/base.md) over the prompts the run started with.\n" +
-			"How a model would answer a different prompt or request is unknown; with --past-first, its recorded\n" +
-			"answer is used.\n\n" +
-			"--all runs the past runs of an assistant through the tree, and says how many decide otherwise, and\n" +
-			"at which node.\n\n" +
-			"Exit codes: 0 every decision is as recorded, 2 bad input, 3 something differs, 5 journal problem.",
-		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first\n  sibyl replay --all --tree mine.xml",
 	}
 	cmd.RunE = c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
 	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) }))
@@ -293,41 +284,27 @@ func tokenWords(n int) string {
 
 // traceText shows how two steps came to their decisions, from where they differ, without what both did.
 func traceText(t replay.TraceDiff, words run.Vocabulary) string {
-	lines := onlyOne(t.Was[t.Same:], t.Would[t.Same:], words)
-	if len(lines) == 0 {
+	was, would := eventTexts(t.Was[t.Same:], words), eventTexts(t.Would[t.Same:], words)
+	diff, err := udiff.ToUnified("", "", was, udiff.Lines(was, would), 0)
+	if err != nil || diff == "" {
 		return "  their traces are the same\n"
+	}
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n")[2:] { // behind the names
+		if !strings.HasPrefix(line, "@@") {
+			lines = append(lines, line[:1]+" "+line[1:])
+		}
 	}
 	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
-// onlyOne lists the events that stand in one list only, in order: those outside of the longest list that both hold.
-func onlyOne(was, would []run.TraceEvent, words run.Vocabulary) []string {
-	longest := make([][]int, len(was)+1) // of the lists from i and j on
-	for i := range longest {
-		longest[i] = make([]int, len(would)+1)
+// eventTexts are events, a line each.
+func eventTexts(all []run.TraceEvent, words run.Vocabulary) string {
+	var b strings.Builder
+	for _, e := range all {
+		b.WriteString(eventText(e, words) + "\n")
 	}
-	for i := len(was) - 1; i >= 0; i-- {
-		for j := len(would) - 1; j >= 0; j-- {
-			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			if replay.SameEvent(was[i], would[j]) {
-				longest[i][j] = longest[i+1][j+1] + 1
-			}
-		}
-	}
-	var lines []string
-	for i, j := 0, 0; i < len(was) || j < len(would); {
-		switch {
-		case i < len(was) && j < len(would) && replay.SameEvent(was[i], would[j]):
-			i, j = i+1, j+1
-		case j == len(would) || i < len(was) && longest[i+1][j] >= longest[i][j+1]:
-			lines = append(lines, "- "+eventText(was[i], words))
-			i++
-		default:
-			lines = append(lines, "+ "+eventText(would[j], words))
-			j++
-		}
-	}
-	return lines
+	return b.String()
 }
 
 func eventText(e run.TraceEvent, words run.Vocabulary) string {

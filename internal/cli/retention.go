@@ -74,11 +74,7 @@ type pruneFlags struct {
 func (c *command) sessionPrune() *cobra.Command {
 	var f pruneFlags
 	cmd := &cobra.Command{Use: "prune", Short: "Remove sessions that have not been used for a long time", Args: cobra.NoArgs,
-		Long: "Removes sessions with their runs and records. Each leaves a tombstone without any of its text; see\n" +
-			"‘sibyl session list --deleted’. A session in use is kept. One with an interrupted run is kept for as\n" +
-			"long as any other.",
-		Example: "  sibyl session prune --dry-run\n  sibyl session prune --older-than 90d",
-		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
+		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
 	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "remove sessions unused for this long, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only list them")
 	return c.withJSON(cmd, "a JSON array")

@@ -18,9 +18,7 @@ import (
 )
 
 func (c *command) runCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
-		Long: "A run is the work on one question. A run that was interrupted, by a crash or because the journal\n" +
-			"failed, stays open; ‘sibyl run resume’ continues it."},
+	return group(&cobra.Command{Use: "run", Short: "List, resume, watch and stop runs"},
 		c.runList(), c.runResume(), c.runWatch(), c.runCancel())
 }
 
@@ -33,7 +31,7 @@ func (c *command) runList() *cobra.Command {
 		}
 		return line
 	}
-	cmd := listCommand(c, &cobra.Command{Short: "List runs, the latest first", Example: "  sibyl run list"}, 20, "", line,
+	cmd := listCommand(c, &cobra.Command{Short: "List runs, the latest first"}, 20, "", line,
 		func(ctx context.Context, a *app.App) ([]service.Row, error) {
 			f := journal.Filter{Limit: c.limit}
 			if open {
@@ -83,12 +81,6 @@ func (c *command) runResume() *cobra.Command {
 	var force bool
 	cmd := c.withView(&cobra.Command{
 		Use: "resume [RUN]", Short: "Continue an interrupted run (default: all of them)", Args: cobra.MaximumNArgs(1),
-		Long: "Continues an interrupted run (default: all of them) from the last step recorded. Reads may be\n" +
-			"repeated; writes are not.\n\n" +
-			"If three processes in a row die while taking up a run, before they have read its records, it is set\n" +
-			"aside: it is not resumed automatically, and ‘run resume’ says so. --force tries it once more.\n\n" +
-			"Exit codes are those of ‘sibyl ask’.",
-		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			c.notices = a.Config.Notices
 			if force && len(args) == 0 {
@@ -159,7 +151,7 @@ func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
 		Use: "watch RUN", Short: "Follow a run: print its records as JSON lines until it ends",
-		Example: "  sibyl run watch last | jq .kind", Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
 			for e, err := range a.Service.Watch(ctx, c.owner(), r.ID, service.Place{Record: from}) {
@@ -181,7 +173,7 @@ func (c *command) runWatch() *cobra.Command {
 
 func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a run; what it has written is kept", Example: "  sibyl run cancel last", Args: cobra.ExactArgs(1),
+		Use: "cancel RUN", Short: "Stop a run; what it has written is kept", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 				return withCode(ExitUsage, err)

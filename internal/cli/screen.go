@@ -12,8 +12,10 @@ import (
 	"sibyl/internal/render"
 )
 
-// screen shows text that may not be the answer yet. On a terminal it is laid out as it arrives and taken back when it turns out to be something
-// else; elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All that is printed meanwhile
+// screen shows text that may not be the answer yet. On a terminal it is laid out as it arrives and taken back when it
+// turns out to be something
+// else; elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All
+// that is printed meanwhile
 // goes through it.
 type screen struct {
 	Streams
@@ -37,7 +39,7 @@ type screen struct {
 // pace is how often the screen is painted while text arrives or a line lives.
 const pace = 100 * time.Millisecond
 
-func (s *screen) width() int { return cmp.Or(s.Width, 80) }
+func (s Streams) width() int { return cmp.Or(s.Width, 80) }
 
 func (s *screen) height() int { return cmp.Or(s.Height, 24) }
 
@@ -179,7 +181,8 @@ func (s *screen) withdraw() {
 	}
 }
 
-// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at its
+// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at
+// its
 // end; of what can't, the rest is written.
 func (s *screen) makeRoom() {
 	if s.over {
@@ -209,7 +212,8 @@ func (s *screen) beside(print func()) {
 	print()
 }
 
-// answer writes the answer: laid out on a terminal, as it is elsewhere. One that stands on the terminal already, too tall to
+// answer writes the answer: laid out on a terminal, as it is elsewhere. One that stands on the terminal already, too
+// tall to
 // be taken back, is left as it is.
 func (s *screen) answer(text string) {
 	s.mu.Lock()
@@ -252,32 +256,16 @@ func (s *screen) dim(line string, tty bool) string {
 // printable drops control characters, so that no text from elsewhere can steer the terminal.
 func printable(text string) string { return render.Clean(text) }
 
-// folded breaks a line at words where a terminal would break it anywhere; what goes on begins with so many spaces. A space at its end stays, for what
-// is typed behind it.
-func (s Streams) folded(line string, tty bool, hang int) string {
-	width := cmp.Or(s.Width, 80) - 1
-	if rest, blank := strings.CutPrefix(line, "\n"); blank {
-		return "\n" + s.folded(rest, tty, hang)
+// folded breaks a text between words where a terminal would break it anywhere; what goes on begins with so many
+// spaces. Space at its ends stays.
+func (s Streams) folded(text string, tty bool, hang int) string {
+	width := s.width() - 1 - hang
+	if !tty || width < hang {
+		return text
 	}
-	if !tty || ansi.StringWidth(line) <= width || width < 2*hang {
-		return line
-	}
-	text := strings.TrimRight(line, " ")
-	head := text[:len(text)-len(strings.TrimLeft(text, " "))]
-	var b strings.Builder
-	b.WriteString(head)
-	at := len(head)
-	for rest := text[len(head):]; rest != ""; {
-		gap := rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
-		word, _, _ := strings.Cut(rest[len(gap):], " ")
-		rest = rest[len(gap)+len(word):]
-		if gap != "" && at+len(gap)+ansi.StringWidth(word) > width {
-			gap, at = "\n"+strings.Repeat(" ", hang), -1
-		}
-		b.WriteString(gap + word)
-		at += len(gap) + ansi.StringWidth(word)
-	}
-	return b.String() + line[len(text):]
+	words := strings.Trim(text, " \n")
+	start := strings.Index(text, words)
+	return text[:start] + strings.Join(render.Wrap(words, width), "\n"+strings.Repeat(" ", hang)) + text[start+len(words):]
 }
 
 // clipLine cuts a line that would fill the width.

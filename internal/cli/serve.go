@@ -19,12 +19,6 @@ func (c *command) serveCommand() *cobra.Command {
 	var mostRuns int
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve over HTTP, as one node or one of several", Args: cobra.NoArgs,
-		Long: "Answers over HTTP, on this machine only unless told otherwise, and resumes runs that no process is\n" +
-			"working on. Several servers on one database share the work: see docs/server.md. Clients authenticate\n" +
-			"with a token from ‘sibyl user add’.\n\n" +
-			"On SIGTERM or SIGINT it accepts no more runs, lets those in progress finish within the grace period\n" +
-			"(server.grace), and leaves the rest to other nodes or the next start. Logs go to stderr as JSON.",
-		Example: "  sibyl user add ada\n  sibyl serve\n  sibyl serve --listen 127.0.0.1:8080 --database postgres://sibyl@db.lan/sibyl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -76,9 +70,6 @@ func (c *command) readyCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs, Hidden: true,
-		Long: "Requests /readyz from the server of these settings on this machine. Exits with 0 if it accepts\n" +
-			"requests, and with 1 if it does not or nothing answers within 3 s. For health checks and scripts\n" +
-			"that wait for a node.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -103,7 +94,7 @@ func (c *command) readyCommand() *cobra.Command {
 
 func (c *command) nodesCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "nodes", Short: "List the server nodes and their runs", Example: "  sibyl nodes\n  sibyl nodes --json", Args: cobra.NoArgs, Hidden: true,
+		Use: "nodes", Short: "List the server nodes and their runs", Args: cobra.NoArgs, Hidden: true,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
 			all, err := a.Registry.Nodes(ctx, now)

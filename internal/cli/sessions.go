@@ -15,23 +15,18 @@ import (
 )
 
 func (c *command) sessionCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
-		Long: "A session is a series of questions and answers that share context. ‘sibyl ask -c’ continues the last\n" +
-			"one about this folder. Sessions not used for the time in the setting retention are removed."},
+	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions"},
 		c.sessionList(),
-		c.showCommand(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)",
-			Example: "  sibyl session show\n  sibyl session show 0dl4"}, c.sessionDocument),
+		c.showCommand(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)"}, c.sessionDocument),
 		c.sessionAudit(),
 		c.exportCommand(&cobra.Command{Use: "export [SESSION]",
-			Short:   "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange",
-			Example: "  sibyl session export last --format md -o caching.md\n  sibyl session export 0dl4 --format jsonl"},
+			Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange"},
 			"md, json or jsonl", c.sessionDocument),
 		c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 }
 
 func (c *command) sessionList() *cobra.Command {
-	cmd := listCommand(c, &cobra.Command{Short: "List sessions, the last used first",
-		Example: "  sibyl session list\n  sibyl session list --deleted"}, 20, "", c.sessionLine,
+	cmd := listCommand(c, &cobra.Command{Short: "List sessions, the last used first"}, 20, "", c.sessionLine,
 		func(ctx context.Context, a *app.App) ([]journal.Session, error) {
 			return a.Service.Sessions(ctx, c.owner(), journal.SessionFilter{Limit: c.limit})
 		})
@@ -58,9 +53,11 @@ func (c *command) sessionDocument(do func(ctx context.Context, d document) error
 		if err != nil {
 			return err
 		}
-		d := document{value: e, markdown: e.Markdown(), export: func(format string) (string, error) { return e.Export(format, encodeJSON) }}
+		export := func(format string) (string, error) { return e.Export(format, encodeJSON) }
+		d := document{value: e, markdown: e.Markdown(), export: export}
 		if e.Assistant == oracle.ShadowName {
-			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit " + e.ID + "’ shows all of it"
+			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
+				"‘sibyl session audit " + e.ID + "’ shows all of it"
 		}
 		return do(ctx, d)
 	})
@@ -79,7 +76,7 @@ func encodeJSON(v any, indent bool) (string, error) {
 
 func (c *command) sessionRename() *cobra.Command {
 	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title",
-		Example: "  sibyl session rename last How leases are acquired", Args: cobra.MinimumNArgs(2),
+		Args: cobra.MinimumNArgs(2),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, title []string) error {
 			return a.Service.Rename(ctx, c.owner(), s.ID, strings.Join(title, " "))
 		})}
@@ -88,7 +85,7 @@ func (c *command) sessionRename() *cobra.Command {
 func (c *command) sessionDelete() *cobra.Command {
 	var d deletion
 	return d.on(&cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records",
-		Example: "  sibyl session delete 0dl4 --yes", Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			agreed, err := c.agreed(ctx, d, fmt.Sprintf("%q with %s for good", s.Title, text.Count(s.Runs, "run")))
 			if err != nil || !agreed {

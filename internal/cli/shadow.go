@@ -18,7 +18,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
+// shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line
+// how the two
 // compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
 func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
@@ -80,20 +81,13 @@ func (c *command) comparedShadows(ctx context.Context, a *app.App, limit int) (p
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions", Hidden: true,
-		Long: "‘sibyl ask --shadow’ answers a question twice with the same model: with the Oracle's tree, and with\n" +
-			"the tree ‘baseline’, which offers every tool and leaves all decisions to the model. The second one\n" +
-			"can read but not write. ‘sibyl shadow report’ compares them."},
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions", Hidden: true},
 		c.shadowReport())
 }
 
 func (c *command) shadowReport() *cobra.Command {
 	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions asked with --shadow, or show one side by side",
-		Args: cobra.MaximumNArgs(1), Example: "  sibyl ask --shadow \"How are errors handled here?\"\n  sibyl shadow report\n  sibyl shadow report last",
-		Long: "Compares all questions asked with ‘sibyl ask --shadow’: the median of each figure for both trees,\n" +
-			"and for how many questions the Oracle's was lower or higher. Given a run, either of the two, it\n" +
-			"shows both answers side by side. A tool call counts as unnecessary if the answer cites nothing it\n" +
-			"found.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			pairs, skipped, err := c.comparedShadows(ctx, a, c.limit)
 			if err != nil {

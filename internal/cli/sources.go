@@ -19,10 +19,6 @@ func (c *command) sourcesCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "sources [NUMBER]", Short: "Show the passages that the last answer cites", Args: cobra.MaximumNArgs(1),
-		Long: "Shows the passages that the last answer cites, whole, as they were when they were read. A number shows\n" +
-			"only that one: without a language model they are numbered as in the answer. What was piped in or\n" +
-			"attached is not among them.",
-		Example: "  sibyl sources\n  sibyl sources 2\n  sibyl sources 2 --run 0dl4",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			return c.sources(ctx, a, name, args)
 		}),

@@ -14,11 +14,7 @@ import (
 )
 
 func (c *command) taskCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks", Annotations: map[string]string{listener: "sibyl chat"},
-		Long: "Keeps a to-do list. Every change is recorded in the task's history, with who made it, and the last\n" +
-			"one can be undone. ‘sibyl chat’ does the same in conversation.\n\n" +
-			"Exit codes: 0 done, 1 the task does not exist or has changed, 2 bad input, 5 journal problem.",
-		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task list --status pending\n  sibyl task done 1"},
+	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks", Annotations: map[string]string{listener: "sibyl chat"}},
 		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskRemove(), c.taskHistory(), c.taskUndo())
 }
 
@@ -64,9 +60,6 @@ func (c *command) taskList() *cobra.Command {
 	var status string
 	var long bool
 	cmd := &cobra.Command{Use: "list", Short: "List tasks in order of creation", Args: cobra.NoArgs,
-		Long: "Lists tasks by their positions, as ‘sibyl chat’ does, with their ids beside them. The other commands\n" +
-			"take ids, which stay the same.",
-		Example: "  sibyl task list --long\n  sibyl task list --status pending --newest --limit 10\n  sibyl task list --json --user ada",
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			q.Status, q.Limit = task.Status(status), c.limit
 			p, err := tasks.List(ctx, tasks.by.Owner, q)
@@ -106,7 +99,6 @@ func taskLine(t task.Task) string {
 func (c *command) taskAdd() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{Use: "add TITLE...", Short: "Add a task", Args: cobra.MinimumNArgs(1),
-		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task add \"Buy groceries\" --description \"milk, eggs\"",
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 			t, _, err := tasks.Add(ctx, tasks.by, strings.Join(args, " "), &description)
 			if err != nil {
@@ -119,7 +111,7 @@ func (c *command) taskAdd() *cobra.Command {
 }
 
 func (c *command) taskDone() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Example: "  sibyl task done 2", Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, already, err := tasks.Complete(ctx, tasks.by, id, 0)
 			if err != nil {
@@ -135,8 +127,7 @@ func (c *command) taskDone() *cobra.Command {
 func (c *command) taskEdit() *cobra.Command {
 	var title, description string
 	var pending bool
-	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or description of a task, or reopen it", Args: cobra.ExactArgs(1),
-		Example: "  sibyl task edit 1 --title \"Renew both passports\"\n  sibyl task edit 1 --description \"\"\n  sibyl task edit 1 --pending"}
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or description of a task, or reopen it", Args: cobra.ExactArgs(1)}
 	cmd.RunE = c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 		var e task.Edit
 		if cmd.Flags().Changed("title") {
@@ -166,9 +157,6 @@ func (c *command) taskEdit() *cobra.Command {
 func (c *command) taskRemove() *cobra.Command {
 	var d deletion
 	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
-		Long: "Deletes a task; on a terminal it asks first. If it was the last change, ‘sibyl task undo’ restores\n" +
-			"it.",
-		Example: "  sibyl task rm 1\n  sibyl task rm 1 --yes",
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, err := tasks.Task(ctx, tasks.by.Owner, id)
 			if err != nil {
@@ -189,7 +177,7 @@ func (c *command) taskRemove() *cobra.Command {
 
 func (c *command) taskHistory() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show the changes to a task, by whom and when; also for deleted tasks",
-		Example: "  sibyl task history 2", Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			all, err := tasks.History(ctx, tasks.by.Owner, id)
 			if err != nil {
@@ -207,8 +195,6 @@ func (c *command) taskHistory() *cobra.Command {
 
 func (c *command) taskUndo() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "undo", Short: "Undo the last change; again, the one before it", Args: cobra.NoArgs,
-		Long: "Undoes the last change to your tasks, however it was made. Each further undo goes one change further\n" +
-			"back. An undo can't be undone.",
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			ch, err := tasks.Undo(ctx, tasks.by)
 			if err != nil {

@@ -15,14 +15,12 @@ import (
 )
 
 func (c *command) treeCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
-		Long: "Behaviour trees, in the XML of BehaviorTree.CPP, decide what an assistant does. Groot2 can open\n" +
-			"them. To change one, copy it into a folder and name that folder in the setting trees."},
+	return group(&cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees"},
 		c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
 }
 
 func (c *command) treeList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the trees and where each comes from", Example: "  sibyl tree list", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the trees and where each comes from", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			all, err := a.Trees.All()
 			if err != nil {
@@ -46,7 +44,6 @@ func (c *command) treeList() *cobra.Command {
 func (c *command) treeShow() *cobra.Command {
 	var asXML bool
 	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl tree show\n  sibyl tree show oracle --xml > oracle.xml\n  sibyl tree show tasks",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			t, err := a.Trees.Get(nameOr(args, oracle.Name))
 			if err != nil {
@@ -79,7 +76,6 @@ const mostTree = 16 << 20
 
 func (c *command) treeCheck() *cobra.Command {
 	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in use) and show all errors",
-		Example: "  sibyl tree check my-trees/oracle.xml",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			all, err := a.Trees.All()
 			if err != nil {
@@ -129,7 +125,6 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 
 func (c *command) treeModels() *cobra.Command {
 	return &cobra.Command{Use: "models [ASSISTANT]", Hidden: true, Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl tree models > sibyl-nodes.xml\n  sibyl tree models tasks",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			leaves, err := a.Leaves(nameOr(args, oracle.Name))
 			if err != nil {

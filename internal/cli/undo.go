@@ -17,10 +17,7 @@ func (c *command) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [WRITE]",
 		Short: "Undo a write to a note",
-		Long: "Restores a note to what it was before an assistant wrote to it; a note that the write created is\n" +
-			"removed. Without WRITE it undoes the last write that has not been undone. A note that was changed\n" +
-			"since is left alone: you see the difference and where the earlier text is kept.",
-		Args: cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			if list {
 				return c.listWrites(ctx, a)

@@ -14,10 +14,7 @@ import (
 )
 
 func (c *command) userCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "user", Short: "Add, list and revoke users of the HTTP server",
-		Long: "Each user has their own sessions, tasks and runs over HTTP, which no other user can see. A program\n" +
-			"sends a token with each request; a browser signs in with one that works once. A token is printed\n" +
-			"when it is created and never again: only its hash is stored."},
+	return group(&cobra.Command{Use: "user", Short: "Add, list and revoke users of the HTTP server"},
 		c.userAdd(), c.userList(), c.userRevoke(), c.userRotate(), c.userSignIn())
 }
 
@@ -40,11 +37,6 @@ func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) e
 func (c *command) userAdd() *cobra.Command {
 	var scope, expires string
 	cmd := &cobra.Command{Use: "add NAME", Short: "Add a user, and print a token for programs", Args: cobra.ExactArgs(1),
-		Long: "Adds a user and prints a token, which programs send as ‘Authorization: Bearer TOKEN’.\n\n" +
-			"Sessions belong to a name. Adding a revoked user again gives access to that user's earlier sessions;\n" +
-			"for another person choose another name. The sessions of the command line belong to the name\n" +
-			string(app.Owner) + ".",
-		Example: "  sibyl user add ada\n  sibyl user add dashboard --scope read --expires 365d",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
 			if err != nil {
@@ -87,7 +79,7 @@ func (c *command) printSecret(t user.Token, secret, use string) error {
 }
 
 func (c *command) userList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the users and their valid tokens", Example: "  sibyl user list"}, 0,
+	return listCommand(c, &cobra.Command{Short: "List the users and their valid tokens"}, 0,
 		"there are no users; ‘sibyl user add NAME’ adds one", userLines,
 		func(ctx context.Context, a *app.App) ([]user.Listed, error) {
 			all, err := a.Users.List(ctx)
@@ -115,8 +107,6 @@ func userLines(u user.Listed) string {
 
 func (c *command) userRevoke() *cobra.Command {
 	return &cobra.Command{Use: "revoke NAME", Short: "Revoke a user and all their tokens at once", Args: cobra.ExactArgs(1),
-		Long: "Revokes a user: none of their tokens works from then on, in programs or browsers, on any node. Their\n" +
-			"sessions stay. ‘sibyl user add’ with the same name gives access to them again.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			if err := a.Users.Revoke(ctx, name); err != nil {
 				return err
@@ -129,8 +119,6 @@ func (c *command) userRevoke() *cobra.Command {
 func (c *command) userRotate() *cobra.Command {
 	var expires string
 	cmd := &cobra.Command{Use: "rotate NAME", Short: "Print a new token for programs; the old ones stop working at once", Args: cobra.ExactArgs(1),
-		Long: "Prints a new token with the user's scope. The user's earlier tokens for programs stop working at\n" +
-			"once; browsers stay signed in.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
 			if err != nil {
@@ -148,8 +136,6 @@ func (c *command) userRotate() *cobra.Command {
 
 func (c *command) userSignIn() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "sign-in NAME", Short: "Print a token that signs a browser in, once", Args: cobra.ExactArgs(1),
-		Long: "Prints a token that signs a browser in once, within the next five minutes. The browser stays signed\n" +
-			"in for 30 days.",
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			t, secret, err := a.Users.Invite(ctx, name)
 			if err != nil {

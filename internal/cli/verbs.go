@@ -15,12 +15,14 @@ import (
 	"sibyl/internal/app"
 )
 
-// The verbs that several groups of commands have: each group says what is loaded and how one is shown, and the rest is the same for all.
+// The verbs that several groups of commands have: each group says what is loaded and how one is shown, and the rest is
+// the same for all.
 
 // runE is what a command does with its arguments.
 type runE = func(cmd *cobra.Command, args []string) error
 
-// listCommand gives a group the verb that lists what it has, a line each: at most as many as are usual; 0: all. none is said where there is nothing.
+// listCommand gives a group the verb that lists what it has, a line each: at most as many as are usual; 0: all. none
+// is said where there is nothing.
 func listCommand[T any](c *command, cmd *cobra.Command, usual int, none string, line func(T) string,
 	load func(ctx context.Context, a *app.App) ([]T, error)) *cobra.Command {
 	cmd.Use, cmd.Args = "list", cobra.NoArgs
@@ -104,7 +106,8 @@ func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents
 		return withCode(ExitUsage, writeNew(file, text))
 	})
 	cmd.Flags().StringVarP(&format, "format", "f", "md", formats)
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file, which must not exist yet (default: standard output)")
+	cmd.Flags().StringVarP(&file, "output", "o", "",
+		"write to this file, which must not exist yet (default: standard output)")
 	return cmd
 }
 
@@ -117,7 +120,8 @@ func (d *deletion) on(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// agreed says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they are asked.
+// agreed says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they are
+// asked.
 func (c *command) agreed(ctx context.Context, d deletion, what string) (bool, error) {
 	if d.yes {
 		return true, nil

@@ -280,7 +280,7 @@ func (k *check) oneDefault() (string, []Violation) {
 	case len(k.Detectives) == 1:
 		v.Where, v.Problem = named[0].where, fmt.Sprintf("model is not set, and %s is not used by default", named[0].Provider)
 	default:
-		v.Where, v.Problem = named[0].where, "model is not set, and it is unclear which model is the default of "+namesOf(k.Detectives)+" is left open"
+		v.Where, v.Problem = named[0].where, "model is not set, and it is unclear which model is the default of "+namesOf(k.Detectives)
 	}
 	return "", []Violation{v}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/redact"
 )
 
@@ -348,12 +349,5 @@ func (v value) ollama(into *Ollama) error {
 // isLoopback says whether an address leads to this machine, by what is written and not by what a resolver says.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.Unmap().IsLoopback()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	return err == nil && cleartext.Local(u)
 }

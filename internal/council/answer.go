@@ -2,9 +2,7 @@ package council
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -140,27 +138,11 @@ func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (
 	}
 	return inFolder(p, func(s *session.Store) (any, error) {
 		e, err := s.SaveResponse(ctx, p.given.Session, r)
-		if err != nil && !errors.Is(err, session.ErrNotFound) && slept(ctx, untilKeptAgain) {
-			e, err = s.SaveResponse(ctx, p.given.Session, r)
-		}
 		if err != nil {
 			return nil, err
 		}
 		return KeepReceipt{e.Sequence, e.File}, nil
 	})
-}
-
-// untilKeptAgain is how long a folder that did not take an answer is left alone before it is tried once more.
-const untilKeptAgain = time.Second
-
-// slept waits, and tells whether nobody has ended it.
-func slept(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // kept tells whether an answer was written before a crash.

@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,19 +75,7 @@ func (p *performing) asking(ctx context.Context, m matter, room func(ctx context
 
 // inEnglish names a language.
 func inEnglish(language string) string {
-	switch language {
-	case "pt":
-		return "Portuguese"
-	case "de":
-		return "German"
-	case "fr":
-		return "French"
-	case "es":
-		return "Spanish"
-	case "en":
-		return "English"
-	}
-	return "the language of what the person said"
+	return cmp.Or(allWords()[language].Name, "the language of what the person said")
 }
 
 // headings are the beginnings of lines that would read as the heading of an answer.

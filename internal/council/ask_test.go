@@ -365,7 +365,7 @@ func TestOracleThatIsGoneOrOtherWhenItIsAsked(t *testing.T) {
 		h.says("Hm.")
 		same(t, "oracles in the list", len(must(h.shelf.List(t.Context()))(t).Oracles), 3)
 		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
-		h.process("one", h.journal).refused(council.Name, h.ask("bob"), "the oracle “Bob” was deleted", "Ada")
+		h.process("one", h.journal).refused(council.Name, h.ask("bob"), "no oracle is called “bob”", "Ada")
 	})
 	t.Run("changed between list and ask", func(t *testing.T) {
 		h := newHouse(t)

@@ -3,11 +3,13 @@ package council
 import (
 	"cmp"
 	"context"
+	_ "embed" // the words
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"sibyl/internal/bt"
@@ -205,31 +207,27 @@ func plainLine(s string) string {
 	return strings.NewReplacer("[", "(", "]", ")").Replace(text.OneLine(s))
 }
 
-// words are the few that are shown in the session's language.
+//go:embed words.json
+var wordsFile []byte
+
+// words are the few that are shown in the session's language, and its name in English.
 type words struct {
-	chair, own, minority, unused, unproven, agree, differ, overlooked string
+	Name, Chair, Own, Minority, Unused, Unproven, Agree, Differ, Overlooked string
 }
 
-func wordsOf(language string) words {
-	switch language {
-	case "pt":
-		return words{"presidência", "da presidência", "Opiniões minoritárias", "Nada foi retomado de",
-			"a resposta não contém as palavras que a presidência cita", "Onde concordam", "Onde divergem", "O que ninguém menciona"}
-	case "de":
-		return words{"Vorsitz", "vom Vorsitz", "Einzelne Stimmen", "Nichts ist aufgenommen von",
-			"die Antwort enthält nicht die Worte, die der Vorsitz anführt", "Worin sie übereinstimmen", "Worin sie sich unterscheiden",
-			"Was niemand erwähnt"}
-	case "fr":
-		return words{"présidence", "de la présidence", "Voix minoritaires", "Rien n'est repris de",
-			"la réponse ne contient pas les mots que cite la présidence", "Points d'accord", "Points de désaccord",
-			"Ce que personne ne mentionne"}
-	case "es":
-		return words{"presidencia", "de la presidencia", "Voces minoritarias", "Nada se ha recogido de",
-			"la respuesta no contiene las palabras que cita la presidencia", "En qué coinciden", "En qué difieren",
-			"Lo que nadie menciona"}
+var allWords = sync.OnceValue(func() (all map[string]words) {
+	if err := json.Unmarshal(wordsFile, &all); err != nil {
+		panic(err) // the file is a part of the program
 	}
-	return words{"chair", "the chair's own", "Minority views", "Nothing is taken up of",
-		"the answer does not hold the words that the chair quotes", "Where they agree", "Where they differ", "What none of them mentions"}
+	return all
+})
+
+// wordsOf are those of a language; English ones where there are none.
+func wordsOf(language string) words {
+	if w, known := allWords()[language]; known {
+		return w
+	}
+	return allWords()["en"]
 }
 
 // markdown is what a chair has made of answers, each sentence with whose it is.
@@ -248,7 +246,7 @@ func (m *Merged) markdown(w words) string {
 			}
 			whose := strings.Join(by, ", ")
 			if own {
-				whose = cmp.Or(whose, w.own)
+				whose = cmp.Or(whose, w.Own)
 			}
 			b.WriteString("- " + s.Text)
 			if whose != "" {
@@ -260,15 +258,15 @@ func (m *Merged) markdown(w words) string {
 	few := slices.DeleteFunc(slices.Clone(m.Sentences), func(s Sentence) bool { return !s.Minority })
 	most := slices.DeleteFunc(slices.Clone(m.Sentences), func(s Sentence) bool { return s.Minority })
 	list("", true, most)
-	list(w.minority, true, few)
-	list(w.agree, false, m.Agree)
-	list(w.differ, false, m.Differ)
-	list(w.overlooked, false, m.Overlooked)
+	list(w.Minority, true, few)
+	list(w.Agree, false, m.Agree)
+	list(w.Differ, false, m.Differ)
+	list(w.Overlooked, false, m.Overlooked)
 	if len(m.Unused) > 0 {
-		fmt.Fprintf(b, "\n*%s: %s*\n", w.unused, strings.Join(m.Unused, ", "))
+		fmt.Fprintf(b, "\n*%s: %s*\n", w.Unused, strings.Join(m.Unused, ", "))
 	}
 	if doubt {
-		fmt.Fprintf(b, "\n*?: %s*\n", w.unproven)
+		fmt.Fprintf(b, "\n*?: %s*\n", w.Unproven)
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -177,7 +177,7 @@ func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error
 }
 
 // mostRuns is how many rows of runs are read at once.
-const mostRuns = 200
+const mostRuns = 100
 
 // saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of all runs about a session: a
 // pending row would be void as soon as another run begins.

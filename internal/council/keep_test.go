@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -107,20 +106,6 @@ func TestAnswersOfASittingThatCanNotBeWrittenAreWrittenOnceTheyCanBe(t *testing.
 	})
 }
 
-func TestWritingAnAnswerIsTriedOnceMore(t *testing.T) {
-	inHouse(t, func(h *house) {
-		h.says("Hm.")
-		unlock := h.locked("llm_responses")
-		time.AfterFunc(500*time.Millisecond, unlock)
-		p := h.process("one", h.journal)
-		res, o := p.run(h.ask("ada"))
-		same(h, "warnings", res.Warnings, nil)
-		same(h, "file", []any{o.Answer.File, o.Answer.Unsaved}, []any{"001_ada.txt", ""})
-		same(h, "lines", p.open(), nil)
-		h.whole(1)
-	})
-}
-
 func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.says("Hm.")
@@ -181,10 +166,10 @@ func TestManyRunsOfASessionHideNoAnswerThatWaits(t *testing.T) {
 		p := h.process("one", h.journal)
 		p.run(h.ask("ada"))
 		unlock()
-		for range 70 { // 210 runs, with those of the oracles
+		for range 35 { // 105 runs, with those of the oracles
 			p.run(h.ask("bob", "cleo"))
 		}
 		same(h, "lines", len(p.open()), 1)
-		h.whole(141)
+		h.whole(71)
 	})
 }

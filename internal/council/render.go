@@ -94,5 +94,5 @@ func (o *Outcome) Conclusions() string {
 	if o.Chair == nil {
 		return ""
 	}
-	return fmt.Sprintf("## %s (%s)\n\n%s\n\n", o.Chair.Oracle.Name, wordsOf(o.Language).chair, o.Chair.Text)
+	return fmt.Sprintf("## %s (%s)\n\n%s\n\n", o.Chair.Oracle.Name, wordsOf(o.Language).Chair, o.Chair.Text)
 }

@@ -1,7 +1,6 @@
 package council_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -109,20 +108,6 @@ func TestSittingInWhichNobodyAnswersFailsAndLeavesTheSessionAsItWas(t *testing.T
 	same(t, "silent", len(out.Silent), 2)
 	same(t, "requests", len(h.asked), 2)
 	same(t, "metadata.json", h.metadata(), before)
-}
-
-func TestTwelveOraclesAnswerAtOnce(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
-	var all []string
-	for n := range council.MostOracles {
-		all = append(all, fmt.Sprintf("Oracle%c", 'A'+n))
-		h.oracle(all[n], "")
-	}
-	res, o := h.process("one", h.journal).run(h.ask(all...))
-	same(t, "status", res.Status, journal.Done)
-	same(t, "answers", names(o.Answers), all)
-	h.whole(council.MostOracles)
 }
 
 func TestTwoSittingsOfOneSessionAtOnceKeepAllAnswers(t *testing.T) {

@@ -45,7 +45,8 @@ func nextRecording() bt.Leaf {
 		o.Recording, o.Over = Recording{Sequence: r.Sequence, File: r.File}, r.Sequence == 0
 		return nil
 	}
-	return bt.One("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect, nil)
+	const doc = "Looks which recording waits to be transcribed, also of those that were added meanwhile."
+	return bt.One("NextRecording", doc, plan, collect, nil)
 }
 
 func (p *performing) next(ctx context.Context, _ run.Job, asked NextPayload) (any, error) {
@@ -97,7 +98,8 @@ func transcribeLeaf() bt.Leaf {
 		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Recording.Sequence}}, nil
+		p := TranscribePayload{i.Recording.Sequence}
+		return bt.Request{Kind: EffectTranscribe, Label: i.Recording.File, Payload: p}, nil
 	}
 	collect := func(i in, r TranscriptReceipt, _ int64, o *out) error {
 		o.Tried = append(slices.Clip(o.Tried), i.Recording)
@@ -107,7 +109,8 @@ func transcribeLeaf() bt.Leaf {
 		}
 		return nil
 	}
-	const doc = "Has what is said in the recording written down, and the transcript kept in the session's folder, or why there is none: the recording stays."
+	const doc = "Has what is said in the recording written down, and kept in the session's folder. " +
+		"If that fails, the reason is kept: the recording stays, and the others are tried."
 	return bt.One("Transcribe", doc, plan, collect, nil)
 }
 
@@ -153,7 +156,8 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	return p.keepTranscript(ctx, t, err)
 }
 
-// keepTranscript keeps a transcript, or why there is none. That it can't be noted keeps no other recording from being tried.
+// keepTranscript keeps a transcript, or why there is none. That this can't be noted keeps no other recording from being
+// tried.
 func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
 		if failed == nil {
@@ -169,7 +173,8 @@ func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, f
 }
 
 func receiptOf(e session.AudioEntry, text string) *TranscriptReceipt {
-	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By, Flags: doubts(e), Failed: e.Error}
+	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)),
+		By: e.By, Flags: doubts(e), Failed: e.Error}
 }
 
 // SettlePayload asks that the session's state is what its recordings are.

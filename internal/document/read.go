@@ -210,10 +210,7 @@ func unopened(err error) *Error {
 	case errors.Is(err, fs.ErrPermission):
 		return &Error{Reason: Unreadable, text: "it may not be read; its permissions refuse it", err: err}
 	}
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err // where the root lies is nobody else's business
-	}
-	return refuse(Unreadable, "it could not be read: %w", err)
+	return refuse(Unreadable, "it could not be read: %w", files.Cause(err))
 }
 
 // header is how far into a PDF its first line may lie.

@@ -10,7 +10,9 @@ import (
 	"text/tabwriter"
 
 	"sibyl/internal/eval/train"
+	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
 )
 
 // Query is one line of a labelled set of questions. History holds the earlier questions of its session, oldest first.
@@ -65,9 +67,6 @@ type ClassScore struct {
 	Misses     []string `json:"misses,omitempty"`
 }
 
-// offered is the probability from which on a source is offered.
-const offered = 0.1
-
 // Classify scores the classifier on a set. What the earlier questions of a session were is found out first, in their order.
 func Classify(set Questions) ClassScore {
 	s := ClassScore{Set: set.Name}
@@ -81,12 +80,15 @@ func Classify(set Questions) ClassScore {
 			}
 		}
 		c := classify.Classify(q)
-		p := c.Probabilities
-		notes := p[classify.Documentation] + p[classify.Action]
-		of := map[classify.Type]bool{classify.Code: p[classify.Code] >= offered, classify.Documentation: notes >= offered,
-			classify.Action: notes >= offered, classify.Research: p[classify.Research] >= offered, classify.Conversational: true}
-		sources += one(of[classify.Code]) + one(of[classify.Documentation]) + one(of[classify.Research])
-		found += one(slices.ContainsFunc(l.Labels, func(t classify.Type) bool { return of[t] }))
+		offered := oracle.Sources(c)
+		sources += len(offered)
+		found += one(slices.ContainsFunc(l.Labels, func(t classify.Type) bool {
+			code, vault, web := t.Needs()
+			return !code && !vault && !web ||
+				code && slices.Contains(offered, tool.Code) ||
+				vault && slices.Contains(offered, tool.Vault) ||
+				web && slices.Contains(offered, tool.Web)
+		}))
 		s.Confidence += c.Confidence / float64(len(set.Lessons))
 		if slices.Contains(l.Labels, c.QueryType) {
 			right++

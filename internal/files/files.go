@@ -133,6 +133,14 @@ func at(name string, err error) error {
 	return err
 }
 
+// Cause is an error without the path that it names: where a file lies on this machine is nobody else's business.
+func Cause(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
+}
+
 // Write gives a file this content. Mode 0 keeps that of the file in its place, and is 0666 less the umask for a new
 // one. The folder must exist. On an error the file is as it was.
 func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {

@@ -34,35 +34,29 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 			return assistant.Exchanged{To: r.By}, nil
 		}
 		q, err := p.about(ctx, textAnalyse, asked.Turns)
-		if err != nil || c.Err != nil {
-			return sentTo(q, r.By, analysis, r.Sent), err
+		if err != nil {
+			return x, err
 		}
-		return sentTo(q, r.By, analysis, r.Sent, assistant.AnsweredJSON(taken(r))...), nil
+		var got []assistant.Part
+		if c.Err == nil {
+			got = assistant.AnsweredJSON(struct { // what of it was taken
+				Analysis
+				FollowUp bool `json:"requiresFollowUp"`
+			}{r.Analysis, r.FollowUp})
+		}
+		return q.Exchanged(r.By, analysis, r.Sent, got...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
 			return x, nil
 		}
 		q, err := p.about(ctx, textSummary, asked.Turns)
-		return sentTo(q, r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), err
+		if err != nil {
+			return x, err
+		}
+		return q.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
 	}
 	return x, nil
-}
-
-// taken is what of a model's analysis was taken.
-func taken(r AnalyseReceipt) any {
-	return struct {
-		Analysis
-		FollowUp bool `json:"requiresFollowUp"`
-	}{r.Analysis, r.FollowUp}
-}
-
-// sentTo is Prompt.Exchanged, of a prompt that there may be none of.
-func sentTo(q *assistant.Prompt, to string, schema model.Schema, kept model.Sent, got ...assistant.Part) assistant.Exchanged {
-	if q == nil {
-		return assistant.Exchanged{}
-	}
-	return q.Exchanged(to, schema, kept, got...)
 }
 
 // about is what a model was sent about these pairs.

@@ -1,10 +1,9 @@
 package inquiry
 
 import (
-	"hash/fnv"
 	"slices"
-	"strconv"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/text"
@@ -30,9 +29,7 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	l.Found = len(a.Contradictions) + len(a.Waiting) + len(a.Unverified)
 	l.TakenBack = len(a.TakenBack)
 	for _, g := range a.Gaps {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(text.Fold(g.Description))) // a hash takes all
-		l.Open = append(l.Open, strconv.FormatUint(h.Sum64(), 36))
+		l.Open = append(l.Open, agent.Digest(text.Fold(g.Description)))
 	}
 	slices.Sort(l.Open)
 	if !r.judged() {

@@ -117,7 +117,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		return s, err
 	}
 	one := o.Session
-	s.Question, s.Answer = one.Hypothesis.Text, brief(&one)
+	s.Question, s.Answer = one.Hypothesis.Text, record.Brief(one)
 	line := record.Verdict(&one)
 	s.Ending, s.Footer = []string{line}, "*"+line+"*"
 	s.Partial = one.Status == record.LimitReached

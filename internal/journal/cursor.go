@@ -32,8 +32,8 @@ func (c Cursor) Compare(other Cursor) int {
 	return cmp.Or(c.At.Compare(other.At), cmp.Compare(c.ID, other.ID))
 }
 
-// String returns a form of c for an address or a document, which ParseCursor reads: "" for the zero Cursor. Nothing in it is
-// for others to read.
+// String returns a form of c for an address or a document, which ParseCursor reads: "" for the zero Cursor. Nothing in
+// it is for others to read.
 func (c Cursor) String() string {
 	if c.IsZero() {
 		return ""

@@ -7,24 +7,25 @@
 //   - Append and Begin are atomic and durable when they return: a crash leaves all of their records or none.
 //   - Records are immutable. Data comes back byte for byte.
 //   - A run that has ended (Run.Status other than Running) takes no more records: ErrEnded.
-//   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is
-//     not after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
+//   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is not
+//     after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
 //     Stranded leaves it out.
-//   - Whoever takes a run up is counted in its row before it reads a record, until it says that it has settled or gives the run back. A run
-//     that was taken up MaxTries times in vain is set aside: Stranded leaves it out, Acquire and Append do not.
-//   - Every query names its owner, alone or in a Key; only Stranded and Census look at all of them. What belongs to another owner does
-//     not exist: ErrNotFound, or it is left out.
-//   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning that
-//     does not consume it voids it.
+//   - Whoever takes a run up is counted in its row before it reads a record, until it says that it has settled or gives
+//     the run back. A run that was taken up MaxTries times in vain is set aside: Stranded leaves it out, Acquire and
+//     Append do not.
+//   - Every query names its owner, alone or in a Key; only Stranded and Census look at all of them. What belongs to
+//     another owner does not exist: ErrNotFound, or it is left out.
+//   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
+//     that does not consume it voids it.
 //   - A key is claimed by at most one Running run of an owner, from its beginning to its end.
-//   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its runs
-//     named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
+//   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its
+//     runs named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
 //   - Times are kept to the millisecond, in UTC.
-//   - Text (ids, owners, titles, kinds, reasons, holders, keys) is valid UTF-8 without NUL, else ErrInvalid. Data, summaries and
-//     blobs are bytes.
+//   - Text (ids, owners, titles, kinds, reasons, holders, keys) is valid UTF-8 without NUL, else ErrInvalid. Data,
+//     summaries and blobs are bytes.
 //
-// After a restart: a run is Running with an expired or free lease (nobody drives it, Stranded lists it, anybody may acquire
-// it) or it has ended. There is no third state.
+// After a restart: a run is Running with an expired or free lease (nobody drives it, Stranded lists it, anybody may
+// acquire it) or it has ended. There is no third state.
 package journal
 
 import (
@@ -49,7 +50,8 @@ var (
 	ErrConsumed = errors.New("it is no longer open")
 	ErrClaimed  = errors.New("another run claims it")
 
-	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it committed.
+	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it
+	// committed.
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrUnsure      = errors.New("it is not known whether this was written")
 )
@@ -144,7 +146,8 @@ type Run struct {
 	Tries       int       `json:"tries,omitempty" hidden:"true"`      // taken up in vain since it last settled; set by the store
 }
 
-// Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they are.
+// Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they
+// are.
 type Record struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"` // wall time, for people; no run is decided by it
@@ -171,8 +174,8 @@ type End struct {
 	Pending []Pending       // questions it leaves to the person, each with an ID of its own in the session
 }
 
-// Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and used up
-// by the beginning of another, once.
+// Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and
+// used up by the beginning of another, once.
 type Pending struct {
 	ID        string          `json:"id"`
 	Owner     Owner           `json:"-"`
@@ -203,8 +206,8 @@ type SessionFilter struct {
 	After     Cursor
 }
 
-// Idle selects the sessions that nobody has used since Before, as it stands at Now. An empty Assistant means all; Limit 0
-// means 100.
+// Idle selects the sessions that nobody has used since Before, as it stands at Now. An empty Assistant means all; Limit
+// 0 means 100.
 type Idle struct {
 	Assistant   string
 	Before, Now time.Time
@@ -217,8 +220,8 @@ type Key struct {
 	Run   string
 }
 
-// When is the time at which leases and rests are looked at. A lease that ends after Leases, and a rest that ends after Rests, were set by a
-// clock that was wrong, and count as over; the zero time says that none can be.
+// When is the time at which leases and rests are looked at. A lease that ends after Leases, and a rest that ends after
+// Rests, were set by a clock that was wrong, and count as over; the zero time says that none can be.
 type When struct{ Now, Leases, Rests time.Time }
 
 // Standing is how far a run is.
@@ -257,29 +260,32 @@ type Store interface {
 	Sessions(ctx context.Context, owner Owner, f SessionFilter) ([]Session, error)
 	// RenameSession sets the title.
 	RenameSession(ctx context.Context, owner Owner, id, title string) error
-	// DeleteSession removes a session with its runs, records, pending rows and the blobs that no other run names, and leaves its
-	// tombstone. It refuses with ErrLeased while a run of it is Running under a lease that is not expired at now.
+	// DeleteSession removes a session with its runs, records, pending rows and the blobs that no other run names, and
+	// leaves its tombstone. It refuses with ErrLeased while a run of it is Running under a lease that is not expired at
+	// now.
 	DeleteSession(ctx context.Context, owner Owner, id string, why Reason, now time.Time) error
-	// Unused lists the sessions that nobody has used since idle.Before, the longest unused first (ties by id, ascending). A
-	// session was last used when it was updated, or when a run of it that is still Running took its last record: an
-	// interrupted run keeps its session as long as a finished one does. One that somebody drives at idle.Now is in use.
+	// Unused lists the sessions that nobody has used since idle.Before, the longest unused first (ties by id,
+	// ascending). A session was last used when it was updated, or when a run of it that is still Running took its last
+	// record: an interrupted run keeps its session as long as a finished one does. One that somebody drives at idle.Now
+	// is in use.
 	Unused(ctx context.Context, owner Owner, idle Idle) ([]Session, error)
-	// Retire removes the sessions that Unused lists in one transaction, by retention. It returns what they leave. Where there
-	// is nothing to remove it waits for no writer.
+	// Retire removes the sessions that Unused lists in one transaction, by retention. It returns what they leave. Where
+	// there is nothing to remove it waits for no writer.
 	Retire(ctx context.Context, owner Owner, idle Idle) ([]Tombstone, error)
 	// Tombstone returns what a removed session left; ErrNotFound for one that was never there, or still is.
 	Tombstone(ctx context.Context, owner Owner, id string) (Tombstone, error)
 	// Tombstones lists them, the latest removed first (ties by id, descending).
 	Tombstones(ctx context.Context, owner Owner, f SessionFilter) ([]Tombstone, error)
 
-	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes pending
-	// rows; those of the session that it does not consume are void and removed. ErrNotFound if the session is not the
-	// owner's; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is removed;
-	// ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a ClaimedError if a
-	// Running run of the owner holds a claim. Nothing is written with an error.
+	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes
+	// pending rows; those of the session that it does not consume are void and removed. ErrNotFound if the session is
+	// not the owner's; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is
+	// removed; ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a
+	// ClaimedError if a Running run of the owner holds a claim. Nothing is written with an error.
 	Begin(ctx context.Context, b Beginning) error
-	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction: its reason, summary
-	// and pending rows are kept (ErrExists if the session has a row of that id), its claims and its lease are freed.
+	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction: its reason,
+	// summary and pending rows are kept (ErrExists if the session has a row of that id), its claims and its lease are
+	// freed.
 	Append(ctx context.Context, owner Owner, run string, recs []Record, end *End) error
 	// Run returns one run, with its summary.
 	Run(ctx context.Context, owner Owner, id string) (Run, error)
@@ -299,17 +305,19 @@ type Store interface {
 	Acquire(ctx context.Context, owner Owner, run, holder string, now, until time.Time) error
 	// Settle says that holder, if it has the lease, has read the run and can go on with it: its Tries are 0 again.
 	Settle(ctx context.Context, owner Owner, run, holder string) error
-	// Release frees the lease if holder has it; otherwise it does nothing. A try that did not settle is taken back: Tries falls by one, if it
-	// is not 0. Until rest Stranded leaves the run out, while Acquire takes it at any time; the zero time is no rest.
+	// Release frees the lease if holder has it; otherwise it does nothing. A try that did not settle is taken back:
+	// Tries falls by one, if it is not 0. Until rest Stranded leaves the run out, while Acquire takes it at any time;
+	// the zero time is no rest.
 	Release(ctx context.Context, owner Owner, run, holder string, rest time.Time) error
-	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the others
-	// alone.
+	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the
+	// others alone.
 	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
 	// Standing tells how far these runs are, some hundreds at most, in the order given. What is not there is left out.
 	Standing(ctx context.Context, runs []Key) ([]Standing, error)
-	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are not set aside, in the
-	// order in which they are to be taken up, so that owners take turns: the fewer runs of an owner are driven, or stranded and
-	// started before, the earlier a run comes (ties by start and id, ascending). Limit 0 means 100.
+	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are
+	// not set aside, in the order in which they are to be taken up, so that owners take turns: the fewer runs of an
+	// owner are driven, or stranded and started before, the earlier a run comes (ties by start and id, ascending).
+	// Limit 0 means 100.
 	Stranded(ctx context.Context, at When, limit int) ([]Run, error)
 
 	// Census counts the Running runs of all owners at that time, by assistant and how they stand, in that order.
@@ -319,9 +327,10 @@ type Store interface {
 	Close() error
 }
 
-// Announcer is a Store that tells what is written, by any process, so that whoever watches need not wait for the next look.
+// Announcer is a Store that tells what is written, by any process, so that whoever watches need not wait for the next
+// look.
 type Announcer interface {
-	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or the
-	// connection is lost, and returns why. What happens while nobody listens is not told.
+	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or
+	// the connection is lost, and returns why. What happens while nobody listens is not told.
 	Announced(ctx context.Context, heard func(Key)) error
 }

@@ -11,8 +11,8 @@ import (
 
 // The rules that hold for every Store, so that an adapter only has to keep rows.
 
-// ErrInvalid is what a Store returns, with nothing written, for a request that no Store could carry out: an id or
-// owner that is empty, records that are not numbered one after the other, an end that is no end, a summary that is too long.
+// ErrInvalid is what a Store returns, with nothing written, for a request that no Store could carry out: an id or owner
+// that is empty, records that are not numbered one after the other, an end that is no end, a summary that is too long.
 var ErrInvalid = errors.New("the journal cannot take this")
 
 // The most that a run holds: records, bytes of the data of each, and bytes of what its end says.
@@ -37,7 +37,8 @@ func Limit(n int) int {
 // Millis returns t as a Store keeps it: to the millisecond, rounded down, in UTC.
 func Millis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// NewBeginning checks what Begin was given and returns it as it is kept: consumed ids and claims each once and in order.
+// NewBeginning checks what Begin was given and returns it as it is kept: consumed ids and claims each once and in
+// order.
 func NewBeginning(b Beginning) (Beginning, error) {
 	var err error
 	if b.Run, err = newRun(b.Run, b.Records); err != nil {
@@ -147,7 +148,8 @@ func (e End) check() error {
 	return plain("the end's reason", e.Reason)
 }
 
-// Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner of r.
+// Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner
+// of r.
 func (e End) Left(r Run) []Pending {
 	left := slices.Clone(e.Pending)
 	for i := range left {
@@ -225,8 +227,8 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 // MaxTries is how often a run is taken up in vain before it is set aside.
 const MaxTries = 3
 
-// SetAside says whether r is Running and was taken up in vain so often that only a person may have it gone on with. It looks at the Status
-// and Tries of r.
+// SetAside says whether r is Running and was taken up in vain so often that only a person may have it gone on with. It
+// looks at the Status and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.

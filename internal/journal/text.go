@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain says whether text can be kept as text: it is valid UTF-8 without the character NUL, for which PostgreSQL has no place.
+// Plain says whether text can be kept as text: it is valid UTF-8 without the character NUL, for which PostgreSQL has no
+// place.
 func Plain(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
 // Clean gives text as it can be kept: what is not valid UTF-8 becomes U+FFFD, and NUL is left out.

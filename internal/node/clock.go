@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the time of a database as this machine can tell it, so that leases mean the same to processes whose clocks differ. It is a
-// run.Clock. The zero Clock is the time of this machine.
+// Clock is the time of a database as this machine can tell it, so that leases mean the same to processes whose clocks
+// differ. It is a run.Clock. The zero Clock is the time of this machine.
 type Clock struct{ ahead atomic.Int64 } // of this machine's, in nanoseconds
 
 // tolerated is a difference that no lease depends on. Less is not corrected: time that jumps is worse.

@@ -244,6 +244,7 @@ func TestRunOfANodeThatIsSeenToBeGoneIsTakenUpWithinASecond(t *testing.T) {
 			c.Fatal(err)
 		}
 		id := killed.submit(c, "ada", "a1")
+		synctest.Wait() // until it is under way
 		c.process("two", 0)
 		passes(time.Second)
 		if got := c.said(); !slices.Equal(got, []string{"killed a1", "two a1"}) || !c.ended("ada", id) {

@@ -144,15 +144,6 @@ func TestEachKindOfBudgetIsWarnedOfOnce(t *testing.T) {
 	lacks(t, "what the last turn ends with", lastText(h.request(10)), hintLow)
 }
 
-func TestWarningIsKeptFromTheModelInItsLastTurn(t *testing.T) {
-	h := setUp(t, reading(1), reading(2), reading(3), theEnd)
-	h.turns = 4
-	a := h.ask(auth)
-	lacks(t, "the last request", whole(h.request(4)), hintLow)
-	holds(t, "the last request", lastText(h.request(4)), lastHint)
-	same(t, "warnings", len(notices(a, agent.NoticeBudgetWarning)), 1)
-}
-
 func TestRunWithoutBudgetsOfTokensAndTimeHasNone(t *testing.T) {
 	h := setUp(t, costing(model.Usage{InputTokens: 1 << 40}, reading(1)), theEnd)
 	a := h.ask(auth)

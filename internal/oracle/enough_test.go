@@ -103,16 +103,6 @@ func TestAnnouncementIsToldOnceToBeCarriedOut(t *testing.T) {
 	}
 }
 
-func TestQuestionToThePersonEndsTheRunAtOnce(t *testing.T) {
-	h := setUp(t, modeltest.Say("There are two of them. Which of the two do you mean?"))
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-	same(t, "turns", a.Turns, 1)
-	h = setUp(t, modeltest.Say(strings.Repeat("It checks a token of the header. ", 20)+"Shall I go on?"), modeltest.Say("It does."))
-	a = h.ask(auth)
-	same(t, "stop reason of an answer that ends with an offer", a.StopReason, oracle.StopPartial)
-}
-
 func TestEmptyReplyIsToldOnceAndThenTheAnswerIsAskedFor(t *testing.T) {
 	h := setUp(t, modeltest.Say(" "), modeltest.Say("\n"), modeltest.Say("I have nothing."))
 	a := h.ask(auth)

@@ -65,10 +65,7 @@ func classifyLeaf() bt.Leaf {
 		if i.Said.For != "" {
 			i.Question = i.Said.For
 		}
-		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
-		if i.Said.Piped && o.Class.QueryType == classify.Action { // whoever wrote it asks for nothing here
-			o.Class = o.Class.Without(classify.Action)
-		}
+		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped})
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil

@@ -191,22 +191,6 @@ func TestWriteThatFailedResetsNothing(t *testing.T) {
 	same(t, "loops found", loops(h.ask(save)), []string{"4: the same call, step 1"})
 }
 
-func TestSameCallWithANewResultIsNoLoop(t *testing.T) {
-	var script []modeltest.Turn
-	for i := range 6 {
-		script = append(script, goingRound["the same call"](i))
-	}
-	h := setUp(t, append(script, theEnd)...)
-	n := 0
-	h.world.on("code_read", func(c tool.Call) (tool.Result, error) {
-		n++
-		return opens(tool.Code, fmt.Sprintf("%d tests passed", n))(c)
-	})
-	a := h.ask(auth)
-	same(t, "loops found", loops(a), []string(nil))
-	same(t, "calls performed", n, 6)
-}
-
 func TestSameCallIsCountedFromItsLastNewResultOn(t *testing.T) {
 	var script []modeltest.Turn
 	for i := range 5 {

@@ -26,12 +26,16 @@ const (
 	leastColumns = 12 // of a sentence
 )
 
-// answer lists the places, a line each, and quotes the first.
+// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or the
+// date that was asked for.
 func (o offline) answer(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.lacking(places)
 	if o.sit.Class == string(classify.Action) {
 		b.WriteString(noWriting + "\n\n")
+	}
+	if line := o.figure(places); line != "" && lacking == "" {
+		b.WriteString(line + "\n\n")
 	}
 	for i, p := range places {
 		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())

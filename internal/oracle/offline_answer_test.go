@@ -66,6 +66,33 @@ func TestOfflineAnswerStandsOnAScreenOf24RowsAnd80Columns(t *testing.T) {
 	}
 }
 
+func TestOfflineLineAboveTheListHoldsTheNumberTheDefaultOrTheDateThatWasAskedFor(t *testing.T) {
+	notes := map[string]string{
+		"boiler.md": "# Boiler\n\nBoiler serviced on 12 March by Huber. It is loud.\nThe pressure should stand at 1.6 bar.\n",
+		"garten.md": "# Garten\n\nDer Apfelbaum wurde im Herbst 2019 gepflanzt. Die Hecke schneidet Frau Ott.\n",
+		"kasse.md":  "# Kasse\n\nDie Beiträge betragen 45 Euro im Jahr.\n",
+	}
+	code := map[string]string{"lease.go": "package lease\n\n// Lease is a quetzal lease.\ntype Lease struct{}\n\n" +
+		"// DefaultQuetzals bounds quetzals.\nconst DefaultQuetzals = 1 << 4\n"}
+	for _, c := range []struct {
+		files          map[string]string
+		source         tool.Source
+		question, want string
+	}{
+		{notes, tool.Vault, "When was the boiler serviced?", "`boiler.md:3` Boiler serviced on 12 March by Huber."},
+		{notes, tool.Vault, "Wann wurde der Apfelbaum gepflanzt?", "`garten.md:3` Der Apfelbaum wurde im Herbst 2019 gepflanzt."},
+		{code, tool.Code, "What is the default number of quetzals in this code?", "`lease.go:7` `const DefaultQuetzals = 1 << 4`"},
+		{notes, tool.Vault, "Wie hoch sind die Beiträge?", "`kasse.md:3` Die Beiträge betragen 45 Euro im Jahr."},
+		{notes, tool.Vault, "Who serviced the boiler?", ""},
+		{notes, tool.Vault, "When was the boiler sold?", ""},
+		{notes, tool.Vault, "Wann wurde die Hecke geschnitten?", ""},
+		{code, tool.Code, "When are quetzals bounded in this code?", ""},
+	} {
+		above, _, _ := strings.Cut(strings.Join(answerLines(t, c.files, c.source, c.question), "\n"), "1. ")
+		same(t, "what stands above the list for "+c.question, strings.TrimSpace(above), c.want)
+	}
+}
+
 func TestOfflineListTellsOfWhatWasFoundAndNotOfItsNeighbourOrItsParameters(t *testing.T) {
 	code := map[string]string{
 		"lease.go": "package lease\n\n// takeOver starts the quetzal lease of another node.\nfunc takeOver() {}\n\n// Acquire locks the quetzal lease for a minute.\nfunc Acquire() {}\n",
@@ -163,7 +190,7 @@ func TestOfflineListsTheReadmeFirstWhereTheQuestionIsAboutTheFolderAsAWhole(t *t
 		"main.go":   "package main\n\n// main is the program of this project.\nfunc main() { water() }\n",
 	}
 	for _, question := range []string{
-		"what is this project?", "what is this?", "Worum geht es in diesem Projekt?", "O que faz este programa?",
+		"what is this project?", "what is this?", "Worum geht es in diesem Projekt?", "O que faz este programa?", "Que fait ce programme ?",
 	} {
 		h := offlineOver(t, folder(t, files), "")
 		h.named = []tool.Source{tool.Code}

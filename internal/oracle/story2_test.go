@@ -104,15 +104,6 @@ func TestStory2Scenario3WhenAllToolsFailStuckBringsTheOtherSourcesAndThenThePart
 	same(t, "what it had attempted", a.Signals[1].List("attempted"), []string{"search"})
 }
 
-func TestStuckWithoutAFinalSignalEndsAsStuck(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(stuck("nothing there"), "code_search", `{}`), modeltest.Say(stuck("nothing there")), modeltest.Say("I know nothing about it."))
-	h.world.on("code_search", finds())
-	h.world.without("vault_search", "vault_read", "thread_seek", "web_search", "web_fetch")
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	same(t, "is partial", a.Partial(), true)
-}
-
 func TestStory2Scenario4EverySignalIsActedOn(t *testing.T) {
 	final := modeltest.Say("The end. " + partial("the rest"))
 	tests := []struct {

@@ -112,21 +112,3 @@ func TestModelThatIsDoneTwiceWithoutAWordHasGivenNoAnswer(t *testing.T) {
 	holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 }
-
-func TestLastTurnWithContextSufficientIsSatisfied(t *testing.T) {
-	h := setUp(t, append(readsOn(1), modeltest.Say("It checks a token (`one.go:3`). "+enough()))...)
-	h.turns = 2
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "is partial", a.Partial(), false)
-	holds(t, "the last request", lastText(h.request(2)), lastHint)
-}
-
-func TestLastTurnThatCallsToolsPerformsNone(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall("Let me look. "+needTurn("look"), "code_search", `{}`))
-	h.turns = 1
-	a := h.ask(auth)
-	same(t, "tools that were reached", h.world.called(), []string{})
-	same(t, "answer", a.Answer, "Let me look.")
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-}

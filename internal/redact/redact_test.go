@@ -408,12 +408,3 @@ func BenchmarkTextWithoutSecrets(b *testing.B) {
 		r.Bytes(text)
 	}
 }
-
-func BenchmarkTextWithSecrets(b *testing.B) {
-	r := New("correct horse battery staple")
-	text := []byte(ordinary(1<<20-100) + " correct horse battery staple sk-" + letters)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		r.Bytes(text)
-	}
-}

@@ -14,8 +14,8 @@ const awayPause = 250 * time.Millisecond
 // usualPatience is how long a journal is waited for where no lease says so.
 const usualPatience = 8 * time.Second
 
-// whileAway asks the journal for something again while it can't be reached, for so long: it may be back while the run is still this
-// process's, and nothing was written.
+// whileAway asks the journal for something again while it can't be reached, for so long: it may be back while the run
+// is still this process's, and nothing was written.
 func whileAway(ctx context.Context, clock Clock, patience time.Duration, ask func() error) error {
 	began := clock.Now()
 	for {

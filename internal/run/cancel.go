@@ -9,9 +9,9 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing
-// of it performed, even if this build can't fold it, or whoever took it up before may have died of that: then its fault says so, and it is
-// not gone through again.
+// Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with
+// nothing of it performed, even if this build can't fold it, or whoever took it up before may have died of that: then
+// its fault says so, and it is not gone through again.
 func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	if live := e.Live(id); live != nil && live.owner == owner {
 		live.Cancel(reason)

@@ -8,24 +8,11 @@ import (
 	"sibyl/internal/journal"
 )
 
-// enter waits for room to drive one more run; every success wants an exit.
-func (e *Engine) enter(ctx context.Context, owner journal.Owner) error {
-	if err := e.room.enter(ctx, owner); err != nil {
+// enter gets room to drive one more run, as its queue does; every success wants an exit.
+func (e *Engine) enter(ctx context.Context, owner journal.Owner, wait bool) error {
+	if err := e.room.enter(ctx, owner, wait); err != nil {
 		return err
 	}
-	return e.admit()
-}
-
-// tryEnter is enter without waiting: ErrNoRoom if there is none.
-func (e *Engine) tryEnter() error {
-	if !e.room.tryEnter() {
-		return ErrNoRoom
-	}
-	return e.admit()
-}
-
-// admit counts one more run, which has room.
-func (e *Engine) admit() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.draining {
@@ -41,10 +28,10 @@ func (e *Engine) exit() {
 	e.entered.Done()
 }
 
-// Drain stops taking runs: from here on Start and Resume are ErrDraining, also for those that wait for room. It waits for the runs
-// that are driven until ctx is done, and then leaves those that still go on to other processes: nothing is cancelled, what only reads
-// is performed again by whoever resumes them, and what is Once and under way may finish within StopGrace. When it returns, this
-// process drives nothing.
+// Drain stops taking runs: from here on Start and Resume are ErrDraining, also for those that wait for room. It waits
+// for the runs that are driven until ctx is done, and then leaves those that still go on to other processes: nothing is
+// cancelled, what only reads is performed again by whoever resumes them, and what is Once and under way may finish
+// within StopGrace. When it returns, this process drives nothing.
 func (e *Engine) Drain(ctx context.Context) {
 	e.mu.Lock()
 	e.draining = true
@@ -68,7 +55,8 @@ func (e *Engine) Drain(ctx context.Context) {
 	<-over
 }
 
-// LeaveRecord says that a process that stops leaves the run to others. That it came no further there is not the run's fault.
+// LeaveRecord says that a process that stops leaves the run to others. That it came no further there is not the run's
+// fault.
 type LeaveRecord struct {
 	Holder string `json:"holder"`
 	Now    int64  `json:"now"`
@@ -81,8 +69,7 @@ func (d *driver) handOver(life context.Context) (EndRecord, error) {
 		return end, left
 	}
 	err := d.conclude(life, func() error {
-		_, err := d.append(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
-		return err
+		return d.note(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
 	})
 	switch {
 	case err != nil:
@@ -93,8 +80,8 @@ func (d *driver) handOver(life context.Context) (EndRecord, error) {
 	return EndRecord{}, left
 }
 
-// depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by then is
-// ended, and one that was asked to stop is stopped: nobody may come who would do it.
+// depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by
+// then is ended, and one that was asked to stop is stopped: nobody may come who would do it.
 func (d *driver) depart(life context.Context) (EndRecord, error) {
 	d.departing = true
 	for op, stop := range d.stop {

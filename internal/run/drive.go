@@ -28,7 +28,8 @@ type Live struct {
 }
 
 // Wait blocks until the run has ended or this process can't drive it any longer; the error says why it stopped short of
-// an end. A run that stopped short can be resumed; one that is suspended has status Running and what there is to show of it.
+// an end. A run that stopped short can be resumed; one that is suspended has status Running and what there is to show
+// of it.
 func (l *Live) Wait(ctx context.Context) (EndRecord, error) {
 	select {
 	case <-l.done:
@@ -102,8 +103,9 @@ func (d *driver) replay(rec journal.Record) error {
 
 func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 
-// start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that was
-// just begun has ended with that error, unless the journal could not be read; that one, and one that was resumed, stays open for another try.
+// start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that
+// was just begun has ended with that error, unless the journal could not be read; that one, and one that was resumed,
+// stays open for another try.
 func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 	ctx = d.observe(ctx, resumed)
 	// What the run has open outlives the caller's context: a request to stop still wants an orderly end.
@@ -265,7 +267,7 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
-	if _, err := d.append(life, KindResume, &again); err != nil {
+	if err := d.note(life, KindResume, &again); err != nil {
 		return err
 	}
 	return d.perform(life, effects, underWay)
@@ -305,6 +307,15 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 		d.feed.withdraw(op)
 	}
 	return d.perform(life, d.f.last.Start, nil)
+}
+
+// note appends one record on which the tree decides nothing.
+func (d *driver) note(life context.Context, kind string, v any) error {
+	body, err := d.append(life, kind, v)
+	if err == nil {
+		_, _, err = d.f.take(d.next-1, body)
+	}
+	return err
 }
 
 // append makes a record durable, shows it to performers and watchers, and gives what it says.

@@ -31,20 +31,21 @@ type Assistant struct {
 	// Outcome turns the ended tree into the run's result. It is pure.
 	Outcome func(v *View, e Ending) Outcome
 
-	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt has it,
-	// and composed anew of what v holds. It performs nothing. Both are zero for an effect that sends nothing more.
+	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt has
+	// it, and composed anew of what v holds. It performs nothing. Both are zero for an effect that sends nothing more.
 	Sends func(ctx context.Context, v *View, c *CompletionRecord) (recorded, composed Sent, err error)
 }
 
 // Performer performs the effects of one kind.
 type Performer struct {
-	// Do performs an effect; its result encodes as JSON. An error that is a *bt.Fault keeps its kind; one that is a *Suspended leaves the
-	// run to be resumed. With an error, the result is what had arrived.
+	// Do performs an effect; its result encodes as JSON. An error that is a *bt.Fault keeps its kind; one that is a
+	// *Suspended leaves the run to be resumed. With an error, the result is what had arrived.
 	Do func(ctx context.Context, job Job) (any, error)
 	// Found tells after a crash whether a Once effect was performed, and its result. Nil: that can't be told.
 	Found func(ctx context.Context, job Job) (any, bool, error)
-	// Withdraw ends what goes on elsewhere for an effect that is not Once, such as a run (Engine.Within): it is called in place of Do where the
-	// effect was under way in a process that is gone, or waited to be resumed, and the run is to stop. Nil: nothing does.
+	// Withdraw ends what goes on elsewhere for an effect that is not Once, such as a run (Engine.Within): it is called
+	// in place of Do where the effect was under way in a process that is gone, or waited to be resumed, and the run is
+	// to stop. Nil: nothing does.
 	Withdraw func(ctx context.Context, job Job) error
 }
 
@@ -56,8 +57,8 @@ type Job struct {
 	Emit   func(Piece)
 }
 
-// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if set, tells that the
-// operation pauses.
+// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if
+// set, tells that the operation pauses.
 type Piece struct {
 	Op      uint64
 	Text    string
@@ -82,8 +83,8 @@ type Ending struct {
 	Under     []CompletionRecord // of a run that was stopped or is suspended
 }
 
-// Sent is what an effect sends beyond its payload. Parts make it up; they are nil where nobody knows them, and so are the hash and the
-// tokens of one.
+// Sent is what an effect sends beyond its payload. Parts make it up; they are nil where nobody knows them, and so are
+// the hash and the tokens of one.
 type Sent struct {
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
@@ -158,7 +159,8 @@ type Config struct {
 	StopGrace  time.Duration // how long a stopping run waits for what is under way
 	MostRuns   int           // driven at once; the others wait, in rotation between owners; 0: no limit
 	Clock      Clock
-	// Dead says that the process of a holder is known to be gone, so that its lease need not be waited for. Nil: never known.
+	// Dead says that the process of a holder is known to be gone, so that its lease need not be waited for. Nil: never
+	// known.
 	Dead func(holder string) bool
 	// Redact takes secrets out of what is kept. What holds none comes back as it is.
 	Redact func([]byte) []byte
@@ -222,8 +224,8 @@ func NewEngine(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// NewID makes an id that sorts by time: 16 characters, 56 bits of microseconds and 24 random ones. Microseconds, because runs of
-// one session must keep their order.
+// NewID makes an id that sorts by time: 16 characters, 56 bits of microseconds and 24 random ones. Microseconds,
+// because runs of one session must keep their order.
 func NewID(now time.Time) string {
 	var b [10]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMicro())<<8)
@@ -243,15 +245,15 @@ var ofIDs = sync.OnceValue(func() *base32.Encoding {
 // Assistants are those whose runs it drives, by name.
 func (e *Engine) Assistants() map[string]*Assistant { return maps.Clone(e.assistants) }
 
-// Start records a run and drives it until it ends, in a goroutine of its own. It waits for room where MostRuns are driven.
-// Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that does not fit its tree
-// is an error with nothing written.
+// Start records a run and drives it until it ends, in a goroutine of its own. It waits for room where MostRuns are
+// driven. Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that
+// does not fit its tree is an error with nothing written.
 func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	a, tree, err := e.startable(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.enter(ctx, s.Owner); err != nil {
+	if err := e.enter(ctx, s.Owner, true); err != nil {
 		return nil, err
 	}
 	return e.begin(ctx, ctx, a, tree, s, e.exit)
@@ -286,8 +288,8 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	return b, err
 }
 
-// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no
-// longer, or after an error.
+// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when
+// it is driven no longer, or after an error.
 func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (live *Live, err error) {
 	defer func() {
 		if err != nil {
@@ -356,8 +358,8 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 	return journal.Record{Seq: seq, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Data: e.Redact(data)}
 }
 
-// Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by folding its records,
-// which wants a build that can.
+// Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by
+// folding its records, which wants a build that can.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
 	recs, err := e.Store.Records(ctx, owner, id, 0)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Update is what a watcher sees: a record that was appended, what a step decided, a provisional piece of text, or that this process
-// drives the run no longer, so that no text will come and what is provisional is void. Watchers share what it points to: it is not to be
-// changed.
+// Update is what a watcher sees: a record that was appended, what a step decided, a provisional piece of text, or that
+// this process drives the run no longer, so that no text will come and what is provisional is void. Watchers share what
+// it points to: it is not to be changed.
 type Update struct {
 	Record  *journal.Record
 	Step    *TraceStep
@@ -20,8 +20,8 @@ type Update struct {
 	Left    bool
 }
 
-// feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has said: what an
-// operation says costs no more than the text, however small its pieces are.
+// feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has
+// said: what an operation says costs no more than the text, however small its pieces are.
 type feed struct {
 	mu      sync.Mutex
 	log     []entry
@@ -141,8 +141,8 @@ type heard struct {
 	wait           *Wait
 }
 
-// since gives the updates that r has not seen, from record number from on. changed is closed once there are more; it is nil when there
-// will be none.
+// since gives the updates that r has not seen, from record number from on. changed is closed once there are more; it is
+// nil when there will be none.
 func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +193,8 @@ func (r *reader) hear(d *draft, h heard, fresh []Update) []Update {
 }
 
 // Watch gives the updates of the run from record number from on, then live ones until the run ends, this process stops
-// driving it, or ctx is done. Whoever comes late gets all records and steps, and what the operations have said, as one piece each.
+// driving it, or ctx is done. Whoever comes late gets all records and steps, and what the operations have said, as one
+// piece each.
 func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) { l.feed.watch(ctx, from, yield) }
 }

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Fold is the state that records lead to, and the effects that are outstanding in it. It is deterministic: it reads nothing but the
-// records.
+// Fold is the state that records lead to, and the effects that are outstanding in it. It is deterministic: it reads
+// nothing but the records.
 type Fold struct {
 	a       *Assistant
 	tree    *bt.Tree
@@ -80,8 +80,8 @@ func (a *Assistant) decode(body any) {
 	}
 }
 
-// Take takes in record seq, of which body is what it says, as Read gives it; step says whether the tree decided on it. ErrDiverged for
-// a record of an effect that the tree does not ask for.
+// Take takes in record seq, of which body is what it says, as Read gives it; step says whether the tree decided on it.
+// ErrDiverged for a record of an effect that the tree does not ask for.
 func (f *Fold) Take(seq int64, body any) (step bool, err error) {
 	in, step, err := f.take(seq, body)
 	if err != nil || !step {
@@ -158,7 +158,8 @@ func (f *Fold) Open() []bt.Effect {
 	return all
 }
 
-// Ending is how the tree has ended, by itself or because it waits for nothing; of one that goes on, its status is Running.
+// Ending is how the tree has ended, by itself or because it waits for nothing; of one that goes on, its status is
+// Running.
 func (f *Fold) Ending() Ending {
 	e := Ending{Tree: f.tree, State: f.state, Status: f.last.Status, Fault: f.last.Fault}
 	if f.stalled() {
@@ -176,8 +177,8 @@ func (f *Fold) stalled() bool { return !f.over() && len(f.open) == 0 && f.last.D
 // stopping says that nothing more of the run is performed.
 func (f *Fold) stopping() bool { return f.cancel != nil || f.over() }
 
-// step takes in record seq, and traces what is decided on it. A tree that breaks, by its own error or its leaf's panic, fails and
-// asks for nothing more.
+// step takes in record seq, and traces what is decided on it. A tree that breaks, by its own error or its leaf's panic,
+// fails and asks for nothing more.
 func (f *Fold) step(seq int64, in bt.Input) {
 	told := TraceStep{Record: seq, Events: []TraceEvent{}}
 	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { told.note(f.tree, e) })

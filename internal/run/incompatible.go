@@ -54,7 +54,8 @@ func writer(recs []journal.Record) (build string) {
 	return build
 }
 
-// abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded. The caller holds its lease.
+// abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded. The caller
+// holds its lease.
 func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error {
 	return againstOthers(k, func() error {
 		row, err := e.Store.Run(ctx, k.Owner, k.Run)
@@ -104,7 +105,8 @@ func (e *Engine) lastRecords(row journal.Run, recs []journal.Record, cause error
 	return last, o.end(e, now), err
 }
 
-// outcomeWithoutTree is what the assistant makes of a tree in which nothing is written: an object without keys where it makes nothing.
+// outcomeWithoutTree is what the assistant makes of a tree in which nothing is written: an object without keys where it
+// makes nothing.
 func (e *Engine) outcomeWithoutTree(a *Assistant, v *View, k known, fault *bt.Fault) outcome {
 	nothing := outcome{result: json.RawMessage(`{}`)}
 	if a.Outcome == nil {

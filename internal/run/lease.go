@@ -26,7 +26,8 @@ func (e *Engine) unhold(k journal.Key) {
 	e.mu.Unlock()
 }
 
-// takeOver makes this process the one that may drive a run, and frees the run again if drive fails, to rest as drive says.
+// takeOver makes this process the one that may drive a run, and frees the run again if drive fails, to rest as drive
+// says.
 func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
 	if err := e.hold(k); err != nil {
 		return err
@@ -42,7 +43,8 @@ func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest
 	return err
 }
 
-// acquire takes the lease; that of a process that is gone counts as run out. A lease that takes longer to get than it lasts is none.
+// acquire takes the lease; that of a process that is gone counts as run out. A lease that takes longer to get than it
+// lasts is none.
 func (e *Engine) acquire(ctx context.Context, k journal.Key) error {
 	ctx, cut := context.WithTimeout(ctx, e.Lease)
 	defer cut()
@@ -79,7 +81,8 @@ func (e *Engine) Driven(r journal.Run) bool {
 // leaseGrace is how much further than its length a lease may end: so far may clocks be apart.
 const leaseGrace = 2 * time.Second
 
-// When is the time as leases and rests are looked at: no process takes longer ones, so what ends later was set by a clock that was wrong.
+// When is the time as leases and rests are looked at: no process takes longer ones, so what ends later was set by a
+// clock that was wrong.
 func (e *Engine) When() journal.When {
 	now := e.Clock.Now()
 	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAside + leaseGrace)}
@@ -122,9 +125,9 @@ func (e *Engine) drivers() ([]*driver, []journal.Key) {
 	return all, keys
 }
 
-// keepLeases looks after all runs of the process while there are any: with each heartbeat it tells their drivers how the journal
-// has them, and at a third of a lease's time it renews the leases. What fails is tried again at the next beat: the journal's fence
-// keeps others out, a lease only keeps them away.
+// keepLeases looks after all runs of the process while there are any: with each heartbeat it tells their drivers how
+// the journal has them, and at a third of a lease's time it renews the leases. What fails is tried again at the next
+// beat: the journal's fence keeps others out, a lease only keeps them away.
 func (e *Engine) keepLeases(idle <-chan struct{}) {
 	renewed := e.Clock.Now()
 	for {

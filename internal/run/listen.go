@@ -14,7 +14,8 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// listeners are who wants to hear of runs. While there are any, the store is listened to if it announces what is written.
+// listeners are who wants to hear of runs. While there are any, the store is listened to if it announces what is
+// written.
 type listeners struct {
 	mu     sync.Mutex
 	all    map[*listener]struct{}
@@ -27,8 +28,8 @@ type listener struct {
 	heard func(run string)
 }
 
-// Hear calls heard with runs of the owner as they are begun or go on: those of this process, and where the store announces them those
-// of others. Not all are told. heard must not block.
+// Hear calls heard with runs of the owner as they are begun or go on: those of this process, and where the store
+// announces them those of others. Not all are told. heard must not block.
 func (e *Engine) Hear(owner journal.Owner, heard func(run string)) (stop func()) {
 	l := &listener{owner, heard}
 	all := &e.listeners
@@ -55,7 +56,8 @@ func (all *listeners) remove(l *listener) {
 	}
 }
 
-// Listen keeps ready to hear what the store announces, so that who begins to watch need not wait for a connection. stop ends that.
+// Listen keeps ready to hear what the store announces, so that who begins to watch need not wait for a connection. stop
+// ends that.
 func (e *Engine) Listen() (stop func()) { return e.Hear("", func(string) {}) }
 
 // Announced says whether what happens to runs is told as it happens, so that looking for it need not be done often.

@@ -10,14 +10,15 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Observer is told what this process does with runs, to count, time and trace it. It is told no words: not what was asked, answered or
-// called with. It is called by the goroutines that do the work, so it returns at once, and it is safe for concurrent use. The contexts
-// that it gives come from those that it is given.
+// Observer is told what this process does with runs, to count, time and trace it. It is told no words: not what was
+// asked, answered or called with. It is called by the goroutines that do the work, so it returns at once, and it is
+// safe for concurrent use. The contexts that it gives come from those that it is given.
 type Observer interface {
-	// Drive tells that this process drives a run from here on. All of it happens under the context that it gives. parted, which is not
-	// nil, is called once, when the run is not driven here any more.
+	// Drive tells that this process drives a run from here on. All of it happens under the context that it gives.
+	// parted, which is not nil, is called once, when the run is not driven here any more.
 	Drive(ctx context.Context, d Driven) (_ context.Context, parted func(Stand))
-	// Perform tells of an effect, which is performed under the context that it gives. done, which is not nil, is called once it is.
+	// Perform tells of an effect, which is performed under the context that it gives. done, which is not nil, is called
+	// once it is.
 	Perform(ctx context.Context, e Performed) (_ context.Context, done func(Effected))
 	// Commit tells of a write of records to the journal, whether it succeeded or not.
 	Commit(ctx context.Context, took time.Duration, err error)
@@ -29,8 +30,8 @@ type Driven struct {
 	TakenUp                 bool
 }
 
-// Stand is how a run stands when a process stops driving it: as its journal.Status says where it has ended, else as one of the statuses
-// below. Reason is its assistant's word for why; of a run that is lost, a word of this package.
+// Stand is how a run stands when a process stops driving it: as its journal.Status says where it has ended, else as one
+// of the statuses below. Reason is its assistant's word for why; of a run that is lost, a word of this package.
 type Stand struct{ Status, Reason string }
 
 // How a run stands that has not ended.
@@ -55,7 +56,8 @@ type Performed struct {
 	Once bool
 }
 
-// Effected is how an effect went. Fault is the kind of its fault, KindUnsorted if that has none, and "" if there is none.
+// Effected is how an effect went. Fault is the kind of its fault, KindUnsorted if that has none, and "" if there is
+// none.
 type Effected struct {
 	Took      time.Duration
 	Fault     string
@@ -122,7 +124,8 @@ func kindOf(f *bt.Fault) string {
 	return cmp.Or(f.Kind, KindUnsorted)
 }
 
-// commit appends records to those of a run; with end, it ends. If another has gone on while the journal was away, the fence tells.
+// commit appends records to those of a run; with end, it ends. If another has gone on while the journal was away, the
+// fence tells.
 func (e *Engine) commit(ctx context.Context, k journal.Key, recs []journal.Record, end *journal.End) error {
 	return e.observeCommit(ctx, func() error {
 		return whileAway(ctx, e.Clock, e.Lease, func() error { return e.Store.Append(ctx, k.Owner, k.Run, recs, end) })

@@ -64,7 +64,8 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 	return d.takeRecords(recs)
 }
 
-// lookUp asks what became of the Once effects of a run that is to stop, and withdraws what goes on elsewhere for others.
+// lookUp asks what became of the Once effects of a run that is to stop, and withdraws what goes on elsewhere for
+// others.
 func (d *driver) lookUp(life context.Context) {
 	for _, op := range d.f.order {
 		switch e := d.f.open[op]; {

@@ -8,7 +8,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// queue gives room to so many runs at once. Those that wait are taken in rotation between their owners, and of one owner in order.
+// queue gives room to so many runs at once. Those that wait are taken in rotation between their owners, and of one
+// owner in order.
 type queue struct {
 	mu      sync.Mutex
 	free    int
@@ -27,20 +28,6 @@ func newQueue(most int) *queue {
 	return &queue{free: most, most: most, vacancy: make(chan struct{}, 1)}
 }
 
-// tryEnter takes room if there is some; every success wants a leave.
-func (q *queue) tryEnter() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.most == 0 {
-		return true
-	}
-	if q.free == 0 {
-		return false
-	}
-	q.free--
-	return true
-}
-
 // left is how many more have room; less than 0: any number.
 func (q *queue) left() int {
 	q.mu.Lock()
@@ -51,15 +38,18 @@ func (q *queue) left() int {
 	return q.free
 }
 
-// enter waits for room; every success wants a leave.
-func (q *queue) enter(ctx context.Context, owner journal.Owner) error {
+// enter takes room, or waits for it; ErrNoRoom if there is none and it must not wait. Every success wants a leave.
+func (q *queue) enter(ctx context.Context, owner journal.Owner, wait bool) error {
 	if q.most == 0 {
 		return ctx.Err()
 	}
 	q.mu.Lock()
-	if q.free > 0 {
+	if q.free > 0 || !wait {
+		defer q.mu.Unlock()
+		if q.free == 0 {
+			return ErrNoRoom
+		}
 		q.free--
-		q.mu.Unlock()
 		return nil
 	}
 	w := waiter{owner, make(chan struct{})}

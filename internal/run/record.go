@@ -56,8 +56,8 @@ type MarkRecord struct {
 	Digest string `json:"digest"`
 }
 
-// CompletionRecord is the receipt of an effect: exactly one of Result and Err tells how it went; Result may stand beside
-// Err and is then what had arrived.
+// CompletionRecord is the receipt of an effect: exactly one of Result and Err tells how it went; Result may stand
+// beside Err and is then what had arrived.
 type CompletionRecord struct {
 	Op      uint64          `json:"op"`
 	Leaf    string          `json:"leaf"`
@@ -155,8 +155,9 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
-// Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another kind, or one that
-// can't be read, is journal.ErrCorrupt; of one that has a field of another type, what is read of the others comes with the error.
+// Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another
+// kind, or one that can't be read, is journal.ErrCorrupt; of one that has a field of another type, what is read of the
+// others comes with the error.
 func Read(r journal.Record) (any, error) {
 	var body any
 	switch r.Kind {

@@ -13,7 +13,8 @@ import (
 // Assistant gives an assistant by its name, nil if there is none.
 func (e *Engine) Assistant(name string) *Assistant { return e.assistants[name] }
 
-// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't be read.
+// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't
+// be read.
 func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
 	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
 	f := &Fold{a: a}
@@ -42,9 +43,6 @@ func (a *Assistant) Sent(ctx context.Context, v *View, c *CompletionRecord) (rec
 	return a.Sends(ctx, v, c)
 }
 
-// Bodies gives what the records say, as Read does. They are not to be changed.
-func (v *View) Bodies() []any { return v.read() }
-
 // WithTexts is the view of the same run with other texts in place of its own; ErrUnfit if it keeps none of a name.
 func (v *View) WithTexts(texts []Text) (*View, error) {
 	start := *v.Start()
@@ -58,7 +56,7 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 		start.Texts[i].Blob = journal.BlobHash(t.Content)
 		lent[start.Texts[i].Blob] = t.Content
 	}
-	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(), bodies: slices.Clone(v.read())}
+	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(), bodies: slices.Clone(v.Bodies())}
 	changed.bodies[0] = &start
 	return changed, nil
 }

@@ -11,38 +11,30 @@ import (
 	"sibyl/internal/journal"
 )
 
-// ResumeOption says how a run is taken up that a person asked for.
+// ResumeOption says how a run is taken up.
 type ResumeOption int
 
 const (
-	Forced ResumeOption = iota // one that is set aside, too: it is tried once more
-	AtOnce                     // it waits for no room: ErrNoRoom if there is none
+	Forced  ResumeOption = iota // one that is set aside, too: it is tried once more
+	AtOnce                      // it waits for no room: ErrNoRoom if there is none
+	Unasked                     // a process has found it by itself: one that was taken up in vain again and again rests, and is ErrSetAside
 )
 
-// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
-// ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
+// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
+// Start does. ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
 func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how ...ResumeOption) (*Live, error) {
-	var err error
-	if slices.Contains(how, AtOnce) {
-		err = e.tryEnter()
-	} else {
-		err = e.enter(ctx, owner)
-	}
-	if err != nil {
+	if err := e.enter(ctx, owner, !slices.Contains(how, AtOnce)); err != nil {
 		return nil, err
 	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, slices.Contains(how, Forced), nil, e.exit)
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, how, e.exit)
 }
 
-// resume takes up a run, for which there is room: one that is set aside only with force, and only if may, which may be nil, has nothing
-// against it. exit is called when it is driven no longer, or after an error.
-func (e *Engine) resume(
-	ctx context.Context, k journal.Key, force bool, may func(*driver) error, exit func(),
-) (live *Live, err error) {
+// resume takes up a run, for which there is room. exit is called when it is driven no longer, or after an error.
+func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, exit func()) (live *Live, err error) {
 	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
 		r, err := e.Store.Run(ctx, k.Owner, k.Run)
 		if err == nil {
-			err = counted(r, force)
+			err = counted(r, slices.Contains(how, Forced))
 		}
 		if err != nil {
 			return rest, err
@@ -54,10 +46,8 @@ func (e *Engine) resume(
 		if err := e.Store.Settle(ctx, k.Owner, k.Run, e.Holder); err != nil {
 			return rest, err
 		}
-		if may != nil {
-			if err := may(d); err != nil {
-				return d.rest, err
-			}
+		if slices.Contains(how, Unasked) && d.takenInVain() >= inVain {
+			return e.Clock.Now().Add(setAside), fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID, inVain, ErrSetAside)
 		}
 		d.exit = exit
 		live, err = d.start(ctx, true)
@@ -84,8 +74,8 @@ func (e *Engine) refold(ctx context.Context, r journal.Run) (d *driver, err erro
 	return d, nil
 }
 
-// counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up before may have died of
-// reading it.
+// counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up
+// before may have died of reading it.
 func counted(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
@@ -101,8 +91,8 @@ func Reasons() []bt.Reason { return []bt.Reason{whySetAside} }
 // WhySetAside says why a run is set aside.
 func WhySetAside(r journal.Run) string { return whySetAside.With(r.ID, journal.MaxTries) }
 
-// foldable says whether it is safe to go through a run's records for somebody who only looks: not while nobody knows that whoever took it
-// up survived that.
+// foldable says whether it is safe to go through a run's records for somebody who only looks: not while nobody knows
+// that whoever took it up survived that.
 func (e *Engine) foldable(ctx context.Context, owner journal.Owner, id string) error {
 	r, err := e.Store.Run(ctx, owner, id)
 	switch {

@@ -13,14 +13,11 @@ import (
 
 // asked records a request to stop.
 func (d *driver) asked(life context.Context, reason string) error {
-	body, err := d.append(life, KindCancel, &CancelRecord{Reason: reason})
-	if err == nil {
-		_, _, err = d.f.take(d.next-1, body)
-	}
-	return err
+	return d.note(life, KindCancel, &CancelRecord{Reason: reason})
 }
 
-// takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is another's.
+// takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is
+// another's.
 func (d *driver) takeRequests(ctx context.Context) bool {
 	recs, err := d.e.Store.Records(ctx, d.owner, d.ID, d.next)
 	if err != nil || len(recs) == 0 {
@@ -62,13 +59,7 @@ func (d *driver) conclude(life context.Context, do func() error) error {
 func (d *driver) halt(life context.Context) (EndRecord, error) {
 	if d.f.stopped == nil {
 		stopped := d.stopAll()
-		err := d.conclude(life, func() error {
-			body, err := d.append(life, KindStopped, stopped)
-			if err == nil {
-				_, _, err = d.f.take(d.next-1, body)
-			}
-			return err
-		})
+		err := d.conclude(life, func() error { return d.note(life, KindStopped, stopped) })
 		if err != nil {
 			return EndRecord{}, err
 		}

@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Suspended is the error of a performer that can't perform its effect for now: the run stops short of it, and whoever resumes the run
-// performs it again. A result beside it is what had arrived.
+// Suspended is the error of a performer that can't perform its effect for now: the run stops short of it, and whoever
+// resumes the run performs it again. A result beside it is what had arrived.
 type Suspended struct{ Fault *bt.Fault }
 
 func (s *Suspended) Error() string { return s.Fault.Reason }
@@ -21,15 +21,15 @@ type SuspendRecord struct {
 	Now   int64     `json:"now"`
 }
 
-// suspend leaves the run to whoever resumes it, and gives what there is to show of it: an EndRecord whose status is Running, and which is
-// not in the journal. A request to stop, and an end that comes with what was under way, count more.
+// suspend leaves the run to whoever resumes it, and gives what there is to show of it: an EndRecord whose status is
+// Running, and which is not in the journal. A request to stop, and an end that comes with what was under way, count
+// more.
 func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, error) {
 	delete(d.stop, c.Op)
 	c.Now = d.now()
 	d.a.Effects[c.Kind].decode(c)
 	err := d.conclude(life, func() error {
-		_, err := d.append(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
-		return err
+		return d.note(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
 	})
 	if err != nil {
 		return EndRecord{}, err

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,8 +15,8 @@ var (
 	ErrSetAside = errors.New("the run is set aside")
 )
 
-// How long nobody takes up by itself a run that could not go on: one that is suspended the longer, the more often it was suspended
-// since it last came further; one that so many processes took up in vain is set aside.
+// How long nobody takes up by itself a run that could not go on: one that is suspended the longer, the more often it
+// was suspended since it last came further; one that so many processes took up in vain is set aside.
 const (
 	firstRest   = time.Minute
 	longestRest = time.Hour
@@ -25,14 +24,14 @@ const (
 	setAside    = 24 * time.Hour
 )
 
-// Submit records a run and drives it, as Start does, if this process has room; else the run waits for any process that has: Live is
-// nil then. If ctx is cancelled before the run is recorded, there is none; after that it goes on.
+// Submit records a run and drives it, as Start does, if this process has room; else the run waits for any process that
+// has: Live is nil then. If ctx is cancelled before the run is recorded, there is none; after that it goes on.
 func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error) {
 	a, tree, err := e.startable(s)
 	if err != nil {
 		return journal.Key{}, nil, err
 	}
-	if err := e.tryEnter(); errors.Is(err, ErrNoRoom) {
+	if err := e.enter(ctx, s.Owner, false); errors.Is(err, ErrNoRoom) {
 		b, err := e.beginning(s, true)
 		if err != nil {
 			return journal.Key{}, nil, err
@@ -52,23 +51,13 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 	return live.key(), live, nil
 }
 
-// TakeUp resumes a run that a process has found by itself, if there is room: else ErrNoRoom. A run that was taken up in vain again and
-// again rests, and is ErrSetAside; a person may still resume or cancel it.
+// TakeUp resumes a run that a process has found by itself, if there is room.
 func (e *Engine) TakeUp(ctx context.Context, k journal.Key) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, k, false, func(d *driver) error {
-		if d.takenInVain() < inVain {
-			return nil
-		}
-		d.rest = e.Clock.Now().Add(setAside)
-		return fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID, inVain, ErrSetAside)
-	}, e.exit)
+	return e.Resume(ctx, k.Owner, k.Run, AtOnce, Unasked)
 }
 
-// restIfBroken has a run rest that can't go on here: what keeps it from going on, such as an end that the journal does not take, would do
-// so again at once. A journal that is away or locked may be back for the next one.
+// restIfBroken has a run rest that can't go on here: what keeps it from going on, such as an end that the journal does
+// not take, would do so again at once. A journal that is away or locked may be back for the next one.
 func (d *driver) restIfBroken(ctx context.Context) {
 	if d.err == nil || errors.Is(d.err, ErrLeft) || lostBy(d.err) != LostBroken {
 		return

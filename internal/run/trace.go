@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// TraceRecord holds what the steps of a run decided, so that a build that can't fold the run any more can still explain it. No
-// fold reads it. Of a run that decided more than a record can hold, only the first steps are kept.
+// TraceRecord holds what the steps of a run decided, so that a build that can't fold the run any more can still explain
+// it. No fold reads it. Of a run that decided more than a record can hold, only the first steps are kept.
 type TraceRecord struct {
 	Decided []TraceStep `json:"decided"`
 }
@@ -40,9 +40,10 @@ type Asked struct {
 // Name is what people know the effect by.
 func (a Asked) Name() string { return cmp.Or(a.Label, a.Kind) }
 
-// TraceEvent is one thing that happened in a step. Either Status is set (a leaf, a Loop or a Timeout was ticked or, with "HALTED",
-// halted), or Type and Data (a leaf told what it decided), or Key and Value (a script or a Loop wrote a key). Rule is bt.Tree.Rule of
-// the node: no name that a tree gives its nodes is in it. Number is the node's in the tree that decided.
+// TraceEvent is one thing that happened in a step. Either Status is set (a leaf, a Loop or a Timeout was ticked or,
+// with "HALTED", halted), or Type and Data (a leaf told what it decided), or Key and Value (a script or a Loop wrote a
+// key). Rule is bt.Tree.Rule of the node: no name that a tree gives its nodes is in it. Number is the node's in the
+// tree that decided.
 type TraceEvent struct {
 	Number int32           `json:"node" doc:"The number of the node in the tree of the run."`
 	Rule   string          `json:"rule" doc:"Where in the tree."`
@@ -57,8 +58,8 @@ type TraceEvent struct {
 // Node is the type of the node: the last part of its rule.
 func (e TraceEvent) Node() string { return e.Rule[strings.LastIndexByte(e.Rule, '/')+1:] }
 
-// note traces an event of the step under way. Control nodes are noted only where they decided something of their own, and of what is
-// written only what no leaf tells.
+// note traces an event of the step under way. Control nodes are noted only where they decided something of their own,
+// and of what is written only what no leaf tells.
 func (s *TraceStep) note(tree *bt.Tree, e bt.Event) {
 	n := tree.Node(e.Node)
 	switch {
@@ -118,8 +119,8 @@ func clip(s string) string {
 	return text.Brief(strings.ToValidUTF8(text.Clip(s, (clipAt+1)*utf8.UTFMax), "\uFFFD"), clipAt)
 }
 
-// Traced gives what the steps of a run decided that has ended, from its trace record; nil for one that goes on, and for one that an
-// earlier build ended, which kept it otherwise.
+// Traced gives what the steps of a run decided that has ended, from its trace record; nil for one that goes on, and for
+// one that an earlier build ended, which kept it otherwise.
 func Traced(recs []journal.Record) ([]TraceStep, error) {
 	for _, r := range slices.Backward(recs) {
 		if r.Kind != KindTrace {

@@ -14,8 +14,8 @@ type treeKey struct{ assistant, file, text string }
 // keptTrees is how many loaded trees are kept: runs begin with the same few.
 const keptTrees = 32
 
-// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The records come
-// with that error, too.
+// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The
+// records come with that error, too.
 func (e *Engine) recorded(
 	ctx context.Context, owner journal.Owner, id string,
 ) (recs []journal.Record, a *Assistant, tree *bt.Tree, err error) {

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of earlier runs. It
-// is safe for concurrent use.
+// View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of
+// earlier runs. It is safe for concurrent use.
 type View struct {
 	ID      string
 	Session string
@@ -38,7 +38,8 @@ func (v *View) Records() []journal.Record {
 	return v.recs[:len(v.recs):len(v.recs)]
 }
 
-func (v *View) read() []any {
+// Bodies gives what the records say, as Read does. They are not to be changed.
+func (v *View) Bodies() []any {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.bodies[:len(v.bodies):len(v.bodies)]
@@ -46,7 +47,7 @@ func (v *View) read() []any {
 
 // Start is the first record; an empty one of a run whose first record can't be read.
 func (v *View) Start() *StartRecord {
-	if all := v.read(); len(all) > 0 {
+	if all := v.Bodies(); len(all) > 0 {
 		if s, ok := all[0].(*StartRecord); ok {
 			return s
 		}
@@ -56,7 +57,7 @@ func (v *View) Start() *StartRecord {
 
 // Receipt gives the completion with that record number, decoded once for all who read it: it is not to be changed.
 func (v *View) Receipt(seq int64) (*CompletionRecord, error) {
-	if all := v.read(); seq >= 0 && seq < int64(len(all)) {
+	if all := v.Bodies(); seq >= 0 && seq < int64(len(all)) {
 		if c, ok := all[seq].(*CompletionRecord); ok {
 			return c, nil
 		}
@@ -67,7 +68,7 @@ func (v *View) Receipt(seq int64) (*CompletionRecord, error) {
 // Receipts gives all completions with their record numbers, in order.
 func (v *View) Receipts() iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
-		for seq, body := range v.read() {
+		for seq, body := range v.Bodies() {
 			if c, ok := body.(*CompletionRecord); ok && !yield(int64(seq), c) {
 				return
 			}

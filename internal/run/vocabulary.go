@@ -23,7 +23,8 @@ func NewVocabulary(events ...bt.Typed) Vocabulary {
 	return v
 }
 
-// Read gives what was told, as it was told; nil for an event of another kind, or one that this build does not know or can't read.
+// Read gives what was told, as it was told; nil for an event of another kind, or one that this build does not know or
+// can't read.
 func (v Vocabulary) Read(e TraceEvent) bt.Typed {
 	t := v[e.Type]
 	if t == nil {
@@ -36,8 +37,8 @@ func (v Vocabulary) Read(e TraceEvent) bt.Typed {
 	return told.Elem().Interface().(bt.Typed)
 }
 
-// Words says what happened in a line: what was told in the event's own words, else the reason, or the key with its value. An event
-// that this build does not know is shown as it is kept.
+// Words says what happened in a line: what was told in the event's own words, else the reason, or the key with its
+// value. An event that this build does not know is shown as it is kept.
 func (v Vocabulary) Words(e TraceEvent) string {
 	switch told := v.Read(e).(type) {
 	case fmt.Stringer:

@@ -10,9 +10,10 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Watch gives the updates of any run of the owner from record number from on, until the run has ended or ctx is done: live ones with
-// provisional text while this process drives it, else its records as they appear in the store, with what this build's tree decides on
-// them. Where this process begins or ceases to drive it, the watch goes on from the other source.
+// Watch gives the updates of any run of the owner from record number from on, until the run has ended or ctx is done:
+// live ones with provisional text while this process drives it, else its records as they appear in the store, with what
+// this build's tree decides on them. Where this process begins or ceases to drive it, the watch goes on from the other
+// source.
 func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		k := journal.Key{Owner: owner, Run: id}
@@ -39,7 +40,8 @@ func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from
 	}
 }
 
-// feedOf gives where a run is to be watched: its driver in this process, else what is read of it. leave is to be called.
+// feedOf gives where a run is to be watched: its driver in this process, else what is read of it. leave is to be
+// called.
 func (e *Engine) feedOf(k journal.Key) (_ *feed, live bool, leave func()) {
 	if l := e.drives(k); l != nil {
 		return l.feed, true, func() {}
@@ -83,7 +85,8 @@ func (f *follower) hear(run string) {
 	}
 }
 
-// How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds what was not.
+// How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds
+// what was not.
 const (
 	lookOften  = 200 * time.Millisecond
 	lookSeldom = time.Second
@@ -92,7 +95,8 @@ const (
 // longestFailure is how long a store may fail before those who watch are told.
 const longestFailure = 10 * time.Second
 
-// readOn puts into the feed what the store has of the run, until the run has ended, this process drives it, or nobody watches it.
+// readOn puts into the feed what the store has of the run, until the run has ended, this process drives it, or nobody
+// watches it.
 func (f *follower) readOn(ctx context.Context) (ended bool, err error) {
 	var failing time.Time // since when the store has failed
 	for next := int64(0); ; {

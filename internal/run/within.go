@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// ErrWithdrawn is the cause of the context of an effect that its run wants no longer: the tree has given it up, or the run is to stop. A
-// process that only leaves a run to others ends its effects with another cause.
+// ErrWithdrawn is the cause of the context of an effect that its run wants no longer: the tree has given it up, or the
+// run is to stop. A process that only leaves a run to others ends its effects with another cause.
 var ErrWithdrawn = errors.New("the effect is withdrawn")
 
 // errUnwanted is why a run is asked to stop whose effect is withdrawn.
@@ -18,15 +18,16 @@ var errUnwanted = errors.New("the run that it belongs to wants it no longer")
 // withinLook is how long a run that another process drives is watched before its row is looked at again.
 const withinLook = 3 * time.Second
 
-// Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or elsewhere, and gives its end,
-// whatever its status. A run that is not there yet is begun with what spec gives, in the room of the one whose effect it is: for who waits
-// for a run must not hold the room that the other wants. The id makes it repeatable: after a crash the same run goes on. An effect that is
-// Once would not be repeated, and is not to be performed so.
+// Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or
+// elsewhere, and gives its end, whatever its status. A run that is not there yet is begun with what spec gives, in the
+// room of the one whose effect it is: for who waits for a run must not hold the room that the other wants. The id makes
+// it repeatable: after a crash the same run goes on. An effect that is Once would not be repeated, and is not to be
+// performed so.
 //
-// If the effect is withdrawn, so is the run; where this process only stops, whoever goes on with the effect finds it as it is. A run that is
-// suspended gives what there is to show of it with a *Suspended. The error of spec is given as it is; after any other, such as
-// journal.ErrExists of an id or a session that is taken, the run is asked to stop, if there is one. A journal that is away is waited for as
-// long as the effect is wanted.
+// If the effect is withdrawn, so is the run; where this process only stops, whoever goes on with the effect finds it as
+// it is. A run that is suspended gives what there is to show of it with a *Suspended. The error of spec is given as it
+// is; after any other, such as journal.ErrExists of an id or a session that is taken, the run is asked to stop, if
+// there is one. A journal that is away is waited for as long as the effect is wanted.
 func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (EndRecord, error) {
 	for existed := false; ; {
 		end, err := e.goOnWithin(ctx, k, spec)
@@ -120,7 +121,7 @@ func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Ru
 	if err != nil {
 		return nil, err
 	}
-	return e.resume(lifeWithin(ctx), k, false, nil, exit)
+	return e.resume(lifeWithin(ctx), k, nil, exit)
 }
 
 // enterWithin counts one more run, which takes no room.
@@ -134,7 +135,8 @@ func (e *Engine) enterWithin() (exit func(), err error) {
 	return e.entered.Done, nil
 }
 
-// lifeWithin is the life of a run that is driven for an effect. It is over if the effect is withdrawn, and outlives it otherwise.
+// lifeWithin is the life of a run that is driven for an effect. It is over if the effect is withdrawn, and outlives it
+// otherwise.
 func lifeWithin(ctx context.Context) context.Context {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
@@ -176,8 +178,8 @@ func (e *Engine) leaveWithin(ctx context.Context, k journal.Key) error {
 	return err
 }
 
-// Withdraw asks a run to stop that performs an effect of another one; nothing if there is none, or it has ended. It heeds no cancellation:
-// what is withdrawn must not go on. A journal that is away is waited for as long as a lease.
+// Withdraw asks a run to stop that performs an effect of another one; nothing if there is none, or it has ended. It
+// heeds no cancellation: what is withdrawn must not go on. A journal that is away is waited for as long as a lease.
 func (e *Engine) Withdraw(ctx context.Context, k journal.Key) error {
 	ctx = context.WithoutCancel(ctx)
 	err := whileAway(ctx, e.Clock, e.Lease, func() error { return e.Cancel(ctx, k.Owner, k.Run, errUnwanted.Error()) })
@@ -187,8 +189,8 @@ func (e *Engine) Withdraw(ctx context.Context, k journal.Key) error {
 	return err
 }
 
-// giveUpWithin is what comes of an effect whose run can't be driven here: the end of the run, if it has ended so, else the error. Nobody
-// waits for the run any more then.
+// giveUpWithin is what comes of an effect whose run can't be driven here: the end of the run, if it has ended so, else
+// the error. Nobody waits for the run any more then.
 func (e *Engine) giveUpWithin(ctx context.Context, k journal.Key, err error) (EndRecord, error) {
 	if end, endErr := ReadEnd(ctx, e.Store, k.Owner, k.Run); endErr == nil {
 		return end, nil

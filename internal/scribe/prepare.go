@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sibyl/internal/audio"
+	"sibyl/internal/files"
 )
 
 // Limits are what a transcriber takes.
@@ -63,7 +64,7 @@ type piece struct {
 func (j *job) piece(file, format string, start, seconds float64) (piece, error) {
 	about, err := os.Stat(file)
 	if err != nil {
-		return piece{}, j.refuse("the audio can't be read: %v", bare(err))
+		return piece{}, j.refuse("the audio can't be read: %v", files.Cause(err))
 	}
 	return piece{file: file, format: format, start: start, seconds: seconds, size: about.Size()}, nil
 }
@@ -155,7 +156,7 @@ func (j *job) split(ctx context.Context, p piece) ([]piece, error) {
 	for range mostCuts {
 		folder, err := os.MkdirTemp(j.folder, "parts-*")
 		if err != nil {
-			return nil, j.failed(ctx, bare(err))
+			return nil, j.failed(ctx, files.Cause(err))
 		}
 		parts, err := j.Audio.Split(ctx, p.file, folder, int(length))
 		if ctx.Err() != nil {

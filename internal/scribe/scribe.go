@@ -15,12 +15,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"sibyl/internal/audio"
+	"sibyl/internal/files"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 )
@@ -130,7 +130,7 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
 	}
 	if j.folder, err = os.MkdirTemp(s.Folder, "sibyl-audio-*"); err != nil {
-		return Transcript{}, &model.Error{Kind: model.Server, Model: s.By, Message: "there is no room for what is made on the way: " + bare(err).Error()}
+		return Transcript{}, &model.Error{Kind: model.Server, Model: s.By, Message: "there is no room for what is made on the way: " + files.Cause(err).Error()}
 	}
 	defer func() { _ = os.RemoveAll(j.folder) }()
 	pieces, err := j.prepare(ctx, info)
@@ -177,7 +177,7 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
 		if err != nil {
-			return j.refuse("the audio can't be opened: %v", bare(err))
+			return j.refuse("the audio can't be opened: %v", files.Cause(err))
 		}
 		defer func() { _ = f.Close() }() // opened for reading only
 		// The name tells a server the format, and nobody how the file is called here.
@@ -218,15 +218,6 @@ func (j *job) clean(err error) string {
 		}
 	}
 	return text.Brief(said, mostWords)
-}
-
-// bare is err without the path that it is of.
-func bare(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }
 
 // partly is the error of a part, if there are several.

@@ -27,9 +27,6 @@ const (
 	// deafPause is how long nothing is told after the server could not be told.
 	deafPause = time.Second
 
-	// farewell is how long Close waits for what is still to be told.
-	farewell = time.Second
-
 	// quietest is how long nothing may be heard before it is asked whether the connection still stands.
 	quietest = 10 * time.Second
 )
@@ -39,17 +36,11 @@ const (
 // What can't be told is dropped, since whoever watches looks by itself as well.
 type crier struct {
 	server *server
-	start  sync.Once
 	mu     sync.Mutex
 	untold map[string]struct{} // by what is told of a run
-	wake   chan struct{}
-	leave  chan struct{}
-	left   chan struct{}
-}
-
-func newCrier(s *server) *crier {
-	return &crier{server: s, untold: make(map[string]struct{}), wake: make(chan struct{}, 1),
-		leave: make(chan struct{}), left: make(chan struct{})}
+	cries  bool
+	closed bool
+	all    sync.WaitGroup
 }
 
 // tell has a run told soon. It does not wait.
@@ -58,57 +49,52 @@ func (c *crier) tell(run journal.Key) {
 	if err != nil || len(payload) > longestPayload {
 		return
 	}
-	c.start.Do(func() { go c.run() })
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
 	c.untold[string(payload)] = struct{}{}
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
+	if !c.cries {
+		c.cries = true
+		c.all.Go(c.cry)
 	}
 }
 
-// stop tells what is still to be told, and returns when nothing is left to do.
+// stop returns when what was to be told is told.
 func (c *crier) stop() {
-	close(c.leave)
-	c.start.Do(func() { close(c.left) })
-	<-c.left
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.all.Wait()
 }
 
-func (c *crier) run() {
-	defer close(c.left)
+// cry tells runs until there is nothing to tell.
+func (c *crier) cry() {
 	for {
-		select {
-		case <-c.wake:
-		case <-c.leave:
-			_ = c.say(farewell)
+		c.mu.Lock()
+		payloads := slices.Collect(maps.Keys(c.untold))
+		clear(c.untold)
+		c.cries = len(payloads) > 0
+		c.mu.Unlock()
+		if len(payloads) == 0 {
 			return
 		}
 		pause := tellPause
-		if err := c.say(defaultPatience); err != nil {
+		if err := c.say(payloads); err != nil {
 			pause = deafPause
 		}
-		select {
-		case <-time.After(pause):
-		case <-c.leave:
-		}
+		time.Sleep(pause)
 	}
 }
 
-// say tells all that is to be told. Nothing that is told is kept, so no commit waits for the disk.
-func (c *crier) say(patience time.Duration) error {
-	c.mu.Lock()
-	payloads := slices.Collect(maps.Keys(c.untold))
-	clear(c.untold)
-	c.mu.Unlock()
-	if len(payloads) == 0 {
-		return nil
-	}
+// say tells runs. Nothing that is told is kept, so no commit waits for the disk.
+func (c *crier) say(payloads []string) error {
 	all, err := json.Marshal(payloads)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
 	return c.server.lend(ctx, func(t *tx) error {
 		t.run(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('`+channel+`', payload)

@@ -99,7 +99,7 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 		s.pool.Close()
 		return nil, s.explain(ctx, err)
 	}
-	s.crier = newCrier(s)
+	s.crier = &crier{server: s, untold: map[string]struct{}{}}
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
 }
 

@@ -12,8 +12,8 @@ import (
 // titleWeight is what a word in a title counts, where one in a description counts 1 at most.
 const titleWeight = 3.0
 
-// List lists tasks. Without Words a page has a Next as long as there are more; with them it has the best matches, up to the Limit. An *Invalid
-// if the query asks for what can't be.
+// List lists tasks. Without Words a page has a Next as long as there are more; with them it has the best matches, up to
+// the Limit. An *Invalid if the query asks for what can't be.
 func (s *Service) List(ctx context.Context, owner string, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -74,7 +74,8 @@ func (s *Service) match(ctx context.Context, owner string, q Query) (Page, error
 	return p, nil
 }
 
-// matching returns the tasks that have one of the words in title or description, the best match first, ties as they stand in all.
+// matching returns the tasks that have one of the words in title or description, the best match first, ties as they
+// stand in all.
 func matching(all []Task, words string) []Task {
 	var lexicon search.Lexicon
 	entries := make([]search.Entry, len(all))

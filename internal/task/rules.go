@@ -68,8 +68,8 @@ func checkID(id int64) error {
 	return nil
 }
 
-// Repeats says that c, which was made under the key of a, is what a asks for: of the same action and task. Else it is an *Invalid of the field
-// "idempotency_key".
+// Repeats says that c, which was made under the key of a, is what a asks for: of the same action and task. Else it is
+// an *Invalid of the field "idempotency_key".
 func (a Act) Repeats(c Change) error {
 	if a.Action != c.Action || a.Action != Add && a.Task != c.Task {
 		return errKeyUsed()
@@ -77,8 +77,9 @@ func (a Act) Repeats(c Change) error {
 	return nil
 }
 
-// Step makes the change that a asks for of a task as it is, nil if there is none. version is the last that the task had, 0 for Add. What comes
-// back is as it is kept, but for its ID and, for Add, the task's: those the Store gives. ErrNotFound unless a fits the task that there is.
+// Step makes the change that a asks for of a task as it is, nil if there is none. version is the last that the task
+// had, 0 for Add. What comes back is as it is kept, but for its ID and, for Add, the task's: those the Store gives.
+// ErrNotFound unless a fits the task that there is.
 func (a Act) Step(now *Task, version int64) (Change, error) {
 	if now == nil && a.Action != Add && a.Action != Undo {
 		return Change{}, ErrNotFound

@@ -39,8 +39,9 @@ type Service struct {
 // New makes a Service. now is the time of changes.
 func New(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Add adds a pending task. again says that the key was used up by this very change before, which is returned; so it does for all use cases.
-// Under a key that another change used up, or with the same key and another title, it is an *Invalid.
+// Add adds a pending task. again says that the key was used up by this very change before, which is returned; so it
+// does for all use cases. Under a key that another change used up, or with the same key and another title, it is an
+// *Invalid.
 func (s *Service) Add(ctx context.Context, by By, title string, description *string) (t Task, again bool, err error) {
 	if title, err = cleanTitle(title); err != nil {
 		return Task{}, false, err
@@ -69,8 +70,8 @@ func (s *Service) Update(ctx context.Context, by By, id, version int64, e Edit) 
 	return *c.After, again, nil
 }
 
-// Complete completes a task, and keeps the first completion time: already says that it was completed before by another call. A version of 0
-// is any; else ErrConflict if the task's is another. ErrNotFound.
+// Complete completes a task, and keeps the first completion time: already says that it was completed before by another
+// call. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
 func (s *Service) Complete(ctx context.Context, by By, id, version int64) (t Task, already bool, err error) {
 	completed := Completed
 	c, again, err := s.apply(ctx, by, Act{Action: Complete, Task: id}, version, Edit{Status: &completed}.on)
@@ -80,7 +81,8 @@ func (s *Service) Complete(ctx context.Context, by By, id, version int64) (t Tas
 	return *c.After, !again && !c.Changed(), nil
 }
 
-// Delete removes a task, and returns it as it was. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
+// Delete removes a task, and returns it as it was. A version of 0 is any; else ErrConflict if the task's is another.
+// ErrNotFound.
 func (s *Service) Delete(ctx context.Context, by By, id, version int64) (was Task, again bool, err error) {
 	c, again, err := s.apply(ctx, by, Act{Action: Delete, Task: id}, version, func(*Task, time.Time) *Task { return nil })
 	if err != nil {
@@ -117,7 +119,8 @@ func (s *Service) apply(ctx context.Context, by By, a Act, version int64, do fun
 	return c, again, err
 }
 
-// actor is who makes a change, as it is kept. Strangers choose the names of their programs, and are not refused for them.
+// actor is who makes a change, as it is kept. Strangers choose the names of their programs, and are not refused for
+// them.
 func (by By) actor() string {
 	name := strings.Map(func(r rune) rune {
 		if breaksLine(r) {

@@ -2,9 +2,12 @@
 //
 // Guarantees every Store keeps (checked by the tests of package store):
 //   - Every call names its owner. What is another's does not exist: ErrNotFound, or it is left out.
-//   - A change and its entry in the history are written in one transaction: both are on the disk when Apply returns, or neither is.
-//   - An idempotency key of an owner is used up by one change, for good. Applying it again changes nothing and gives that change.
-//   - Versions of a task grow by one with each change of it. Of several changes at once each one sees the task that the one before left.
+//   - A change and its entry in the history are written in one transaction: both are on the disk when Apply returns, or
+//     neither is.
+//   - An idempotency key of an owner is used up by one change, for good. Applying it again changes nothing and gives
+//     that change.
+//   - Versions of a task grow by one with each change of it. Of several changes at once each one sees the task that the
+//     one before left.
 //   - An id is never used for another task. A deleted task that is brought back has its id again.
 //   - Times are kept to the millisecond, in UTC. Text is valid UTF-8 without NUL.
 //
@@ -83,9 +86,9 @@ type Change struct {
 	At     time.Time `json:"at"`
 }
 
-// Act is one change to be made. Change gets the task as it is (nil for Add, and for what is deleted) and gives what it is to be; nil to
-// remove it. It may be called more than once, and an error of it is returned as it is, with nothing written. Equal before and after write
-// nothing. The store sets ID and Version of what it gives.
+// Act is one change to be made. Change gets the task as it is (nil for Add, and for what is deleted) and gives what it
+// is to be; nil to remove it. It may be called more than once, and an error of it is returned as it is, with nothing
+// written. Equal before and after write nothing. The store sets ID and Version of what it gives.
 type Act struct {
 	Task   int64 // 0 for Add
 	Key    string
@@ -105,11 +108,13 @@ type Filter struct {
 	Limit  int     // 0: no limit
 }
 
-// Store keeps tasks and their history. Implementations are safe for concurrent use and, where they are a database, from several processes.
+// Store keeps tasks and their history. Implementations are safe for concurrent use and, where they are a database, from
+// several processes.
 type Store interface {
-	// Apply makes one change. ErrNotFound if the task is not the owner's, or is deleted and the action is not Undo. A change that was made
-	// under its key before comes back with again set; a key used up by another action or task is an *Invalid of the field "idempotency_key".
-	// Where nothing changed, the change has equal Before and After and no ID, and its key is not used up.
+	// Apply makes one change. ErrNotFound if the task is not the owner's, or is deleted and the action is not Undo. A
+	// change that was made under its key before comes back with again set; a key used up by another action or task is
+	// an *Invalid of the field "idempotency_key". Where nothing changed, the change has equal Before and After and no
+	// ID, and its key is not used up.
 	Apply(ctx context.Context, owner string, a Act) (c Change, again bool, err error)
 	// Made returns the change made under a key; ErrNotFound.
 	Made(ctx context.Context, owner, key string) (Change, error)

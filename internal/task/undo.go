@@ -8,8 +8,9 @@ import (
 // firstLook is how many changes are looked at for one that can be undone, before more are.
 const firstLook = 64
 
-// Undo takes back the last change of the owner that is neither an undo nor taken back already, so that undoing again walks back further.
-// ErrNoChange if there is none, ErrConflict if its task changed since. Under a key that an undo used up, it is that undo.
+// Undo takes back the last change of the owner that is neither an undo nor taken back already, so that undoing again
+// walks back further. ErrNoChange if there is none, ErrConflict if its task changed since. Under a key that an undo
+// used up, it is that undo.
 func (s *Service) Undo(ctx context.Context, by By) (Change, error) { return s.UndoChange(ctx, by, 0) }
 
 // Last returns the change that Undo would take back; ErrNoChange.
@@ -18,7 +19,8 @@ func (s *Service) Last(ctx context.Context, owner string) (Change, error) {
 	return last, err
 }
 
-// UndoChange does what Undo does if what it would take back is the change of that id, and is an ErrConflict if it is another. An id of 0 is any.
+// UndoChange does what Undo does if what it would take back is the change of that id, and is an ErrConflict if it is
+// another. An id of 0 is any.
 func (s *Service) UndoChange(ctx context.Context, by By, id int64) (Change, error) {
 	if c, made, err := s.undone(ctx, by); err != nil || made {
 		return c, err

@@ -19,7 +19,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -88,9 +87,6 @@ const (
 
 // New readies what the configuration says. It connects to nothing yet.
 func New(c Config) (*Telemetry, error) {
-	if c.Ratio < 0 || c.Ratio > 1 {
-		return nil, fmt.Errorf("the ratio of traces is %v; it must be from 0 to 1", c.Ratio)
-	}
 	t := &Telemetry{
 		config:   c,
 		log:      cmp.Or(c.Log, slog.New(slog.DiscardHandler)),

@@ -168,18 +168,6 @@ func TestCollectorThatHangsHoldsUpNeitherRunsNorTheEnd(t *testing.T) {
 	}, hangs)
 }
 
-func TestCloseHeedsItsContext(t *testing.T) {
-	exporting(t, func(t *testing.T, tel *telemetry.Telemetry, _ *bytes.Buffer, _ *posts) {
-		drive(tel)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if err := tel.Close(ctx); err == nil || time.Since(began) != time.Second {
-			t.Errorf("closing took %s, error %v", time.Since(began), err)
-		}
-	}, hangs)
-}
-
 func TestWithoutAnEndpointNoGoroutineRuns(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	tel, err := telemetry.New(telemetry.Config{Ratio: 1})
@@ -194,14 +182,6 @@ func TestWithoutAnEndpointNoGoroutineRuns(t *testing.T) {
 		t.Error(err)
 	}
 	counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 0})
-}
-
-func TestRatioIsChecked(t *testing.T) {
-	for _, ratio := range []float64{-0.1, 1.1} {
-		if _, err := telemetry.New(telemetry.Config{Ratio: ratio}); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
-			t.Errorf("%v gives %v", ratio, err)
-		}
-	}
 }
 
 func TestNoHeaderGoesOverPlainHTTPToACollectorElsewhere(t *testing.T) {

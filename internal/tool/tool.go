@@ -12,11 +12,11 @@ package tool
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"sort"
+
+	"sibyl/internal/files"
 )
 
 // MaxText bounds a result's text, in bytes.
@@ -113,8 +113,7 @@ func Subject(name string, args json.RawMessage, version int64) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("arguments of %s: %w", name, err)
 	}
-	sum := sha256.Sum256(canonical)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return files.Hash(canonical), nil
 }
 
 // Ref is a place a result came from. Lines count from 1 and are inclusive; 0 means the whole.

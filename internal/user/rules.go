@@ -15,13 +15,15 @@ const (
 	named       = alphabet + "._-"
 )
 
-// invalidError is an ErrInvalid that says what would be valid, and repeats nothing that was given: it may be a secret in the wrong place.
+// invalidError is an ErrInvalid that says what would be valid, and repeats nothing that was given: it may be a secret
+// in the wrong place.
 type invalidError string
 
 func (e invalidError) Error() string { return string(e) }
 func (e invalidError) Unwrap() error { return ErrInvalid }
 
-// CheckName says whether a user can have this name: ErrInvalid. No name looks like a secret, since that would be taken out of texts.
+// CheckName says whether a user can have this name: ErrInvalid. No name looks like a secret, since that would be taken
+// out of texts.
 func CheckName(name string) error {
 	if name == "" || len(name) > longestName || strings.Trim(name, named) != "" || !strings.Contains(alphabet, name[:1]) {
 		return invalidError(fmt.Sprintf("a user's name has 1 to %d characters of a-z, 0-9, dot, dash and underscore, and begins with a letter or digit",

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Prefix is what secrets begin with, so that they are known wherever they turn up: internal/redact takes them out of texts by it.
+// Prefix is what secrets begin with, so that they are known wherever they turn up: internal/redact takes them out of
+// texts by it.
 const Prefix = "sibyl_"
 
 const (

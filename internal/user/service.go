@@ -20,8 +20,8 @@ const (
 	day = 24 * time.Hour
 )
 
-// Service is what can be done with users and tokens. It is safe for concurrent use, and remembers nothing: what one process revokes
-// has ended in all of them. Secrets are returned by the call that makes them, and by none after it.
+// Service is what can be done with users and tokens. It is safe for concurrent use, and remembers nothing: what one
+// process revokes has ended in all of them. Secrets are returned by the call that makes them, and by none after it.
 type Service struct {
 	store Store
 	now   func() time.Time
@@ -30,8 +30,8 @@ type Service struct {
 // New makes a Service over a store. now is the time of day.
 func New(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Add adds a user and returns a bearer that lasts for expires, with its secret. A revoked user is there again, with all that is theirs.
-// ErrExists, ErrInvalid.
+// Add adds a user and returns a bearer that lasts for expires, with its secret. A revoked user is there again, with all
+// that is theirs. ErrExists, ErrInvalid.
 func (s *Service) Add(ctx context.Context, name string, scope Scope, expires time.Duration) (Token, string, error) {
 	if err := checkExpiry(expires); err != nil {
 		return Token{}, "", err
@@ -42,8 +42,8 @@ func (s *Service) Add(ctx context.Context, name string, scope Scope, expires tim
 	})
 }
 
-// Rotate returns a bearer of the user's scope that lasts for expires, with its secret. The bearers before it end at once; cookies do
-// not. ErrNotFound, ErrInvalid.
+// Rotate returns a bearer of the user's scope that lasts for expires, with its secret. The bearers before it end at
+// once; cookies do not. ErrNotFound, ErrInvalid.
 func (s *Service) Rotate(ctx context.Context, name string, expires time.Duration) (Token, string, error) {
 	if err := checkExpiry(expires); err != nil {
 		return Token{}, "", err
@@ -98,13 +98,14 @@ func (s *Service) Any(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// Check returns the live bearer or cookie of a secret, and ErrUnknown for anything else. It asks the store once, and not at all for a text
-// that has not the form of a secret.
+// Check returns the live bearer or cookie of a secret, and ErrUnknown for anything else. It asks the store once, and
+// not at all for a text that has not the form of a secret.
 func (s *Service) Check(ctx context.Context, secret string) (Token, error) {
 	return s.find(ctx, secret, Bearer, Cookie)
 }
 
-// Invite returns a sign-in token of the user's scope with its secret, which SignIn takes once, within five minutes. ErrNotFound, ErrInvalid.
+// Invite returns a sign-in token of the user's scope with its secret, which SignIn takes once, within five minutes.
+// ErrNotFound, ErrInvalid.
 func (s *Service) Invite(ctx context.Context, name string) (Token, string, error) {
 	u, err := s.store.User(ctx, name)
 	if err != nil {
@@ -125,8 +126,8 @@ func (s *Service) Welcome(ctx context.Context, name string, scope Scope) (Token,
 	})
 }
 
-// SignIn uses up the secret of a sign-in token and returns a cookie of its scope that lasts for 30 days, with the cookie's secret. ErrUnknown
-// for whatever is no live sign-in token.
+// SignIn uses up the secret of a sign-in token and returns a cookie of its scope that lasts for 30 days, with the
+// cookie's secret. ErrUnknown for whatever is no live sign-in token.
 func (s *Service) SignIn(ctx context.Context, once string) (Token, string, error) {
 	used, err := s.end(ctx, once, SignIn)
 	if err != nil {
@@ -142,7 +143,8 @@ func (s *Service) SignOut(ctx context.Context, secret string) error {
 	return err
 }
 
-// Forget removes the tokens that had ended for more than 30 days at that time, so that what is kept does not grow without end.
+// Forget removes the tokens that had ended for more than 30 days at that time, so that what is kept does not grow
+// without end.
 func (s *Service) Forget(ctx context.Context, at time.Time) error {
 	return s.store.ForgetTokens(ctx, at.Add(-kept))
 }

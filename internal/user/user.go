@@ -1,12 +1,14 @@
-// Package user says who one is over HTTP: people by their names, and the tokens that stand for them. Whoever shows the secret of a
-// live token is its user, and journal.Owner(name) owns what that user does.
+// Package user says who one is over HTTP: people by their names, and the tokens that stand for them. Whoever shows the
+// secret of a live token is its user, and journal.Owner(name) owns what that user does.
 //
 // Guarantees every Store keeps (checked by the tests of package store):
-//   - Only the SHA-256 of a secret is kept. A secret holds 256 random bits, so nobody finds it from its hash, and a token is found by
-//     its hash alone: how long a look-up takes says nothing about a secret.
-//   - What a call did is on the disk when it returns, and every process sees it from then on. A call that fails changes nothing.
+//   - Only the SHA-256 of a secret is kept. A secret holds 256 random bits, so nobody finds it from its hash, and a
+//     token is found by its hash alone: how long a look-up takes says nothing about a secret.
+//   - What a call did is on the disk when it returns, and every process sees it from then on. A call that fails changes
+//     nothing.
 //   - A token is live until it expires or is revoked. One that has ended never lives again.
-//   - Only a user that is there and not revoked has live tokens, also while tokens are added and the user is revoked at once.
+//   - Only a user that is there and not revoked has live tokens, also while tokens are added and the user is revoked at
+//     once.
 //   - EndToken gives a token to exactly one of those who end it at the same time.
 //   - Names and ids hold no byte that a database refuses: ErrInvalid for any other.
 //   - Times are kept to the millisecond, in UTC.
@@ -85,10 +87,11 @@ type Token struct {
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
-// Store keeps users and tokens. Implementations are safe for concurrent use and, where they are a database, from several processes.
+// Store keeps users and tokens. Implementations are safe for concurrent use and, where they are a database, from
+// several processes.
 type Store interface {
-	// AddUser adds a user with a first token, in one transaction. A revoked user is there again, as given. ErrExists if there is one that
-	// is not revoked, or a token of this hash.
+	// AddUser adds a user with a first token, in one transaction. A revoked user is there again, as given. ErrExists if
+	// there is one that is not revoked, or a token of this hash.
 	AddUser(ctx context.Context, u User, first Token, hash Hash) error
 	// User returns a user that is not revoked; ErrNotFound.
 	User(ctx context.Context, name string) (User, error)
@@ -99,14 +102,15 @@ type Store interface {
 
 	// AddToken adds a token. ErrNotFound if its user is not there or revoked, ErrExists if there is one of this hash.
 	AddToken(ctx context.Context, t Token, hash Hash) error
-	// ReplaceTokens adds a token as AddToken does and revokes, when it begins, all others of its user and kind, in one transaction.
+	// ReplaceTokens adds a token as AddToken does and revokes, when it begins, all others of its user and kind, in one
+	// transaction.
 	ReplaceTokens(ctx context.Context, t Token, hash Hash) error
 	// Token returns a token, live or not; ErrNotFound. It is asked with each request: one look-up by an index.
 	Token(ctx context.Context, hash Hash) (Token, error)
 	// Tokens lists the tokens of all users that are live at now, by user, the oldest first (ties by id).
 	Tokens(ctx context.Context, now time.Time) ([]Token, error)
-	// EndToken revokes a token that is live at that time and of that kind, and returns it; ErrNotFound for any other. Of several calls
-	// at once one gets it.
+	// EndToken revokes a token that is live at that time and of that kind, and returns it; ErrNotFound for any other.
+	// Of several calls at once one gets it.
 	EndToken(ctx context.Context, hash Hash, kind Kind, at time.Time) (Token, error)
 	// ForgetTokens removes the tokens that expired or were revoked before a time.
 	ForgetTokens(ctx context.Context, before time.Time) error

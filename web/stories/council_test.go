@@ -1,10 +1,6 @@
 package stories
 
 import (
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -17,68 +13,34 @@ import (
 // heard is a configuration in which every recording is taken for the same words.
 const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in May. The rent is 3000 euros.'\", \"{file}\"]\n"
 
-// councillors play the model of every oracle. Those who are to speak last wait until the gate is open.
-type councillors struct {
-	last string
-	gate chan struct{}
-	mu   sync.Mutex
-	open []func()
-}
-
-// convene starts councillors, and gives the configuration by which they are asked.
-func convene(t testing.TB, last string) (c *councillors, settings string) {
-	c = &councillors{last: last, gate: make(chan struct{})}
-	s := httptest.NewServer(c)
-	t.Cleanup(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, end := range c.open {
-			end()
-		}
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return c, "model: played:council\nproviders:\n  played: {base_url: '" + s.URL + "/v1'}\n"
-}
-
-func (c *councillors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	r.Body = io.NopCloser(strings.NewReader(string(body)))
-	var req struct {
-		Messages []struct{ Role, Content string }
-	}
-	_ = json.Unmarshal(body, &req) // the list of models is asked for without one
-	told, asked := "", ""
-	for _, m := range req.Messages {
-		if m.Role == "system" {
-			told = m.Content
-		} else if asked == "" {
-			asked = m.Content
-		}
-	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n")
-	says := []string{"I am **" + name + "**. ", "The rent is high."}
-	switch {
-	case strings.Contains(told, "Give what they said a name"):
-		says = []string{`{"name":"Old boiler"}`}
-	case strings.Contains(told, "You preside"):
-		says = []string{presided}
-	case name == c.last:
-		select {
-		case <-c.gate:
-		case <-r.Context().Done():
-			return
-		}
-	}
-	s := modeltest.NewServer(nil, modeltest.Answer{Chunks: says})
+// convene starts a model that plays every oracle, and gives the configuration by which it is asked. Who is to speak last waits until that is allowed.
+func convene(t testing.TB, last string) (allow func(), settings string) {
+	gate := make(chan struct{})
+	allow = sync.OnceFunc(func() { close(gate) })
+	s := modeltest.NewServer(t)
+	t.Cleanup(allow) // before the server is closed, which waits for it
 	s.Models = []string{"council"}
-	c.mu.Lock()
-	c.open = append(c.open, s.Close)
-	c.mu.Unlock()
-	s.ServeHTTP(w, r)
+	s.Play(func(r modeltest.Request) modeltest.Answer {
+		told, asked := "", ""
+		for _, m := range r.Messages {
+			if m.Role == "system" {
+				told = m.Content
+			} else if asked == "" {
+				asked = m.Content
+			}
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n")
+		switch {
+		case strings.Contains(told, "Give what they said a name"):
+			return modeltest.Stream(`{"name":"Old boiler"}`)
+		case strings.Contains(told, "You preside"):
+			return modeltest.Stream(presided)
+		case name == last:
+			<-gate
+		}
+		return modeltest.Stream("I am **"+name+"**. ", "The rent is high.")
+	})
+	return allow, "model: played:council\nproviders:\n  played: {base_url: '" + s.BaseURL + "/v1'}\n"
 }
 
 // presided is what a chair makes of the answers of Skeptic and Optimist.
@@ -108,7 +70,7 @@ func (p *tab) checks(label string) {
 }
 
 func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
-	c, settings := convene(t, "Optimist")
+	allow, settings := convene(t, "Optimist")
 	p := open(t, settings).visit(1400)
 	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
 	p.checks("Skeptic")
@@ -121,7 +83,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.reload()
 	p.until("both oracles after a reload", `["Skeptic", "Optimist"].every((name) => document.querySelector('article section[aria-label="' + name + '"]'))`)
 	p.sees("I am Skeptic.")
-	close(c.gate)
+	allow()
 	p.sees("I am Optimist.")
 	p.sees("Pragmatist, in the chair")
 	p.sees("Both speak of the rent.")
@@ -151,7 +113,7 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.until("a level", `document.querySelector("meter").value > 0`)
 	p.press("Pause")
 	p.sees("Paused, 0:01")
-	p.staysWithin()
+	p.fits()
 	p.press("Go on")
 	p.press("Stop and add")
 	p.sees("We should move the office in May.")
@@ -159,7 +121,7 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.checks("Skeptic")
 	p.press("Ask")
 	p.sees("The rent is high.")
-	p.staysWithin()
+	p.fits()
 	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
 		t.Errorf("%d sounds are kept though the server has the recording", kept)
 	}

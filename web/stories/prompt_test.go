@@ -1,29 +1,25 @@
 package stories
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 )
 
 // reader is a model that answers in whatever form it is asked for. Its tokens have a price.
 func reader(t testing.TB) (settings string) {
 	t.Helper()
 	var questions atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/models") {
-			_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"reader","object":"model"}]}`)
-			return
-		}
-		var req struct{ Messages []struct{ Content string } }
-		_ = json.NewDecoder(r.Body).Decode(&req)
-		system := req.Messages[0].Content
+	s := modeltest.NewServer(t)
+	s.Models = []string{"reader"}
+	s.Play(func(r modeltest.Request) modeltest.Answer {
+		system := r.Messages[0].Content
 		text := "The rent is high.\n" + sure
 		switch {
 		case strings.Contains(system, `"intents"`):
@@ -37,13 +33,9 @@ func reader(t testing.TB) (settings string) {
 		case strings.Contains(system, `"question"`):
 			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","strategy":"breadth","aspect":"who","gaps":[]}`, questions.Add(1))
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		(&player{}).say(w, text)
-		_, _ = fmt.Fprint(w, `data: {"id":"1","object":"chat.completion.chunk","model":"reader","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500}}`+"\n\ndata: [DONE]\n\n")
-	}))
-	t.Cleanup(s.Close)
-	return fmt.Sprintf("model: played:reader\nmodels: {currency: EUR, prices: {\"played:*\": {input: 2, output: 8}}}\nproviders:\n  played: {base_url: %q}\n", s.URL+"/v1")
+		return modeltest.Answer{Chunks: []string{text}, Usage: model.Usage{InputTokens: 1000, OutputTokens: 500}}
+	})
+	return fmt.Sprintf("model: played:reader\nmodels: {currency: EUR, prices: {\"played:*\": {input: 2, output: 8}}}\nproviders:\n  played: {base_url: %q}\n", s.BaseURL+"/v1")
 }
 
 // posts sends something to the API as the page does, and gives a property of the answer.
@@ -57,7 +49,7 @@ func (p *tab) over(run string) {
 	p.Helper()
 	p.until("the end of run "+run, `(() => {
 		const states = (window.states ??= {});
-		fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { states["`+run+`"] = r.status; });
+		`+paced(`fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => { states["`+run+`"] = r.status; })`)+`;
 		return !["running", undefined].includes(states["`+run+`"]);
 	})()`)
 }

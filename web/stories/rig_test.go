@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -388,15 +389,19 @@ func (p *tab) reload() {
 	p.do("reloading", chromedp.Reload())
 }
 
-// freePort is an address of loopback that nobody listens to.
+// freePort is an address of loopback that nobody listens to. It is none of those that the system gives out by itself, so that it stays free until
+// a server listens there, and while one is away.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // safeBuffer takes what a process says, from any goroutine.

@@ -8,14 +8,6 @@ func (p *tab) turnsTo(place string) {
 	p.do("going to "+place, chromedp.Evaluate[chromedp.Void]("location.hash = "+quoted(place)))
 }
 
-// staysWithin says whether nothing is wider than the window.
-func (p *tab) staysWithin() {
-	p.Helper()
-	if wide := evaluate[int](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-		p.Errorf("the page is %d pixels wider than its window", wide)
-	}
-}
-
 // visitReading opens a tab for the user local, who from here on may only read.
 func (h *house) visitReading(width int64) *tab {
 	h.Helper()

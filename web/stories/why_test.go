@@ -2,18 +2,19 @@ package stories
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 )
 
 // asked has a question answered and opens why.
@@ -24,10 +25,16 @@ func asked(p *tab, question string) {
 	p.until("the steps", `document.querySelector("[role=option]")`)
 }
 
+// paced is JavaScript that asks the server at most twice a second, however often it is evaluated: users have a limit of requests.
+func paced(asks string) string {
+	return `performance.now() >= (window.askAgain ?? 0) && (window.askAgain = performance.now() + 500, ` + asks + `)`
+}
+
 // run is the id of the latest run, once it stands so.
 func (p *tab) run(status string) string {
 	p.Helper()
-	p.until("a run that is "+status, `(fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }, () => {}), window.latest)`)
+	p.do("forgetting others", chromedp.Evaluate[chromedp.Void](`window.latest = ""; window.askAgain = 0; undefined`))
+	p.until("a run that is "+status, `(`+paced(`fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }, () => {})`)+`, window.latest)`)
 	return evaluate[string](p, "window.latest")
 }
 
@@ -156,24 +163,15 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 func slowModel(t *testing.T) (settings string, answer func()) {
 	t.Helper()
 	gate := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
-			_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"slow","object":"model"}]}`)
-			return
-		}
-		_, _ = io.Copy(io.Discard, r.Body) // else nobody hears that the caller is gone
-		w.Header().Set("Content-Type", "text/event-stream")
-		select {
-		case <-gate:
-		case <-r.Context().Done():
-			return
-		}
-		_, _ = fmt.Fprintf(w, "data: %s\n\ndata: %s\n\ndata: [DONE]\n\n",
-			`{"id":"1","object":"chat.completion.chunk","model":"slow","choices":[{"index":0,"delta":{"role":"assistant","content":"A lease is held by one.\n<signal type=\"satisfied\" confidence=\"0.9\"/>"},"finish_reason":null}]}`,
-			`{"id":"1","object":"chat.completion.chunk","model":"slow","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":12,"total_tokens":912}}`)
-	}))
-	t.Cleanup(s.Close)
-	return fmt.Sprintf("model: house:slow\nproviders:\n  house: {base_url: %s/v1, local: true}\n", s.URL), func() { close(gate) }
+	answer = sync.OnceFunc(func() { close(gate) })
+	s := modeltest.NewServer(t)
+	t.Cleanup(answer) // before the server is closed, which waits for it
+	s.Models = []string{"slow"}
+	s.Play(func(modeltest.Request) modeltest.Answer {
+		<-gate
+		return modeltest.Answer{Chunks: []string{"A lease is held by one." + sure}, Usage: model.Usage{InputTokens: 900, OutputTokens: 12}}
+	})
+	return fmt.Sprintf("model: house:slow\nproviders:\n  house: {base_url: %s/v1, local: true}\n", s.BaseURL), answer
 }
 
 func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {

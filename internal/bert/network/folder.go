@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"sibyl/internal/files"
 )
 
 // folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools
@@ -54,7 +55,7 @@ func openFolder(dir string) (*folder, error) {
 	case dir == "":
 		return nil, errors.New("no folder is named")
 	case err != nil:
-		return nil, fmt.Errorf("the folder can't be opened (%w)", reason(err))
+		return nil, fmt.Errorf("the folder can't be opened (%w)", files.Cause(err))
 	case !info.IsDir():
 		return nil, errors.New("this is a file; name the folder that holds it")
 	}
@@ -82,14 +83,6 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// reason leaves out the path that an error of the file system repeats.
-func reason(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
-}
-
 func (f *folder) has(name string) bool {
 	info, err := os.Stat(f.path(name))
 	return err == nil && info.Mode().IsRegular()
@@ -107,7 +100,7 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 		data, err = os.ReadFile(f.path(name))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s can't be read (%w)", name, reason(err))
+		return nil, fmt.Errorf("%s can't be read (%w)", name, files.Cause(err))
 	}
 	return data, nil
 }

@@ -28,7 +28,7 @@ func slashes() []slash {
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
 		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
 		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
-		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show those lines", true, (*model).showSources},
+		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show what was read", true, (*model).showSources},
 		{"/why", "", "explain the last answer", true, (*model).why},
 		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
 		{"/edit", "[TEXT]", "write the question in your editor", false, (*model).edit},
@@ -153,16 +153,16 @@ func (m *model) showSources(said string) tea.Cmd {
 	case len(m.last.Sources) == 0:
 		return m.say("the last answer cites nothing")
 	case said == "":
-		return m.print(append(append([]string{""}, m.sources(m.last.Sources)...), m.faint("/sources and a number shows those lines"), "")...)
+		return m.print(append(append([]string{""}, m.sources(m.last.Sources)...), m.faint("/sources and a number shows what was read"), "")...)
 	}
 	n, err := strconv.Atoi(said)
 	if err != nil || n < 1 || n > len(m.last.Sources) {
 		return m.say(fmt.Sprintf("%s is not between 1 and %d", said, len(m.last.Sources)))
 	}
-	source, o, layout := m.last.Sources[n-1], m.options, m.layout(m.usable())
+	source, run, layout := m.last.Sources[n-1], m.last.Run, m.layout(m.usable())
 	head := m.bold(m.cut(render.Clean(source)))
 	return func() tea.Msg {
-		text, err := m.sibyl.Passage(source, o)
+		text, err := m.sibyl.Passage(m.ctx, run, source)
 		return toldMsg{append(append([]string{"", head}, render.Lines(text, layout)...), ""), err}
 	}
 }

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ type editedMsg struct {
 
 // edit opens the person's editor for the question. Its file is the person's alone, and goes with it.
 func (m *model) edit(text string) tea.Cmd {
-	editor, err := m.editor()
+	editor, err := Editor(m.env)
 	if err != nil {
 		return m.fail(err)
 	}
@@ -39,22 +40,20 @@ func (m *model) edit(text string) tea.Cmd {
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, err} })
 }
 
-// editor is what VISUAL or EDITOR names, with its arguments; else the one that is usual.
-func (m *model) editor() ([]string, error) {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if words := strings.Fields(m.env(name)); len(words) > 0 {
-			return words, nil
-		}
+// Editor is the program that VISUAL or EDITOR names, with its arguments; else the one that is usual.
+func Editor(env func(string) string) ([]string, error) {
+	words := strings.Fields(cmp.Or(env("VISUAL"), env("EDITOR"), "vi"))
+	if len(words) == 1 && words[0] == "vi" && runtime.GOOS == "windows" {
+		words = []string{"notepad"}
 	}
-	usual := "vi"
-	if runtime.GOOS == "windows" {
-		usual = "notepad"
-	}
-	path, err := exec.LookPath(usual)
-	if err != nil {
+	if len(words) == 0 {
 		return nil, errors.New("no editor is set: name one in EDITOR")
 	}
-	return []string{path}, nil
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("the editor %s was not found: name one with EDITOR", words[0])
+	}
+	return append([]string{path}, words[1:]...), nil
 }
 
 // edited takes in what was written.

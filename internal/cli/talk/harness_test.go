@@ -120,7 +120,7 @@ func (p *played) Last(context.Context, string) (Exchange, error) {
 func (p *played) Why(_ context.Context, run string) ([]string, error) {
 	return []string{"code (0.95): lease, process", "turn 1 of 30: need_turn", "ended done"}, nil
 }
-func (p *played) Passage(source string, _ oracle.Options) (string, error) {
+func (p *played) Passage(_ context.Context, _, source string) (string, error) {
 	return "```\n   12  func take() {\n```\n", nil
 }
 func (p *played) LastWrite(context.Context) (string, string, error) {

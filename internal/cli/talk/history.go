@@ -20,7 +20,8 @@ const (
 	mostKept    = 1 << 20 // bytes of the file, from which on it is cut to the last entries
 )
 
-// history is what was typed in a folder, the oldest first. In its file each entry is a JSON string on a line of its own, so that several
+// history is what was typed in a folder, the oldest first. In its file each entry is a JSON string on a line of its
+// own, so that several
 // conversations may add to it.
 type history struct {
 	file    string // "" for none

@@ -23,7 +23,8 @@ const (
 	mostRows  = 5000
 )
 
-// model is the conversation. All its methods run in one goroutine; what waits runs in commands, which come back as messages.
+// model is the conversation. All its methods run in one goroutine; what waits runs in commands, which come back as
+// messages.
 type model struct {
 	Config
 

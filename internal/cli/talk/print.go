@@ -16,7 +16,8 @@ func (m *model) print(lines ...string) tea.Cmd {
 	return m.flush()
 }
 
-// flush prints the next lines. The renderer makes room below what lives, so that lines and what lives must fit on the screen together.
+// flush prints the next lines. The renderer makes room below what lives, so that lines and what lives must fit on the
+// screen together.
 func (m *model) flush() tea.Cmd {
 	if !m.ready || m.printing || len(m.queue) == 0 {
 		return nil

@@ -19,7 +19,8 @@ import (
 
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run. A *ChoiceError says that the person
+	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run. A
+	// *ChoiceError says that the person
 	// has to choose a model first.
 	Start(ctx context.Context, session, words string, o oracle.Options) (Run, error)
 	// Ended is told of each run that has ended.
@@ -32,8 +33,8 @@ type Sibyl interface {
 	Models(ctx context.Context) ([]string, error)
 	// Why says in a few lines why a run did what it did.
 	Why(ctx context.Context, run string) ([]string, error)
-	// Passage gives the lines of a source, as an answer cites it, as Markdown.
-	Passage(source string, o oracle.Options) (string, error)
+	// Passage gives what a run had read of a source, as its answer cites it, as Markdown.
+	Passage(ctx context.Context, run, source string) (string, error)
 	// LastWrite is the last write to a note that can be put back: its id, and in words. An empty id: there is none.
 	LastWrite(ctx context.Context) (id, words string, err error)
 	// Undo puts back what a write replaced, and says what became of it.
@@ -91,7 +92,8 @@ type Config struct {
 // stopTime is how long a run that goes on when the conversation ends is waited for.
 const stopTime = 5 * time.Second
 
-// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last. The cause of ctx is an error.
+// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last. The
+// cause of ctx is an error.
 func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now

@@ -11,7 +11,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts screen and cursor in
+// terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts
+// screen and cursor in
 // order after a change of the width.
 type terminal struct {
 	io.Writer
@@ -60,7 +61,8 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// eraseBelow erases from the cursor's row on, and never from the top of the screen on: tmux keeps in its scrollback what goes so.
+// eraseBelow erases from the cursor's row on, and never from the top of the screen on: tmux keeps in its scrollback
+// what goes so.
 const eraseBelow = ansi.SaveCursor + ansi.EraseLineRight + ansi.CUD1 + "\r" + ansi.EraseScreenBelow + ansi.RestoreCursor
 
 // frame is what was drawn last: the width of each line, and where the cursor stands.
@@ -70,7 +72,8 @@ type frame struct {
 	width  int // of the terminal
 }
 
-// resized is told that the terminal has another width, in which it has wrapped the lines of the frame anew that are longer.
+// resized is told that the terminal has another width, in which it has wrapped the lines of the frame anew that are
+// longer.
 func (t *terminal) resized(f frame, width int) {
 	if width <= 0 || width >= f.width {
 		return

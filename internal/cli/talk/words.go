@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/service"
 )
 
-// Progress are the lines of an update in words for people. What only says how the work is controlled is left out: turns, signals, classes and
+// Progress are the lines of an update in words for people. What only says how the work is controlled is left out:
+// turns, signals, classes and
 // the arguments of calls as they were written.
 func Progress(u service.Update) []string {
 	if u.Event == nil {
@@ -54,7 +55,8 @@ func call(tool, arguments string) string {
 	return line(strings.ReplaceAll(tool, "_", " ") + firstText(arguments))
 }
 
-// firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut before its end.
+// firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut
+// before its end.
 func firstText(arguments string) string {
 	d := json.NewDecoder(strings.NewReader(arguments))
 	_, _ = d.Token() // the brace

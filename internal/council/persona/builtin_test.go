@@ -52,25 +52,6 @@ func TestBuiltInOraclesHaveCounterpartsInEachLanguage(t *testing.T) {
 			t.Errorf("%s: %q, want %q", language, of[language], want)
 		}
 	}
-	for i := range councils()["pt"] { // the steps of one are those of the other
-		steps := map[int]bool{}
-		for _, names := range councils() {
-			p, err := find(s, names[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			n := 0
-			for line := range strings.Lines(p.Content) {
-				if len(line) > 3 && line[1:3] == ". " {
-					n++
-				}
-			}
-			steps[n] = true
-		}
-		if len(steps) != 1 || steps[0] {
-			t.Errorf("%s and its counterparts have different numbers of steps: %v", councils()["pt"][i], steps)
-		}
-	}
 }
 
 func TestTheSkepticIsTheOneOfTheDataModelWordForWord(t *testing.T) {

@@ -1,7 +1,6 @@
 package persona
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,19 +33,11 @@ func (e *FindError) Unwrap() error { return e.Kind }
 // Find gives the oracle that is meant: by its id, else its name, else its slug, else the beginning of one of them, if that is the beginning
 // of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of List.
 func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
-	before, _ := s.remembered()
 	now, err := s.list(ctx)
 	if err != nil {
 		return Persona{}, err
 	}
-	found, err := now.find(name)
-	meant, unknown := before.find(name)
-	if gone := errors.Is(err, ErrNotFound) || err == nil && found.ID != meant.ID && fold(found.Name) != fold(meant.Name); unknown == nil && gone {
-		// “an” may mean another oracle than when it was listed.
-		return Persona{}, &FindError{Kind: ErrNotFound, Candidates: now.Oracles,
-			text: fmt.Sprintf("the oracle “%s” was deleted, or can no longer be used: %s; available: %s", meant.Name, meant.File, named(now.Oracles, false))}
-	}
-	return found, err
+	return now.find(name)
 }
 
 // names are what an oracle is called by, folded: “Zuhörer” is typed as zuhorer and as zuhoerer.
@@ -87,14 +78,15 @@ func (l Listing) find(asked string) (Persona, error) {
 	return Persona{}, l.unknown(asked, key)
 }
 
-// unknown is the error for a name that none has. It names all oracles, those first that are called most alike.
+// unknown is the error for a name that none has. It names all oracles, those first that begin most alike.
 func (l Listing) unknown(asked, key string) error {
 	near := slices.Clone(l.Oracles)
-	distance := make(map[string]int, len(near))
-	for _, p := range near {
-		distance[p.File] = min(editDistance(key, fold(p.Name)), editDistance(key, p.Slug))
+	alike := func(p Persona) (n int) {
+		for name := fold(p.Name); n < min(len(name), len(key)) && name[n] == key[n]; n++ {
+		}
+		return n
 	}
-	slices.SortStableFunc(near, func(a, b Persona) int { return cmp.Compare(distance[a.File], distance[b.File]) })
+	slices.SortStableFunc(near, func(a, b Persona) int { return alike(b) - alike(a) })
 	e := &FindError{Kind: ErrNotFound, Candidates: near}
 	switch {
 	case len(near) == 0:
@@ -122,28 +114,4 @@ func named(all []Persona, apart bool) string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
-}
-
-// editDistance is how many letters must be put in, taken out or changed to make one word of the other. Only beginnings are compared.
-func editDistance(a, b string) int {
-	const most = 64
-	from, to := []rune(a), []rune(b)
-	from, to = from[:min(len(from), most)], to[:min(len(to), most)]
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		corner := row[0]
-		row[0] = i + 1
-		for j, q := range to {
-			change := corner
-			if r != q {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, corner+1, row[j]+1)
-		}
-	}
-	return row[len(to)]
 }

@@ -80,18 +80,14 @@ func New(c Config) *Shelf {
 
 // List gives the oracles and the files that cannot be used. An error means that the folder itself cannot be read, or ctx.Err.
 func (s *Shelf) List(ctx context.Context) (Listing, error) {
-	if known, isTrue := s.remembered(); isTrue {
+	s.mu.Lock()
+	age := s.config.Now().Sub(s.looked)
+	known, isTrue := s.listing.clone(), !s.looked.IsZero() && age >= 0 && age < s.config.TTL
+	s.mu.Unlock()
+	if isTrue {
 		return known, ctx.Err()
 	}
 	return s.list(ctx)
-}
-
-// remembered is the last listing; isTrue says whether it is taken for what there is.
-func (s *Shelf) remembered() (l Listing, isTrue bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	age := s.config.Now().Sub(s.looked)
-	return s.listing.clone(), !s.looked.IsZero() && age >= 0 && age < s.config.TTL
 }
 
 // list reads the folder.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -206,31 +205,5 @@ func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
 	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
 	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
 		t.Error("a listing that was given out changes the next")
-	}
-}
-
-func TestManyMayAskAtOnce(t *testing.T) {
-	dir := folder(t)
-	s := New(Config{Dir: dir})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for n := range 10 {
-				name := fmt.Sprintf("Oracle %d %d", i, n)
-				if _, err := s.Create(context.Background(), name, "en"); err != nil {
-					t.Error(err)
-				}
-				if p, err := s.Find(context.Background(), name); err != nil || p.Name != name {
-					t.Errorf("%q: %v", p.Name, err)
-				}
-				if _, err := s.List(context.Background()); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if l := list(t, s); len(l.Oracles) != 80 {
-		t.Errorf("%d oracles", len(l.Oracles))
 	}
 }

@@ -90,9 +90,9 @@ func InOrder(entries []Entry) []Entry {
 func headerOf(e Entry, w words) string {
 	at := e.At.UTC().Format(timeFormat)
 	if e.Oracle == "" {
-		return fmt.Sprintf("[%s %d - %s]", w.transcript, e.Sequence, at)
+		return fmt.Sprintf("[%s %d - %s]", w.Transcript, e.Sequence, at)
 	}
-	return fmt.Sprintf("[%s: %s - %s]", w.oracle, headerName(e.Oracle), at)
+	return fmt.Sprintf("[%s: %s - %s]", w.Oracle, headerName(e.Oracle), at)
 }
 
 // fit leaves blocks out until the rest has at most so many tokens.
@@ -162,16 +162,16 @@ func (c *Context) note(w words) string {
 	count := func(is, of int, nouns [2]string) {
 		if is < of {
 			left += of - is
-			counts = append(counts, fmt.Sprintf("%d %s %d %s", is, w.of, of, nouns[min(1, of-1)]))
+			counts = append(counts, fmt.Sprintf("%d %s %d %s", is, w.Of, of, nouns[min(1, of-1)]))
 		}
 	}
-	count(c.Transcripts, c.TranscriptsOf, w.transcripts)
-	count(c.Responses, c.ResponsesOf, w.responses)
+	count(c.Transcripts, c.TranscriptsOf, w.Transcripts)
+	count(c.Responses, c.ResponsesOf, w.Responses)
 	if left > 0 {
-		said = append(said, strings.Join(counts, " "+w.and+" ")+": "+w.left[min(1, left-1)])
+		said = append(said, strings.Join(counts, " "+w.And+" ")+": "+w.Left[min(1, left-1)])
 	}
 	if c.Shortened != "" {
-		said = append(said, w.shortened)
+		said = append(said, w.Shortened)
 	}
 	if len(said) == 0 {
 		return ""

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -73,14 +72,6 @@ func TestNoBudgetIsPassed(t *testing.T) {
 func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
 	if got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text; !strings.HasSuffix(got, "\na\ufffdb") {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestAssembleLeavesTheEntriesAlone(t *testing.T) {
-	entries := session()
-	Assemble(entries, Options{History: true, Budget: 10})
-	if diff := cmp.Diff(session(), entries); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -176,14 +167,4 @@ func FuzzCompose(f *testing.F) {
 			t.Errorf("%q is appended as %q", content, got)
 		}
 	})
-}
-
-func BenchmarkAssembleAThousandEntries(b *testing.B) {
-	var entries []Entry
-	for i := range 1000 {
-		entries = append(entries, Entry{ID: fmt.Sprint("t", i), Sequence: i, At: at(i), Text: strings.Repeat("Falei de [muitas] coisas.\n", 80)})
-	}
-	for b.Loop() {
-		Assemble(entries, Options{Language: "pt", Budget: 100_000})
-	}
 }

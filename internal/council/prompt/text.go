@@ -1,6 +1,9 @@
 package prompt
 
 import (
+	"cmp"
+	_ "embed" // the words
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -8,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/council/persona"
+	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )
 
@@ -15,30 +19,30 @@ const timeFormat = "2006-01-02 15:04:05" // UTC
 
 const maxName = 200 // characters of an oracle's name in a header
 
+//go:embed words.json
+var wordsFile []byte
+
 // words are what a context says in a language.
 type words struct {
-	transcript, oracle     string    // in headers
-	of, and                string    // “7 of 9 transcripts and 1 of 2 responses”
-	transcripts, responses [2]string // one, more
-	left                   [2]string // what became of one that was left out, and of more
-	shortened              string
+	Transcript, Oracle     string    // in headers
+	Of, And                string    // “7 of 9 transcripts and 1 of 2 responses”
+	Transcripts, Responses [2]string // one, more
+	Left                   [2]string // what became of one that was left out, and of more
+	Shortened              string
 }
 
-func wordsOf(tongue string) words {
-	switch tongue {
-	case "en":
-		return words{transcript: "TRANSCRIPT", oracle: "ORACLE", of: "of", and: "and",
-			transcripts: [2]string{"transcript", "transcripts"}, responses: [2]string{"response", "responses"},
-			left: [2]string{"the oldest was left out", "the oldest were left out"}, shortened: "only the end of the last transcript is here"}
-	case "de":
-		return words{transcript: "TRANSKRIPT", oracle: "ORAKEL", of: "von", and: "und",
-			transcripts: [2]string{"Transkript", "Transkripten"}, responses: [2]string{"Antwort", "Antworten"},
-			left:      [2]string{"der älteste Eintrag fehlt", "die ältesten Einträge fehlen"},
-			shortened: "vom letzten Transkript ist nur das Ende da"}
+var allWords = sync.OnceValue(func() (all map[string]words) {
+	if err := json.Unmarshal(wordsFile, &all); err != nil {
+		panic(err) // the file is a part of the program
 	}
-	return words{transcript: "TRANSCRIÇÃO", oracle: "ORÁCULO", of: "de", and: "e",
-		transcripts: [2]string{"transcrição", "transcrições"}, responses: [2]string{"resposta", "respostas"},
-		left: [2]string{"a mais antiga ficou de fora", "as mais antigas ficaram de fora"}, shortened: "da última transcrição só está aqui o final"}
+	return all
+})
+
+func wordsOf(tongue string) words {
+	if w, known := allWords()[tongue]; known {
+		return w
+	}
+	return allWords()["pt"]
 }
 
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
@@ -115,24 +119,10 @@ func Body(text string) string { return escape(clean(text)) }
 // headerName is a name that ends neither its line nor its brackets.
 func headerName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		switch {
-		case r == '[':
-			return '('
-		case r == ']':
-			return ')'
-		case unicode.IsControl(r), unicode.IsSpace(r), r == '\u2028', r == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Bidi_Control, r):
+		if unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(name, "\ufffd"))
-	name = strings.Join(strings.Fields(name), " ")
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName])
-	}
-	if name == "" {
-		return "?"
-	}
-	return name
+	}, strings.NewReplacer("[", "(", "]", ")").Replace(strings.ToValidUTF8(name, "\ufffd")))
+	return cmp.Or(text.Brief(name, maxName), "?")
 }

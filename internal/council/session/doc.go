@@ -14,8 +14,7 @@
 //   - Kept. Members that are not known here stay in metadata.json with their values, in their place, at every level; so does the way in which a known
 //     one is written, as long as its value stays.
 //   - Confined. Nothing outside of Folder is read or written. No symbolic link is followed, and no name from outside becomes the name of a file.
-//   - Never removed. Deleting moves a session to the trash; an entry is never dropped. What Repair removes are temporary files of its own;
-//     what TakeBack removes is a session without a word or a file.
+//   - Never removed. Deleting moves a session to the trash; an entry is never dropped. What Repair removes are temporary files of its own.
 //
 // The trash lies in Folder itself: a folder elsewhere could be on another disk, where a move is a copy that a crash cuts short.
 package session

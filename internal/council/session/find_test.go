@@ -240,7 +240,7 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 		a:               {a},
 		"2025-12-20_10": {e, d, c, b, a},
 		"2025-12-20_11": nil,
-		"CAFE":          {b, a, c},
+		"CAFE":          {c, b, a},
 		"o cafe":        {b, a},
 		"decisao":       {a},
 		"nothing":       nil,

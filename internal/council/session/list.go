@@ -72,7 +72,7 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 	return all, skipped, nil
 }
 
-// Find finds sessions, the best first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and
+// Find finds sessions, the newest first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and
 // with or without accents. Nothing found is no error.
 func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	query = strings.TrimSpace(query)
@@ -91,31 +91,17 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 		return nil, err
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(m Session) bool { return !strings.HasPrefix(m.ID, query) })
-	if len(found) > 0 {
-		return found, nil
+	if len(found) == 0 {
+		found = slices.DeleteFunc(all, func(m Session) bool { return !named(m.Name, query) })
 	}
-	found = slices.DeleteFunc(all, func(m Session) bool { return nameRank(m.Name, query) == 0 })
-	slices.SortStableFunc(found, func(a, b Session) int { return nameRank(b.Name, query) - nameRank(a.Name, query) })
 	return found, nil
 }
 
-// nameRank says how well a name has a part, whatever the case, the accents and what is between words: 4 is it, 3 begins so, 2 has a word that does, 1 has it
-// somewhere, 0 not at all. A part without words, such as an emoji, is looked for as it is.
-func nameRank(name, part string) int {
+// named says whether a name has a part, whatever the case, the accents and what is between words. A part without words, such as an emoji, is looked for as
+// it is.
+func named(name, part string) bool {
 	if words := search.Words(part); len(words) > 0 {
 		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")
 	}
-	switch {
-	case name == "" || part == "":
-		return 0
-	case name == part:
-		return 4
-	case strings.HasPrefix(name, part):
-		return 3
-	case strings.Contains(name, " "+part):
-		return 2
-	case strings.Contains(name, part):
-		return 1
-	}
-	return 0
+	return strings.Contains(name, part)
 }

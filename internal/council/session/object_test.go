@@ -107,16 +107,6 @@ func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
 	}
 }
 
-func TestTimesByHandAreReadInUTC(t *testing.T) {
-	want := time.Date(2025, 12, 20, 10, 30, 5, 0, time.UTC)
-	for _, text := range []string{"2025-12-20T10:30:05Z", "2025-12-20T10:30:05", "2025-12-20T12:30:05+02:00", "2025-12-20 10:30:05", "2025-12-20 10:30:05.000Z"} {
-		m, err := decode([]byte(`{"created_at":"` + text + `"}`))
-		if err != nil || m.CreatedAt != want {
-			t.Errorf("%s is read as %v, %v", text, m.CreatedAt, err)
-		}
-	}
-}
-
 func TestPreferencesThatAreNotSaidAreThoseByDefault(t *testing.T) {
 	for _, text := range []string{`{}`, `{"ui_preferences":null}`, `{"ui_preferences":{}}`, `{"ui_preferences":{"simplified_buttons":false}}`} {
 		if m := must(decode([]byte(text)))(t); !m.Preferences.IncludeLLMHistory {
@@ -160,26 +150,6 @@ func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
 		if got := content(t, s.path(exampleID, metadataFile)); got != text {
 			t.Errorf("%.60q was changed to %.60q", text, got)
 		}
-	}
-}
-
-func TestMetadataOf50MBIsRefusedWithoutReadingAllOfIt(t *testing.T) {
-	s := written(t, `{"x":"`+strings.Repeat("y", 50<<20)+`"}`)
-	if _, err := s.Get(t.Context(), exampleID); err == nil || !strings.Contains(err.Error(), "is larger than 16 MB") {
-		t.Errorf("%.200v", err)
-	}
-	_, skipped, err := s.List(t.Context())
-	if err != nil || len(skipped) != 1 || !strings.Contains(skipped[0].Reason, "larger") {
-		t.Errorf("%v, %v", skipped, err)
-	}
-}
-
-func TestAMemberThatStandsThereTwiceCountsOnce(t *testing.T) {
-	m := must(decode([]byte("\ufeff" + `{"state":"READY","state":"ERROR","State":"COLLECTING"}`)))(t)
-	same(t, "state", m.State, Failed)
-	got := strings.ReplaceAll(string(must(jsonobject.Encode(&m))(t)), ": ", ":")
-	if strings.Count(got, `"state"`) != 1 || !strings.Contains(got, `"State":"COLLECTING"`) {
-		t.Errorf("it is written as %s", got)
 	}
 }
 

@@ -49,8 +49,9 @@ type repairing struct {
 	Report
 }
 
-// Repair rebuilds a session from its folder: files that metadata.json does not tell of are taken in, those that are missing are named, temporary files
-// older than an hour go, and a metadata.json that can't be read is kept aside and made anew. A healthy session stays as it is, to the byte.
+// Repair rebuilds a session from its folder: files that metadata.json does not tell of are taken in, those that are
+// missing are named, temporary files older than an hour go, and a metadata.json that can't be read is kept aside and
+// made anew. A healthy session stays as it is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	root, unlock, err := s.hold(ctx, id, "repairing it")
 	if err != nil {
@@ -80,7 +81,8 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	if m.other {
 		r.found(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", short(m.said))
 	}
-	if err == nil && slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Mend == TakenIn || f.Mend == Rebuilt || f.Mend == Corrected }) {
+	written := func(f Finding) bool { return f.Mend == TakenIn || f.Mend == Rebuilt || f.Mend == Corrected }
+	if err == nil && slices.ContainsFunc(r.Findings, written) {
 		slices.SortStableFunc(m.Audio, func(a, b AudioEntry) int { return a.Sequence - b.Sequence })
 		slices.SortStableFunc(m.Answers, func(a, b LlmEntry) int { return a.Sequence - b.Sequence })
 		err = r.save(before)
@@ -137,7 +139,7 @@ func (r *repairing) sweep(folder string) error {
 	return ifThere(err)
 }
 
-// takeIn takes in the files of a folder that metadata.json does not tell of. What can't be taken in is left, and why is said.
+// takeIn takes in the files of a folder that metadata.json does not tell of. What can't be is left, and why is said.
 func (r *repairing) takeIn(folder string) error {
 	take := map[string]func(info fs.FileInfo, sequence int, rest string) (what, left string){
 		audioFolder: r.audio, transcriptFolder: r.transcript, responseFolder: r.response}[folder]
@@ -175,7 +177,8 @@ func (r *repairing) audio(info fs.FileInfo, sequence int, rest string) (what, le
 	case err != nil:
 		return "", "it can't be read"
 	}
-	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), File: info.Name(), Size: info.Size(), Status: Pending, Checksum: sum})
+	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), File: info.Name(),
+		Size: info.Size(), Status: Pending, Checksum: sum})
 	r.taken()
 	return fmt.Sprintf("entry %d, and waits to be transcribed", sequence), ""
 }
@@ -197,8 +200,8 @@ func (r *repairing) transcript(info fs.FileInfo, sequence int, rest string) (wha
 		e.Transcript, e.Status, e.Error = info.Name(), Success, ""
 		return fmt.Sprintf("the transcript of entry %d", sequence), ""
 	}
-	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), Size: info.Size(), Status: Success,
-		Transcript: info.Name(), Checksum: files.Hash([]byte(text))})
+	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), Size: info.Size(),
+		Status: Success, Transcript: info.Name(), Checksum: files.Hash([]byte(text))})
 	r.taken()
 	return fmt.Sprintf("entry %d: words without audio", sequence), ""
 }
@@ -212,7 +215,8 @@ func (r *repairing) response(info fs.FileInfo, sequence int, rest string) (what,
 	case r.Response(sequence) != nil:
 		return "", fmt.Sprintf("there is another answer %d", sequence)
 	}
-	r.Answers = append(r.Answers, LlmEntry{Sequence: sequence, CreatedAt: kept(info.ModTime()), OracleName: slug, File: info.Name()})
+	r.Answers = append(r.Answers, LlmEntry{Sequence: sequence, CreatedAt: kept(info.ModTime()), OracleName: slug,
+		File: info.Name()})
 	return fmt.Sprintf("answer %d, of “%s”; what it was told is not known", sequence, short(slug)), ""
 }
 

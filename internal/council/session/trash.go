@@ -12,29 +12,6 @@ import (
 	"sibyl/internal/files"
 )
 
-// TakeBack removes a session in which there is nothing, as when that is refused for which it was begun. One that holds something stays as it is.
-func (s *Store) TakeBack(ctx context.Context, id string) error {
-	root, unlock, err := s.hold(ctx, id, "taking it back")
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	m, _, err := s.load(root, id)
-	if err != nil || len(m.Audio)+len(m.Answers) > 0 {
-		return err
-	}
-	for _, folder := range []string{audioFolder, transcriptFolder, responseFolder} {
-		infos, err := files.List(root, path.Join(id, folder)) // also what somebody is adding in this moment
-		if ifThere(err) != nil || len(infos) > 0 {
-			return err
-		}
-	}
-	if err := root.RemoveAll(id); err != nil {
-		return fmt.Errorf("taking session %s back: %w", id, err)
-	}
-	return syncFolder(root, ".")
-}
-
 // Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back, it is there again. A damaged
 // session can be deleted as well.
 func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {

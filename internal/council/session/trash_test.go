@@ -40,28 +40,3 @@ func TestADamagedSessionCanBeDeleted(t *testing.T) {
 	where := must(s.Delete(t.Context(), exampleID))(t)
 	same(t, "what is kept", content(t, filepath.Join(where, metadataFile)), "{")
 }
-
-func TestTakingBackRemovesASessionInWhichThereIsNothing(t *testing.T) {
-	ctx := t.Context()
-	for what, does := range map[string]func(s *Store, id string){
-		"words":                      func(s *Store, id string) { must(s.AddText(ctx, id, "Hm."))(t) },
-		"an answer":                  func(s *Store, id string) { must(s.SaveResponse(ctx, id, answer("run/1", "So.")))(t) },
-		"a file that nobody told of": func(s *Store, id string) { put(t, s.path(id, audioFolder, "001_audio.ogg"), "sound") },
-		"a file that is on its way":  func(s *Store, id string) { put(t, s.path(id, audioFolder, tempPrefix+"X"+tempSuffix), "so") },
-	} {
-		s, id := begun(t)
-		does(s, id)
-		before := tree(t, s.path(id))
-		if err := s.TakeBack(ctx, id); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		same(t, what, tree(t, s.path(id)), before)
-	}
-	s, id := begun(t)
-	if err := s.TakeBack(ctx, id); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Get(ctx, id); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a session with nothing in it: %v", err)
-	}
-}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode"
+
+	"sibyl/internal/text"
 )
 
 // Unmarshal reads a session. The error says what can't be read, and where; whether the rules hold is asked of Validate, or of Check.
@@ -29,16 +29,5 @@ func Marshal(s Session) ([]byte, error) {
 // longestShown is how many characters of a text from outside a message shows.
 const longestShown = 60
 
-// short is a text from outside as a message shows it: in one line, bounded, without what can't be seen.
-func short(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return -1
-	}, strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " "))
-	if all := []rune(text); len(all) > longestShown {
-		return string(all[:longestShown-1]) + "…"
-	}
-	return text
-}
+// short is a text from outside as a message shows it: in one line, and bounded.
+func short(s string) string { return text.Brief(s, longestShown) }

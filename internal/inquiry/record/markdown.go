@@ -3,11 +3,13 @@ package record
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
 	"unicode"
 
+	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
 
@@ -20,12 +22,60 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 
 // Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the summary, which is
 // Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session breaks are not asked.
-func Markdown(s Session) []byte {
+func Markdown(s Session) []byte { return []byte(told(markdownTemplate(), s) + "\n") }
+
+// told is what a template makes of a session.
+func told(by *template.Template, s Session) string {
 	var out strings.Builder
-	if err := markdownTemplate().Execute(&out, viewOf(&s, nil)); err != nil {
+	if err := by.Execute(&out, viewOf(&s, nil)); err != nil {
 		panic(fmt.Sprintf("a session as Markdown: %v", err)) // a builder takes all, and the template is ours
 	}
-	return []byte(strings.TrimSpace(out.String()) + "\n")
+	return strings.TrimSpace(out.String())
+}
+
+//go:embed brief.md.txt
+var briefText string
+
+// mostTold is how many characters of a text a short account shows; of a quotation, twice as many.
+const mostTold = 120
+
+var briefTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"brief":     func(s string) string { return text.Brief(s, mostTold) },
+		"quotation": func(s string) string { return text.Brief(s, 2*mostTold) },
+		"count":     text.Count,
+		"first":     func(n int, all []string) []string { return all[:min(n, len(all))] },
+		"more":      func(n int, all []string) int { return max(0, len(all)-n) },
+		"worst":     worst, "quotations": quotations,
+	}).Parse(briefText))
+})
+
+// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, the contradictions with both quotations, and the worst gaps.
+func Brief(s Session) string { return told(briefTemplate(), s) + "\n" }
+
+// worst lists gaps, a line each, the graver first.
+func worst(gaps []RemainingGap) (lines []string) {
+	for _, severity := range []Severity{"", High, Medium, Low} {
+		for _, g := range gaps {
+			if g.Severity == severity {
+				lines = append(lines, fmt.Sprintf("- %s: %s\n", g.Severity, text.Brief(g.Description, mostTold)))
+			}
+		}
+	}
+	return lines
+}
+
+// quotations lists what was collected, each quotation once, with where it stands.
+func quotations(pairs []Pair) (lines []string) {
+	for _, pair := range pairs {
+		for _, c := range pair.Citations {
+			line := fmt.Sprintf("- “%s” (%s, page %d)\n", text.Brief(c.Quote, 2*mostTold), c.Document, c.Page)
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // line is a text as Markdown that shows it as it is, in one line. What would make HTML, a link or code is a character

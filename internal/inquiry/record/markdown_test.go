@@ -95,3 +95,22 @@ func TestASessionThatPointsAtNoPairIsStillTold(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
+	s, _ := audited()
+	want := "**" + Verdict(&s) + "**\n\nContradictions:\n\n- The amounts differ.\n  - “16 mg” (answer 1)\n  - “18 mg” (b3.pdf, page 2)\n" +
+		"\nUnconfirmed: the witness could not be asked about it any more:\n\n- It helps, or not.\n  - “It helps” (answer 1)\n  - “no passage” (answer 3)\n" +
+		"\nNot verifiable: The year differs. – “1938” stands in no answer\n\n1 open gap:\n\n- low: “some” says no amount\n"
+	if got := Brief(s); got != want {
+		t.Errorf("it tells\n%s\nwant\n%s", got, want)
+	}
+	s = collected()
+	for n := range 10 {
+		s.Pairs[1].Citations = append(s.Pairs[1].Citations, Citation{Document: "b3.pdf", Page: n, Quote: "x"})
+	}
+	got := Brief(s)
+	if !strings.HasPrefix(got, "**Collected, not audited: a detective needs a model.**\n\n- “The daily allowance is 18 mg.” (b3.pdf, page 2)\n- “x” (b3.pdf, page 0)\n") ||
+		!strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n") {
+		t.Errorf("it tells\n%s", got)
+	}
+}

@@ -1,5 +1,5 @@
-// Package journaltest has stores for tests of other rooms: one of a process that dies, and one with sessions that wait for
-// their first run. The guarantees of a journal are tested in package store.
+// Package journaltest has stores for tests of other rooms: one of a process that dies, and one with sessions that wait
+// for their first run. The guarantees of a journal are tested in package store.
 package journaltest
 
 import (
@@ -14,7 +14,8 @@ import (
 // ErrDead is what a process is told by a Mortal that it has died on.
 var ErrDead = errors.New("the process is gone")
 
-// Mortal is the store of a process that dies at one of its writes. From then on nothing that the process does arrives, and it hears ErrDead.
+// Mortal is the store of a process that dies at one of its writes. From then on nothing that the process does arrives,
+// and it hears ErrDead.
 type Mortal struct {
 	journal.Store
 	At    int  // the write at which it dies, counted from 1; 0: it lives until Die

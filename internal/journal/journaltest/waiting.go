@@ -7,8 +7,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Waiting is a Store with sessions that wait for their first run: Begin makes a session with the first run in it. It is for
-// tests of other rooms, whose runs begin in a session that is there.
+// Waiting is a Store with sessions that wait for their first run: Begin makes a session with the first run in it. It is
+// for tests of other rooms, whose runs begin in a session that is there.
 type Waiting struct {
 	journal.Store
 

@@ -6,10 +6,6 @@
 //   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its documentation recommends).
 //   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its signature, in
 //     Response.Native and goes back in the next request to the same model of the same provider, which alone can check it.
-//
-// The tests hold this package against the official client, which is not linked. Its reader of streams does not show the difference
-// between a stream that ended and one that was cut; it puts no bound on an event of many lines; and it takes keys, addresses and
-// headers from the environment.
 package anthropic
 
 import (

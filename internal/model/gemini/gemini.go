@@ -4,13 +4,6 @@
 //   - The key goes in a header, never in a URL.
 //   - A turn goes back as it came: its parts, and with them their thought signatures, are kept and sent byte for byte.
 //     Thoughts are never text.
-//
-// Google's SDK (google.golang.org/genai) is what the tests hold this package and its fake server against, but it is not
-// linked. Its client takes keys, addresses and the backend from the environment; drops the Retry-After of a failure;
-// takes a stream that was cut between two events for a whole answer; logs on its own; and puts its whole configuration,
-// key included, into the text of some errors. Its types cannot hold a turn byte for byte: arguments become Go maps,
-// which lose their order and large numbers, and fields it does not know are lost. What remains are field names, and
-// those would bring gRPC and Google's sign-in into the binary (5 MB).
 package gemini
 
 import (

@@ -13,11 +13,6 @@
 //     tool results are marked in their text, as the protocol has no field for it.
 //
 // Ollama reports no cached tokens, so Usage has none.
-//
-// The tests hold this package against Ollama's package api, which is not linked. Its client reads OLLAMA_AUTH and signs
-// requests with a key from the home folder, has no bound on silence, takes 8 MB of memory for every stream, drops the
-// Retry-After of a failed request, and takes a stream that was cut for a whole one. Of its types, those for messages and tools
-// change whole numbers above 2^53 in arguments, and drop every word of a schema that they do not know.
 package ollama
 
 import (

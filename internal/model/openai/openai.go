@@ -5,22 +5,18 @@
 // protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and goes back in the next requests
 // to the same model of the same provider.
 //
-// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. Where nothing is said
-// and the endpoint answers that a model, or its tools, need the other one, that is asked at once, and remembered; Response.Attempts
-// counts all requests.
+// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. An endpoint that answers
+// that a model, or its tools, need the other one is an error that names the setting.
 //
 // Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and is accepted:
 // parts of tool calls without index or id, several whole calls under one index, arguments as an object or left out, content as a list
 // of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason, errors inside the stream, and one whole JSON
 // answer where a stream was asked for.
-//
-// go-openai is not used: it drops the Retry-After of a failed request and cannot tell a cut line from a bad one, takes its key once
-// and for all, and refuses some models by name before asking.
 package openai
 
 import (
 	"cmp"
-	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,9 +49,7 @@ type Config = wire.Config
 type Model struct {
 	*wire.Client
 	config Config
-	apis   [2]*wire.Client // chat completions, which is the Client, and responses
-	api    atomic.Uint32   // the one in use
-	brief  atomic.Bool     // of a transcript it tells the text alone
+	brief  atomic.Bool // of a transcript it tells the text alone
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -65,7 +59,6 @@ func New(c Config) *Model {
 	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
 		host = base.Hostname()
 	}
-	m := &Model{config: c}
 	p := &protocol{config: c, known: known(host, c.Provider, c.Model)}
 	spoken := wire.Protocol{
 		DefaultURL: address,
@@ -80,41 +73,17 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Encode: p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
+		Encode: p.encode, Read: p.read, Judge: p.judge, List: list, Describe: p.describe,
 	}
 	for _, r := range rules() {
 		spoken.Optional = append(spoken.Optional, r.said)
 	}
-	m.Client = wire.New(c, spoken)
-	spoken.ChatPath, spoken.Encode, spoken.Read = "responses", p.encodeResponse, p.readResponse
-	m.apis = [2]*wire.Client{m.Client, m.Beside(spoken)}
+	p.other = Responses
 	if c.API == Responses || c.API == "" && host == openAIHost {
-		m.api.Store(1)
+		p.other = Chat
+		spoken.ChatPath, spoken.Encode, spoken.Read = "responses", p.encodeResponse, p.readResponse
 	}
-	return m
-}
-
-// Chat streams one assistant turn.
-func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	api := m.api.Load()
-	resp, err := m.apis[api].Chat(ctx, req, emit)
-	if m.config.API != "" || resp.Text != "" || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
-		return resp, err
-	}
-	other, otherErr := m.apis[1-api].Chat(ctx, req, emit)
-	if model.KindOf(otherErr) == model.Invalid { // it is not there, or no better
-		resp.Attempts += other.Attempts
-		return resp, err
-	}
-	m.api.CompareAndSwap(api, 1-api)
-	other.Attempts += resp.Attempts
-	return other, otherErr
-}
-
-// otherAPI says whether a request is rejected with a pointer to the other API: "only supported in v1/responses", "not supported with
-// the Responses API".
-func otherAPI(said string) bool {
-	return wire.Mentions(strings.ToLower(said), "/responses", "responses api", "/chat/completions")
+	return &Model{Client: wire.New(c, spoken), config: c}
 }
 
 // filtered is the finish reason of an answer that the provider's filter ended, in both APIs.
@@ -124,6 +93,7 @@ const filtered = "content_filter"
 type protocol struct {
 	config Config
 	known  quirk
+	other  string // the API that is not the one in use
 }
 
 // header puts the key where the endpoint looks for it.
@@ -140,7 +110,7 @@ const noToolsAdvice = " (choose a model that takes tools, or another provider of
 
 // judge sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
 // agree on the words only.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func (p *protocol) judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
 	if status == http.StatusOK {
 		status = likelyStatus(name)
@@ -163,7 +133,10 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 		c.Kind, c.Advice, c.Final = model.Invalid, noToolsAdvice, true
 	default:
 		c.Kind = wire.StatusKind(status)
-		c.Final = otherAPI(text)
+		// "only supported in v1/responses", "not supported with the Responses API"
+		if c.Kind == model.Invalid && wire.Mentions(text, "/responses", "responses api", "/chat/completions") {
+			c.Final, c.Advice = true, fmt.Sprintf(" (to ask by the other API, set providers.%s.api to %s)", p.config.Provider, p.other)
+		}
 	}
 }
 

@@ -160,13 +160,6 @@ func New(c Config, p Protocol) *Client {
 	return m
 }
 
-// Beside returns a Client that asks the same model in another protocol, over the same connections.
-func (m *Client) Beside(p Protocol) *Client {
-	c := m.config
-	c.HTTPClient = m.client
-	return New(c, p)
-}
-
 // Connections are those over which the model is asked, for the Config.HTTPClient of another model of the same provider.
 func (m *Client) Connections() *http.Client { return m.client }
 

@@ -96,18 +96,3 @@ func TestWordsThatAGatewayWasToldAreInTheError(t *testing.T) {
 	failure(t, err, model.Invalid, "Provider returned error: {")
 	failure(t, err, model.Invalid, "Unexpected role 'user' after role 'tool'")
 }
-
-func TestClientBesideAnotherAsksOverItsConnections(t *testing.T) {
-	asked := 0
-	m := extended(func(*http.Request) (*http.Response, error) {
-		asked++
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
-	})
-	spoken := protocol
-	spoken.Encode = func(wire.Request) (any, error) { return struct{}{}, nil }
-	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
-	resp, err := m.Beside(spoken).Chat(t.Context(), model.Request{}, nil)
-	if err != nil || asked != 1 || resp.Model != "house:m" {
-		t.Errorf("got %+v, %v after %d requests", resp, err, asked)
-	}
-}

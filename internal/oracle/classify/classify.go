@@ -59,6 +59,9 @@ type Query struct {
 
 	// PreviousType is the type of the last question that was not conversational; empty if there is none.
 	PreviousType Type
+
+	// Piped says that the text was handed over whole: whoever wrote it wishes for no change here.
+	Piped bool
 }
 
 // Match is a word of a question, or what else counted, and how much.
@@ -104,7 +107,7 @@ func Classify(q Query) Classification {
 		return concluded(Research, nothingKnown)
 	}
 	p := weights().Probabilities(seen)
-	if likeliest(p) == write && !t.wishes(q) {
+	if q.Piped || likeliest(p) == write && !t.wishes(q) {
 		p = without(p, write)
 	}
 	c := concluded(types[likeliest(p)], p)
@@ -147,32 +150,18 @@ func rounded(x float64, places int) float64 {
 	return math.Round(x*by) / by
 }
 
-// without gives probabilities among which one is 0; the others keep their proportions.
+// without gives probabilities among which one is 0; the others keep their proportions. Where nothing else is likely, nothing is to be looked up.
 func without(p []float64, not int) []float64 {
-	out, rest := slices.Clone(p), 1-p[not]
+	out, rest := make([]float64, columns), 1-p[not]
+	if rest <= 0 {
+		out[chat] = 1
+		return out
+	}
 	for k := range out {
-		out[k] = 1.0 / (columns - 1)
-		if rest > 0 {
+		if k != not {
 			out[k] = p[k] / rest
 		}
 	}
-	out[not] = 0
-	return out
-}
-
-// Without is the classification if the question can't be of a type. Nothing is looked up where nothing else is likelier.
-func (c Classification) Without(not Type) Classification {
-	p := make([]float64, columns)
-	for k, t := range types {
-		p[k] = c.Probabilities[t]
-	}
-	p = without(p, slices.Index(types[:], not))
-	best := likeliest(p)
-	if p[best] == p[chat] {
-		best = chat
-	}
-	out := concluded(types[best], p)
-	out.KeywordsMatched, out.Matches = c.KeywordsMatched, c.Matches
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -152,16 +153,17 @@ func TestProbabilitiesAddUpAndTheTypeIsTheGreatest(t *testing.T) {
 }
 
 func TestWithoutATypeTheOthersKeepTheirProportions(t *testing.T) {
-	c := concluded(Action, []float64{code: 0.06, docs: 0.3, web: 0.02, chat: 0.1, write: 0.52})
-	without := c.Without(Action)
-	if without.QueryType == Action || without.Probabilities[Action] != 0 {
-		t.Fatalf("it is %s with %v", without.QueryType, without.Probabilities)
+	p := []float64{code: 0.06, docs: 0.3, web: 0.02, chat: 0.1, write: 0.52}
+	rest := without(p, write)
+	if rest[write] != 0 || math.Abs(p[docs]*rest[code]-rest[docs]*p[code]) > 1e-9 {
+		t.Errorf("%v became %v", p, rest)
 	}
-	if before, after := c.Probabilities[Documentation]*without.Probabilities[Code], without.Probabilities[Documentation]*c.Probabilities[Code]; max(before-after, after-before) > 1e-9 {
-		t.Errorf("%v became %v", c.Probabilities, without.Probabilities)
+	if sure := without([]float64{0, 0, 0, 0, 1}, write); sure[chat] != 1 {
+		t.Errorf("where nothing is left it is %v", sure)
 	}
-	if sure := concluded(Action, []float64{0, 0, 0, 0, 1}).Without(Action); sure.QueryType != Conversational || sure.Probabilities[Code] != 0.25 {
-		t.Errorf("where nothing is left it is %s with %v", sure.QueryType, sure.Probabilities)
+	const wish = "write a note about the retry limit"
+	if c := Classify(Query{Text: wish, Piped: true}); Classify(Query{Text: wish}).QueryType != Action || c.QueryType == Action || c.Probabilities[Action] != 0 {
+		t.Errorf("what was piped in is taken for %s", c.QueryType)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/text/language"
 	"sibyl/internal/text/search"
 )
 
@@ -14,6 +15,7 @@ const maxTerms = 24
 
 // Terms returns the words of a question worth searching for, in its order and without repetition: words that carry meaning, in
 // lower case and in the language they were written in; identifiers and paths whole, as written; quoted phrases whole. At most 24.
+// What holds sentences together is left out, in the language of the question too.
 func Terms(question string) []string { return newText(question).terms() }
 
 func (t *said) terms() (out []string) {
@@ -22,6 +24,7 @@ func (t *said) terms() (out []string) {
 			out = append(out, term)
 		}
 	}
+	code := language.Of(t.raw)
 	for _, tok := range t.tokens {
 		switch tok.kind {
 		case pasted:
@@ -36,7 +39,8 @@ func (t *said) terms() (out []string) {
 		case name:
 			add(lineNumber().ReplaceAllString(tok.raw, ""))
 		case word:
-			if len(tok.seen) > 1 && !search.IsStop(tok.seen) && !search.IsLight(tok.seen) && !search.IsAsking(tok.seen) {
+			if len(tok.seen) > 1 && !search.IsStop(tok.seen) && !search.IsLight(tok.seen) && !search.IsAsking(tok.seen) &&
+				(code != "fr" && code != "es" || !language.Common(tok.seen, code)) {
 				add(strings.ToLower(tok.raw))
 			}
 		}

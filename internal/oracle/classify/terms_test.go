@@ -19,6 +19,8 @@ func TestTermsAreTheWordsWorthSearching(t *testing.T) {
 		{`What does "append mode" do in the loader?`, []string{"append mode", "loader"}},
 		{"Fix the bug in src/auth/token.go:42", []string{"fix", "bug", "src/auth/token.go"}},
 		{"Was haben wir über das Caching entschieden?", []string{"caching", "entschieden"}},
+		{"Comment est-ce que le cache est vidé dans ce programme ?", []string{"cache", "vidé", "programme"}},
+		{"¿Dónde se guarda la configuración de los usuarios?", []string{"guarda", "configuración", "usuarios"}},
 		{"show me today's meeting notes, please", []string{"today", "meeting", "notes"}},
 		{"the parser, the Parser and the PARSER", []string{"parser"}},
 		{"how does it work?", nil},

@@ -2,8 +2,10 @@
 //
 // Guarantees:
 //   - It decides nothing and folds nothing: all that it tells stands in the records, or in the steps that it is given.
-//   - Each record is read on its own. What can't be read, or lacks what it should say, is remarked on and hides nothing else.
-//   - An effect has the state ok, found or failed only by its receipt. What is marked and has none is unknown once the run is over.
+//   - Each record is read on its own. What can't be read, or lacks what it should say, is remarked on and hides nothing
+//     else.
+//   - An effect has the state ok, found or failed only by its receipt. What is marked and has none is unknown once the
+//     run is over.
 package audit
 
 import (

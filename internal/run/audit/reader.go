@@ -12,8 +12,9 @@ import (
 	"sibyl/internal/run"
 )
 
-// Of reads the records of a run, as far as they go. steps are what was decided, as Explain gives it; nil: as the trace record has it,
-// which comes with the end. detail, which may be nil, gives what the assistant tells of a receipt; Asked and Value of it are not set.
+// Of reads the records of a run, as far as they go. steps are what was decided, as Explain gives it; nil: as the trace
+// record has it, which comes with the end. detail, which may be nil, gives what the assistant tells of a receipt; Asked
+// and Value of it are not set.
 func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func(c *run.CompletionRecord) any) *Run {
 	a := &reader{Run: Run{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Title: r.Title, Status: r.Status, StartedAt: r.StartedAt,
 		EndedAt: r.EndedAt, Records: len(recs), Decisions: []Decision{}, Inputs: []Input{}, Remarks: []string{}},

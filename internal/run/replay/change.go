@@ -16,8 +16,8 @@ type Change struct {
 	Would string `json:"would,omitempty"`
 }
 
-// changesOf lists where two JSON texts differ: the places of the first in their order, then those that only the second has. A list
-// without objects in it is one place.
+// changesOf lists where two JSON texts differ: the places of the first in their order, then those that only the second
+// has. A list without objects in it is one place.
 func changesOf(was, would json.RawMessage) []Change {
 	before, after := placesOf(was), placesOf(would)
 	var all []Change

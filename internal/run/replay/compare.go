@@ -82,7 +82,8 @@ type pair struct {
 	was    Asked
 }
 
-// pairs pairs effects with recorded ones, in order, and takes those out of left. It gives the effects that have none, too.
+// pairs pairs effects with recorded ones, in order, and takes those out of left. It gives the effects that have none,
+// too.
 func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) (found []pair, rest []bt.Effect) {
 	for _, e := range effects {
 		i := slices.IndexFunc(*left, func(a Asked) bool { return fit(e, a) })
@@ -96,8 +97,8 @@ func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) 
 	return found, rest
 }
 
-// pairElsewhere finds effects that the recorded run asked for at another time, and gives those it never did. Of one that an
-// earlier difference missed nothing more is told.
+// pairElsewhere finds effects that the recorded run asked for at another time, and gives those it never did. Of one
+// that an earlier difference missed nothing more is told.
 func (r *replayer) pairElsewhere(effects []bt.Effect, was *step, d *Difference) (rest []bt.Effect) {
 	for _, e := range effects {
 		op := r.completed(e)
@@ -137,8 +138,8 @@ func (r *replayer) completed(e bt.Effect) uint64 {
 	return 0
 }
 
-// compareWithdrawn compares what the two steps withdrew of what both had asked for. The completion of what only the replay
-// withdraws is free for the next that asks for the same.
+// compareWithdrawn compares what the two steps withdrew of what both had asked for. The completion of what only the
+// replay withdraws is free for the next that asks for the same.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	for _, op := range r.fold.Last().Cancel {
 		recorded, ok := r.recorded[op]
@@ -236,8 +237,8 @@ func changedParts(was, would []run.Part) []ChangedPart {
 	return changed
 }
 
-// SameEvent says whether two events tell the same: the same rule, with the same status, type of event or key and value. In reasons
-// there are places in a file, and the data of events grow from build to build: neither counts.
+// SameEvent says whether two events tell the same: the same rule, with the same status, type of event or key and value.
+// In reasons there are places in a file, and the data of events grow from build to build: neither counts.
 func SameEvent(a, b run.TraceEvent) bool {
 	return a.Rule == b.Rule && a.Status == b.Status && a.Type == b.Type && a.Key == b.Key && a.Value == b.Value
 }

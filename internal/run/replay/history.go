@@ -16,8 +16,8 @@ type History struct {
 	Left   int     `json:"left" doc:"That were not looked at, since there was no time."`
 }
 
-// Group is the runs that differ first in the same way, at the same node. Was and Would are the rules of the nodes that act there in the
-// recorded run and in the replay; empty where none does.
+// Group is the runs that differ first in the same way, at the same node. Was and Would are the rules of the nodes that
+// act there in the recorded run and in the replay; empty where none does.
 type Group struct {
 	Kind  DifferenceKind `json:"kind" enum:"decision,request,sending,outcome"`
 	Was   string         `json:"was,omitempty" doc:"The rule of the node that acted there."`
@@ -58,7 +58,8 @@ func (h *History) Add(r *Result) {
 	slices.SortStableFunc(h.Groups, func(a, b Group) int { return cmp.Compare(len(b.Runs), len(a.Runs)) })
 }
 
-// nodes are where two ways part that lead to a difference: the first nodes that act otherwise, be it in a step before it.
+// nodes are where two ways part that lead to a difference: the first nodes that act otherwise, be it in a step before
+// it.
 func nodes(r *Result, d Difference) (was, would string) {
 	trace := d.Trace
 	if o := r.OtherTrace; o != nil && o.Record < d.Record {

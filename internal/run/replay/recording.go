@@ -26,8 +26,8 @@ type recording struct {
 	ended    journal.Record // that holds the end
 }
 
-// step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is not known; that of a
-// tree that waits for nothing is FAILURE.
+// step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is
+// not known; that of a tree that waits for nothing is FAILURE.
 type step struct {
 	run.TraceStep
 	place    int                   // counted from 1; 0: the recorded run has no such step
@@ -160,8 +160,9 @@ func (r *recording) over() bool {
 	return r.end != nil && r.stopped == nil
 }
 
-// follow takes the records through the tree they were made by, as far as this build decides by it what they say. It knows more than
-// they do: timers, what an effect without receipt asked with, and what a run decided that has not ended.
+// follow takes the records through the tree they were made by, as far as this build decides by it what they say. It
+// knows more than they do: timers, what an effect without receipt asked with, and what a run decided that has not
+// ended.
 func (r *recording) follow(f *run.Fold) {
 	for seq, body := range r.view.Bodies() {
 		if seq == 0 {

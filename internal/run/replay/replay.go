@@ -2,8 +2,8 @@
 //
 // Guarantees:
 //   - No effect is performed, nothing is opened and nothing is written: neither to the journal nor elsewhere.
-//   - An effect that the tree asks for is answered by the recorded completion of its leaf type and digest, which keeps its record number
-//     and its place among the others. So the same tree comes to the same state, step by step.
+//   - An effect that the tree asks for is answered by the recorded completion of its leaf type and digest, which keeps
+//     its record number and its place among the others. So the same tree comes to the same state, step by step.
 //   - What is told of the recorded run stands in its records, or follows from them by a tree that decides as they say.
 //   - What a node is called makes no difference; neither does what a key is called that only leaves write.
 //   - All that is told of the replay is redacted as a record is.
@@ -89,15 +89,16 @@ type Moment struct {
 	Timer  int64 `json:"timer_ms,omitempty"` // the run time of a timer that the recorded run has not
 }
 
-// Asked is an effect that a step asks for: of the recorded run with its number there, else with its number in the replay. Payload is
-// empty where the records do not have it.
+// Asked is an effect that a step asks for: of the recorded run with its number there, else with its number in the
+// replay. Payload is empty where the records do not have it.
 type Asked struct {
 	run.Asked
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Record  int64           `json:"record,omitempty"` // its recorded completion; 0: there is none
 }
 
-// ChangedRequest is the same decision with another request. Changes are empty where the records do not have the payload.
+// ChangedRequest is the same decision with another request. Changes are empty where the records do not have the
+// payload.
 type ChangedRequest struct {
 	Was     Asked    `json:"was"`
 	Would   Asked    `json:"would"`
@@ -121,7 +122,8 @@ type ChangedSending struct {
 	Why     string        `json:"why,omitempty"`   // it can't be composed any more
 }
 
-// ChangedPart is a part of what is sent that only one of the two has, or that differs. Tokens are 0 where nobody knows them.
+// ChangedPart is a part of what is sent that only one of the two has, or that differs. Tokens are 0 where nobody knows
+// them.
 type ChangedPart struct {
 	Kind   string     `json:"kind,omitempty"` // as in run.Part
 	Name   string     `json:"name"`
@@ -152,8 +154,8 @@ type OtherTrace struct {
 	Trace TraceDiff `json:"trace"`
 }
 
-// Run replays a run, which may have ended or not. The error is a *bt.LoadError if the tree does not load, run.ErrUnfit if this program
-// can't run it on what the run began with, journal.ErrCorrupt if the records can't be read.
+// Run replays a run, which may have ended or not. The error is a *bt.LoadError if the tree does not load, run.ErrUnfit
+// if this program can't run it on what the run began with, journal.ErrCorrupt if the records can't be read.
 func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o Options) (*Result, error) {
 	row, err := e.Store.Run(ctx, owner, id)
 	if err != nil {

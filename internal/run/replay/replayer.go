@@ -54,8 +54,8 @@ func (r *replayer) ended() bool { return r.fold.Ending().Status != bt.Running }
 
 func (r *replayer) enough() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// next gives the step that the tree takes next, nil if there is none, and what it takes in: the earliest record that it waits for, or a
-// timer of its own before it.
+// next gives the step that the tree takes next, nil if there is none, and what it takes in: the earliest record that it
+// waits for, or a timer of its own before it.
 func (r *replayer) next() (was *step, body any) {
 	was = r.nextRecorded()
 	due := r.fold.Last().Due
@@ -109,7 +109,8 @@ func (r *replayer) late(due int64, was *step) bool {
 	return before.due == due
 }
 
-// exhausted says that all there is has been taken in, as it was recorded, and that the run's tree had not ended by then.
+// exhausted says that all there is has been taken in, as it was recorded, and that the run's tree had not ended by
+// then.
 func (r *replayer) exhausted() bool {
 	return !r.diverged && !r.over() && !slices.ContainsFunc(r.steps[1:], func(s *step) bool { return !s.taken })
 }

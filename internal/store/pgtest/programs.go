@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -40,21 +40,7 @@ func installed(ctx context.Context) (folders []string) {
 	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		folders = append(folders, strings.TrimSpace(string(out)))
 	}
-	return append(folders, newest("/usr/lib/postgresql")...)
-}
-
-// newest lists the folders of programs below one that has a folder for each major version, the latest first.
-func newest(root string) (folders []string) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil
-	}
-	for version := 99; version > 0; version-- {
-		for _, e := range entries {
-			if e.Name() == strconv.Itoa(version) {
-				folders = append(folders, filepath.Join(root, e.Name(), "bin"))
-			}
-		}
-	}
-	return folders
+	below, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is right
+	slices.Reverse(below)                                  // the latest version first
+	return append(folders, below...)
 }

@@ -88,6 +88,12 @@ func IsGeneric(word string) bool { return lists()["generic"][word] }
 // IsPointing says whether a word in lower case points at what is not named, as “this” does.
 func IsPointing(word string) bool { return lists()["pointing"][word] }
 
+// AsksNumber says whether a word in lower case asks how much of something there is, or for its default.
+func AsksNumber(word string) bool { return lists()["number"][word] }
+
+// AsksDate says whether a word in lower case asks when.
+func AsksDate(word string) bool { return lists()["date"][word] }
+
 //go:embed abbreviations.txt
 var abbreviationsText string
 

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -42,13 +43,13 @@ func Open(dir string) (*Root, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, tool.Errorf(tool.NotFound, "check the spelling, or create the folder", "the folder %q does not exist", dir)
 	case err != nil:
-		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
+		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, files.Cause(err))
 	case !info.IsDir():
 		return nil, tool.Errorf(tool.NotFound, "name the folder that holds it", "%q is not a folder", dir)
 	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
+		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, files.Cause(err))
 	}
 	return &Root{root: root, name: filepath.Base(abs), limits: usualLimits}, nil
 }
@@ -59,12 +60,4 @@ func (r *Root) Close() error { return r.root.Close() }
 // Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
 	return []tool.Tool{r.searchTool(), r.symbolTool(), r.readTool(), r.mapTool(), r.historyTool()}
-}
-
-// bare strips the path from a file error: paths of the machine are no business of a model.
-func bare(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }

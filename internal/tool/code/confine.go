@@ -182,7 +182,7 @@ func ioError(at string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.Failed, "its permissions forbid reading it", "%s cannot be read", at)
 	}
-	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, bare(err))
+	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, files.Cause(err))
 }
 
 // parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/files"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
@@ -42,8 +43,7 @@ func (l Listing) Hash() string {
 	if err != nil { // schemas are valid JSON
 		panic(fmt.Sprintf("encode a listing: %v", err))
 	}
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return files.Hash(text)
 }
 
 // offerOf reads a tool of a listing.

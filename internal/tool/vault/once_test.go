@@ -201,43 +201,6 @@ func TestWriteThatWasUndoneByAnotherStaysPerformed(t *testing.T) {
 	}
 }
 
-func TestChangeByAnotherProgramDuringAWriteWins(t *testing.T) {
-	for name, test := range map[string]struct {
-		args object
-		step string
-	}{
-		"append": {object{"path": "a.md", "mode": "append", "content": "x"}, "intent"},
-		"create": {object{"path": "b.md", "mode": "create", "content": "x"}, "intent"},
-		"push":   {object{"thread": "log", "text": "x"}, "intent"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"a.md": "old\n"}
-			dir := folder(t, files)
-			changed := map[string]string{"append": "a.md", "create": "b.md", "push": "threads/log.md"}[name]
-			text := ""
-			v := open(t, dir, func(v *Vault) {
-				v.writes.Step = func(step string) {
-					if step == test.step {
-						text += "edited\n"
-						writeFile(t, filepath.Join(dir, changed), text)
-					}
-				}
-			})
-			which := map[bool]string{true: "thread_push", false: "vault_write"}[name == "push"]
-			_, err := try(t, v, which, "k", test.args)
-			wantError(t, err, tool.Conflict, "another program")
-			files[changed] = text
-			if diff := cmp.Diff(files, contents(t, dir)); diff != "" {
-				t.Error(diff)
-			}
-			v.writes.Step = func(string) {}
-			if _, done, err := find(t, v, which, "k", test.args); done || err != nil {
-				t.Errorf("Found = %v, %v", done, err)
-			}
-		})
-	}
-}
-
 func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "old\n"})
 	ctx, cancel := context.WithCancel(t.Context())

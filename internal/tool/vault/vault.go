@@ -11,8 +11,8 @@
 //   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
 //     at any point, as long as its receipt is among the last 4096.
 //   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
-//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place: an append
-//     is then made anew on the newer text.
+//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place: the
+//     write is then refused.
 //   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
 //     write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
