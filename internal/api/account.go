@@ -45,21 +45,19 @@ type none struct{}
 type of[T any] struct{ Body T }
 
 func (s *Server) accountRoutes() {
-	register(s, route{id: "getMe", method: http.MethodGet, path: "/api/me", tag: "account", summary: "Who asks, and what they may do"},
-		func(ctx context.Context, _ *none) (*of[Me], error) { return &of[Me]{s.me(exchangeOf(ctx).token)}, nil })
-	register(s, route{id: "listAssistants", method: http.MethodGet, path: "/api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
-	register(s, route{id: "signIn", method: http.MethodPost, path: "/api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true,
-		problems: []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, s.signIn)
-	register(s, route{id: "signOut", method: http.MethodPost, path: "/api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
+	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
+		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
+	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
+	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
+	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
 }
 
 func (s *Server) me(t user.Token) Me {
-	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build, Currency: s.config.Prices.currency(),
-		Folders: slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(s.config.Folders(t.User)))))}
+	folders := slices.Sorted(maps.Keys(s.config.Folders(t.User)))
+	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build, Currency: s.config.Service.Currency(), Folders: folders}
 }
 
-func (s *Server) assistants(context.Context, *none) (*of[Assistants], error) {
-	list := Assistants{Assistants: []Assistant{}}
+func (s *Server) assistants(context.Context, *none) (list Assistants, err error) {
 	for _, a := range s.config.Service.Assistants() {
 		one := Assistant{Name: a.Name, About: a.About, Companion: a.Companion}
 		if a.Options != nil {
@@ -67,7 +65,7 @@ func (s *Server) assistants(context.Context, *none) (*of[Assistants], error) {
 		}
 		list.Assistants = append(list.Assistants, one)
 	}
-	return &of[Assistants]{list}, nil
+	return list, nil
 }
 
 // withCookie is an answer that sets a cookie.
@@ -89,9 +87,11 @@ func (s *Server) signIn(ctx context.Context, in *of[SignIn]) (*withCookie[Me], e
 	return &withCookie[Me]{SetCookie: cookie(x, secret, t.ExpiresAt.Sub(s.config.Now())), Body: s.me(t)}, nil
 }
 
-func (s *Server) signOut(ctx context.Context, _ *none) (*struct {
+type setCookie struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
-}, error) {
+}
+
+func (s *Server) signOut(ctx context.Context, _ *none) (*setCookie, error) {
 	x := exchangeOf(ctx)
 	if x.secret == "" {
 		return nil, newProblem(http.StatusBadRequest, "no_cookie", "Only a browser that signed in can sign out.", "‘sibyl user’ ends the tokens of programs.")
@@ -99,9 +99,7 @@ func (s *Server) signOut(ctx context.Context, _ *none) (*struct {
 	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) { // which somebody else has ended just now
 		return nil, err
 	}
-	return &struct {
-		SetCookie http.Cookie `header:"Set-Cookie"`
-	}{cookie(x, "", -time.Second)}, nil
+	return &setCookie{cookie(x, "", -time.Second)}, nil
 }
 
 // cookie is that of a browser that signed in. No script reads it, and no page of another site sends it.

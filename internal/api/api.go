@@ -69,7 +69,6 @@ type Config struct {
 	AddAudio  func(ctx context.Context, session, label string, content io.Reader) (session.Added, error)
 	Inquiry   *inquiry.Desk // nil: no routes of the Inquiry
 	Operation *Operation    // nil: no routes of how the server works
-	Prices    *Prices       // nil: nobody has said what models cost
 	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
 	Build   string
@@ -170,7 +169,6 @@ func New(c Config) (*Server, error) {
 	s.sessionRoutes()
 	s.runRoutes()
 	s.whyRoutes()
-	s.costRoutes()
 	s.replayRoutes()
 	s.streamRoutes()
 	s.askRoutes()

@@ -23,10 +23,9 @@ type Ask struct {
 }
 
 func (s *Server) askRoutes() {
-	register(s, route{id: "ask", method: http.MethodPost, path: "/api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
-		problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage},
-		content:  []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
-		also:     []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
+	register(s, route{id: "ask", at: "POST /api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
+		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
+		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 
 // ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
@@ -39,7 +38,7 @@ func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse,
 // streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.
 func (t *stream) streamOrAnswer(r service.Row) {
 	if wantsJSON(t.r.Header) {
-		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r) })
+		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
 		return
 	}
 	t.final = "answer"
@@ -62,7 +61,7 @@ func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.found(ctx, &RunPath{Run: begun.Run})
+	r, err := s.found(ctx, begun.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -88,17 +87,17 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 			}
 			err := a.err
 			if err == nil {
-				r, err = t.s.found(ctx, &RunPath{Run: r.ID})
+				r, err = t.s.found(ctx, r.ID)
 			}
 			t.give(r, err, whole)
 			return
 		case <-look.C:
-			if now, err := t.s.found(ctx, &RunPath{Run: r.ID}); err != nil || now.State != string(journal.Running) {
+			if now, err := t.s.found(ctx, r.ID); err != nil || now.State != string(journal.Running) {
 				t.give(now, err, whole)
 				return
 			}
 		case <-t.s.config.Leaving:
-			now, err := t.s.found(ctx, &RunPath{Run: r.ID})
+			now, err := t.s.found(ctx, r.ID)
 			t.give(now, err, whole)
 			return
 		case <-ctx.Done():
@@ -119,17 +118,7 @@ func (t *stream) give(r service.Row, err error, whole func(context.Context, serv
 		status = http.StatusOK
 		body, err = whole(t.r.Context(), r)
 	}
-	var raw []byte
-	if err == nil {
-		raw, err = json.Marshal(body)
-	}
-	if err != nil {
-		refuse(t.w, t.s.problem(t.r.Context(), err))
-		return
-	}
-	t.w.Header().Set("Content-Type", jsonType)
-	t.w.WriteHeader(status)
-	_, _ = t.w.Write(raw) // whoever does not wait for it gets none
+	t.s.end(t.w, t.r, status, body, err)
 }
 
 // wantsJSON says that an answer is wanted whole.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/api"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
@@ -56,9 +55,9 @@ func saying(words, conversation string) question {
 }
 
 // chat says something in a conversation; empty: it begins with it.
-func (h *house) chat(q question, want string) (r api.ChatResponse) {
+func (h *house) chat(q question, want string) (r taskchat.AgentResponse) {
 	h.Helper()
-	if a := h.get(q, &r); a.status != http.StatusOK || r.Status != want || r.Conversation == "" || r.Run == "" || a.header.Get("Location") != "/api/runs/"+r.Run {
+	if a := h.get(q, &r); a.status != http.StatusOK || string(r.Status) != want || r.ConversationID == "" || r.RunID == "" || a.header.Get("Location") != "/api/runs/"+r.RunID {
 		h.Errorf("%d %v %+v", a.status, a.header, r)
 	}
 	return r
@@ -68,19 +67,19 @@ func TestMessageIsAnsweredWithAResponseAlsoWhereItFails(t *testing.T) {
 	h := withTasks(t).open()
 	h.chat(saying("complete zebra", ""), "error") // there is no task at all
 	r := h.chat(saying("add Apples", ""), "success")
-	if r.Message != "add Apples" || len(r.ToolCalls) != 1 || r.ToolCalls[0].Tool != "add_task" || r.Clarification != nil {
+	if r.Message != "add Apples" || len(r.ToolCalls) != 1 || r.ToolCalls[0].ToolName != "add_task" || r.Clarification != nil {
 		t.Errorf("%+v", r)
 	}
-	asked := h.chat(saying("delete apples", r.Conversation), "confirmation_required")
-	if asked.Clarification == nil || asked.Conversation != r.Conversation {
+	asked := h.chat(saying("delete apples", r.ConversationID), "confirmation_required")
+	if asked.Clarification == nil || asked.ConversationID != r.ConversationID {
 		t.Errorf("%+v", asked)
 	}
-	same(t, "response", h.chat(saying("yes", r.Conversation), "success").Response, "I've deleted 'Apples'.")
+	same(t, "response", h.chat(saying("yes", r.ConversationID), "success").Response, "I've deleted 'Apples'.")
 }
 
 func TestMessageThatCannotBeTakenIsRefused(t *testing.T) {
 	h := withTasks(t).open()
-	c := h.chat(saying("add Apples", ""), "success").Conversation
+	c := h.chat(saying("add Apples", ""), "success").ConversationID
 	with := func(q question, change func(*question)) question { change(&q); return q }
 	for about, one := range map[string]struct {
 		question
@@ -111,9 +110,9 @@ func TestMessageThatIsSentAgainUnderItsKeyIsTakenOnce(t *testing.T) {
 	q.header = map[string]string{"Idempotency-Key": "one"}
 	first := h.chat(q, "success")
 	again := h.chat(q, "success")
-	same(t, "run", again.Run, first.Run)
-	same(t, "response", h.chat(saying("show my tasks", first.Conversation), "success").Response, "Here is your task:\n1. Apples")
-	if s, err := h.store.Session(t.Context(), journal.Owner("ada"), first.Conversation); err != nil || s.Assistant != taskchat.Name {
+	same(t, "run", again.RunID, first.RunID)
+	same(t, "response", h.chat(saying("show my tasks", first.ConversationID), "success").Response, "Here is your task:\n1. Apples")
+	if s, err := h.store.Session(t.Context(), journal.Owner("ada"), first.ConversationID); err != nil || s.Assistant != taskchat.Name {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -56,6 +56,36 @@ type CouncilChangePreferences struct {
 	IncludeLLMHistory *bool `json:"include_llm_history,omitempty"`
 }
 
+// CouncilSummary is a session as lists have it.
+type CouncilSummary struct {
+	ID        string        `json:"session_id"`
+	State     session.State `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Name      string        `json:"name,omitempty"`
+	Language  string        `json:"language,omitempty"`
+	CreatedAt time.Time     `json:"created_at,omitzero"`
+	Said      int           `json:"said" doc:"How many recordings and texts it has."`
+	Waiting   int           `json:"not_transcribed" doc:"How many of them have no transcript."`
+	Answered  int           `json:"answered" doc:"How many answers it has."`
+}
+
+// CouncilSessions is a part of the list of sessions, the newest first.
+type CouncilSessions struct {
+	Sessions []CouncilSummary  `json:"sessions"`
+	Skipped  []session.Skipped `json:"skipped" doc:"What can't be read, and is left out. Repairing a session rebuilds it."`
+	Next     string            `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+}
+
+// CouncilTrashed is a session that was deleted.
+type CouncilTrashed struct {
+	ID    string `json:"session_id"`
+	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
+}
+
+// CouncilHits are the places that have the words that were looked for, the newest first.
+type CouncilHits struct {
+	Hits []session.Hit `json:"hits"`
+}
+
 // CouncilPath is in the address of whatever is about a session of the Council.
 type CouncilPath struct {
 	Session string `path:"session" doc:"The id of the session."`
@@ -67,89 +97,86 @@ func (s *Server) councilRoutes() {
 		return
 	}
 	const tag = "council"
-	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[CouncilExport](), true, "")
-	register(s, route{id: "listCouncilSessions", method: http.MethodGet, path: councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true, problems: councilReads}, s.councilSessions)
-	register(s, route{id: "beginCouncilSession", method: http.MethodPost, path: councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated,
-		problems: councilWrites}, s.beginCouncil)
-	register(s, route{id: "getCouncilSession", method: http.MethodGet, path: councilSession, tag: tag, summary: "What a session of the Council holds", whole: true, problems: councilReads}, s.getCouncil)
-	register(s, route{id: "changeCouncilSession", method: http.MethodPatch, path: councilSession, tag: tag, summary: "Give a session another name, language or preferences", problems: councilWrites}, s.changeCouncil)
-	register(s, route{id: "deleteCouncilSession", method: http.MethodDelete, path: councilSession, tag: tag, summary: "Move a session to the trash", problems: []int{http.StatusConflict, http.StatusInsufficientStorage}}, s.deleteCouncil)
-	register(s, route{id: "exportCouncilSession", method: http.MethodGet, path: councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true, problems: councilReads,
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[council.Export](), true, "")
+	answer(s, route{id: "listCouncilSessions", at: "GET " + councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
+	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
+	answer(s, route{id: "getCouncilSession", at: "GET " + councilSession, tag: tag, summary: "What a session of the Council holds", whole: true}, s.getCouncil)
+	answer(s, route{id: "changeCouncilSession", at: "PATCH " + councilSession, tag: tag, summary: "Give a session another name, language or preferences"}, s.changeCouncil)
+	answer(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSession, tag: tag, summary: "Move a session to the trash"}, s.deleteCouncil)
+	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "CouncilExport", ""}}}, s.exportCouncil)
-	register(s, route{id: "repairCouncilSession", method: http.MethodPost, path: councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be",
-		problems: []int{http.StatusConflict, http.StatusInsufficientStorage}}, s.repairCouncil)
-	register(s, route{id: "searchCouncil", method: http.MethodGet, path: councilPath + "/search", tag: tag, summary: "Find words in all that was said and answered", whole: true}, s.searchCouncil)
-	register(s, route{id: "listCouncilOracles", method: http.MethodGet, path: councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
-	register(s, route{id: "getCouncilOracle", method: http.MethodGet, path: councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
+	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
+	answer(s, route{id: "searchCouncil", at: "GET " + councilPath + "/search", tag: tag, summary: "Find words in all that was said and answered", whole: true}, s.searchCouncil)
+	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
+	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
 }
 
-// opened is a session of who asks, with the desk that it lies on.
-type opened struct {
-	council.Opened
-	desk *council.Desk
-	tell func(string) string // a remark without what is this machine's alone
-}
-
 // opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything.
-func (s *Server) opened(ctx context.Context, id string) (o opened, err error) {
-	if o.desk, o.tell, err = s.desk(ctx, id); err != nil {
-		return o, err
+func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *council.Desk, err error) {
+	if d, err = s.desk(ctx); err != nil {
+		return o, d, err
 	}
 	if exchangeOf(ctx).token.Scope.Allows(neededToMend) {
-		o.Opened, err = o.desk.OpenID(ctx, id)
+		o, err = d.OpenID(ctx, id)
 	} else {
-		o.Session, err = o.desk.Get(ctx, id)
+		o.Session, err = d.Get(ctx, id)
 	}
-	return o, err
+	return o, d, err
 }
 
-// desk opens the sessions of who asks, for a request about all of them or about those of these ids.
-func (s *Server) desk(ctx context.Context, ids ...string) (d *council.Desk, tell func(string) string, err error) {
-	for _, id := range ids {
-		if _, err := known(id); err != nil {
-			return nil, nil, err
-		}
+// desk opens the sessions of who asks. The answer is told without the folder that they lie in.
+func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
+	x := exchangeOf(ctx)
+	d, err := s.config.Council.Desk(x.owner())
+	if err == nil {
+		x.tell = without(d.Path(""))
 	}
-	if d, err = s.config.Council.Desk(exchangeOf(ctx).owner()); err != nil {
-		return nil, nil, err
-	}
-	return d, withoutFolder(d.Path("")), nil
+	return d, err
 }
 
-func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[CouncilSessions], error) {
+func (s *Server) councilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
 	if in.After != "" && (len(in.After) < sessionStamp || !isID(in.After)) {
-		return nil, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
+		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
 	}
-	desk, tell, err := s.desk(ctx)
+	desk, err := s.desk(ctx)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	all, skipped, err := desk.List(ctx)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	if in.Find != "" {
 		found, err := desk.Find(ctx, in.Find)
 		if err != nil {
-			return nil, err
+			return f, err
 		}
 		all = slices.DeleteFunc(all, func(m session.Session) bool {
 			return !slices.ContainsFunc(found, func(f session.Session) bool { return f.ID == m.ID })
 		})
 	}
-	if in.Runs != "" {
-		all = slices.DeleteFunc(all, func(m session.Session) bool { return !desk.IsAbout(in.Runs, m.ID) })
-	}
-	all = slices.DeleteFunc(all, func(m session.Session) bool { return in.After != "" && !olderThan(m.ID, in.After) })
-	f := CouncilSessions{Sessions: forms(all[:min(in.Limit, len(all))], councilSummaryForm),
-		Skipped: forms(skipped, func(one session.Skipped) CouncilSkipped { return CouncilSkipped{ID: one.ID, Reason: tell(one.Reason)} })}
+	all = slices.DeleteFunc(all, func(m session.Session) bool {
+		return in.Runs != "" && !desk.IsAbout(in.Runs, m.ID) || in.After != "" && !olderThan(m.ID, in.After)
+	})
+	f.Skipped = skipped
+	f.Sessions = forms(all[:min(in.Limit, len(all))], councilSummary)
 	if len(all) > in.Limit {
 		f.Next = all[in.Limit-1].ID
 	}
-	return &of[CouncilSessions]{f}, nil
+	return f, nil
+}
+
+func councilSummary(m session.Session) CouncilSummary {
+	f := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt, Said: len(m.Audio), Answered: len(m.Answers)}
+	for _, e := range m.Audio {
+		if e.Status != session.Success {
+			f.Waiting++
+		}
+	}
+	return f
 }
 
 // sessionStamp is the length of a session's second, with which its id begins: 2025-12-20_10-30-00.
@@ -162,151 +189,137 @@ func olderThan(id, other string) bool {
 	return cmp.Or(strings.Compare(second, otherSecond), cmp.Compare(len(rest), len(otherRest)), strings.Compare(rest, otherRest)) < 0
 }
 
-// councilAt is a session of the Council that was begun, with its address.
-type councilAt struct {
-	Location string `header:"Location"`
-	Body     CouncilSession
-}
-
-func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*councilAt, error) {
-	desk, tell, err := s.desk(ctx)
+func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*at[council.Opened], error) {
+	desk, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made, err := desk.New(ctx, in.Body.Name, in.Body.Language)
-	if err != nil {
-		return nil, err
-	}
-	return &councilAt{Location: councilSessions + "/" + made.ID, Body: councilSessionForm(council.Opened{Session: made}, tell)}, nil
+	return &at[council.Opened]{Location: councilSessions + "/" + made.ID, Body: council.Opened{Session: made}}, err
 }
 
-func (s *Server) getCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilSession], error) {
-	o, err := s.opened(ctx, in.Session)
-	if err != nil {
-		return nil, err
-	}
-	return &of[CouncilSession]{councilSessionForm(o.Opened, o.tell)}, nil
+func (s *Server) getCouncil(ctx context.Context, in *CouncilPath) (council.Opened, error) {
+	o, _, err := s.opened(ctx, in.Session)
+	return o, err
 }
 
 // changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
 func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Body CouncilChange
-}) (*of[CouncilSession], error) {
-	o, err := s.opened(ctx, in.Session)
+}) (o council.Opened, err error) {
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	b := in.Body
 	if b.Language != nil {
 		if err := session.CheckLanguage(*b.Language); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
 	if b.Name != nil {
-		if _, err = o.desk.Rename(ctx, o.ID, *b.Name, session.ByPerson); err != nil {
-			return nil, err
+		if _, err = desk.Rename(ctx, o.ID, *b.Name, session.ByPerson); err != nil {
+			return o, err
 		}
 	}
 	set := session.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory, SimplifiedButtons: b.Preferences.SimplifiedButtons}
-	o.Session, err = o.desk.Set(ctx, o.ID, set)
-	return &of[CouncilSession]{councilSessionForm(o.Opened, o.tell)}, err
+	o.Session, err = desk.Set(ctx, o.ID, set)
+	return o, err
 }
 
 // deleteCouncil also deletes a session that can't be read any more.
-func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilTrashed], error) {
-	desk, _, err := s.desk(ctx, in.Session)
+func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (CouncilTrashed, error) {
+	desk, err := s.desk(ctx)
 	if err != nil {
-		return nil, err
+		return CouncilTrashed{}, err
 	}
 	where, err := desk.Delete(ctx, in.Session)
-	return &of[CouncilTrashed]{CouncilTrashed{ID: in.Session, Trash: filepath.Base(where)}}, err
+	return CouncilTrashed{ID: in.Session, Trash: filepath.Base(where)}, err
 }
 
 func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Format string `query:"format" enum:"md,json" default:"md"`
 }) (*export, error) {
-	o, err := s.opened(ctx, in.Session)
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	x, err := o.desk.Export(ctx, o.ID)
+	x, err := desk.Export(ctx, o.ID)
 	if err != nil {
 		return nil, err
 	}
-	text := o.tell(x.Markdown())
+	tell := exchangeOf(ctx).tell
+	text := tell(x.Markdown())
 	if in.Format == "json" {
-		if text, err = encode(councilExportForm(x, o.tell), true); err != nil {
-			return nil, err
-		}
+		text, err = inFile(public(reflect.ValueOf(x), tell).Interface(), true)
 	}
-	return &export{exportTypes[in.Format], `attachment; filename="council-` + o.ID + "." + in.Format + `"`, []byte(text)}, nil
+	return exported("council", o.ID, in.Format, []byte(text)), err
 }
 
 // repairCouncil also repairs a session that can't be read any more.
-func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilRepaired], error) {
-	desk, tell, err := s.desk(ctx, in.Session)
+func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (none council.Repaired, err error) {
+	desk, err := s.desk(ctx)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	_, err = desk.Get(ctx, in.Session)
 	if _, damaged := errors.AsType[*session.Damaged](err); err != nil && !damaged {
-		return nil, err
+		return none, err
 	}
 	all, err := desk.Repair(ctx, []string{in.Session})
 	if err != nil || len(all) != 1 {
-		return nil, cmp.Or(err, session.ErrNotFound)
+		return none, cmp.Or(err, session.ErrNotFound)
 	}
-	return &of[CouncilRepaired]{councilRepairedForm(all[0], tell)}, nil
+	return all[0], nil
 }
 
 func (s *Server) searchCouncil(ctx context.Context, in *struct {
 	Words string `query:"q" required:"true" minLength:"1" maxLength:"1000" doc:"The words; all must be there."`
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"10" doc:"How many at most."`
-}) (*of[CouncilHits], error) {
-	desk, _, err := s.desk(ctx)
+}) (f CouncilHits, err error) {
+	desk, err := s.desk(ctx)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	hits, err := desk.Search(ctx, in.Words, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return &of[CouncilHits]{CouncilHits{list(hits)}}, nil
+	f.Hits, err = desk.Search(ctx, in.Words, in.Limit)
+	return f, err
 }
 
-// shelf lists the oracles.
-func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
-	list, err := s.config.Council.Oracles.List(ctx)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		_ = s.problem(ctx, err) // whoever runs the server is told
-		return list, newProblem(http.StatusServiceUnavailable, "no_oracles", "The oracles of this server can't be read.", "Whoever runs the server has to look after their folder.").after(time.Minute)
-	}
-	return list, err
-}
-
-func (s *Server) councilOracles(ctx context.Context, _ *none) (*of[CouncilOracles], error) {
-	all, err := s.shelf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &of[CouncilOracles]{CouncilOracles{Oracles: forms(all.Oracles, councilOracleForm), Skipped: forms(all.Skipped, func(one persona.Skipped) CouncilSkippedOracle {
-		return CouncilSkippedOracle{filepath.Base(one.File), withoutFolder(filepath.Dir(one.File))(one.Reason)}
-	})}}, nil
+// councilOracles are told without the folders of their files.
+func (s *Server) councilOracles(ctx context.Context, _ *none) (persona.Listing, error) {
+	list, err := s.shelf(ctx)
+	return list.Brief(), err
 }
 
 func (s *Server) councilOracle(ctx context.Context, in *struct {
 	Oracle string `path:"oracle" doc:"The id of the oracle."`
-}) (*of[CouncilPersona], error) {
-	all, err := s.shelf(ctx)
-	if err != nil {
-		return nil, err
+}) (persona.Persona, error) {
+	list, err := s.shelf(ctx)
+	for _, p := range list.Oracles {
+		if p.ID == in.Oracle {
+			return p, err
+		}
 	}
-	at := slices.IndexFunc(all.Oracles, func(p persona.Persona) bool { return p.ID == in.Oracle })
-	if at < 0 {
-		return nil, persona.ErrNotFound
+	return persona.Persona{}, cmp.Or(err, persona.ErrNotFound)
+}
+
+// shelf lists the oracles. The answer is told without the folders of their files.
+func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
+	list, err := s.config.Council.Oracles.List(ctx)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		_ = s.problem(ctx, err) // whoever runs the server is told
+		return list, newProblem(http.StatusServiceUnavailable, "no_oracles", "The oracles of this server can't be read.",
+			"Whoever runs the server has to look after their folder.").after(time.Minute)
 	}
-	p := all.Oracles[at]
-	return &of[CouncilPersona]{CouncilPersona{councilOracleForm(p), p.Content}}, nil
+	var folders []string
+	for _, p := range list.Oracles {
+		folders = append(folders, filepath.Dir(p.File))
+	}
+	for _, one := range list.Skipped {
+		folders = append(folders, filepath.Dir(one.File))
+	}
+	exchangeOf(ctx).tell = without(folders...)
+	return list, err
 }

@@ -9,20 +9,19 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/api"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
-	"sibyl/internal/jsonobject"
 	"sibyl/internal/model"
 	"sibyl/internal/service"
 	"sibyl/prompts"
@@ -119,9 +118,9 @@ func withCouncil(t testing.TB) *house {
 }
 
 // sitting begins a session of the Council in which something was said.
-func (h *house) sitting(token string, words ...string) api.CouncilSession {
+func (h *house) sitting(token string, words ...string) council.Opened {
 	h.Helper()
-	var s api.CouncilSession
+	var s council.Opened
 	h.get(question{method: "POST", path: councils, token: token, body: map[string]any{"language": "en"}}, &s)
 	for _, one := range words {
 		h.get(question{method: "POST", path: councils + "/" + s.ID + "/entries", token: token, body: map[string]any{"text": one}}, nil)
@@ -133,7 +132,7 @@ const offer = "The offer for the new office looks good, but I don't trust the nu
 
 func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
 	h := newHouse(t).open()
-	var s api.CouncilSession
+	var s council.Opened
 	a := h.get(question{method: "POST", path: councils, body: map[string]any{"name": "  The \n office ", "language": "en"}}, &s)
 	at := councils + "/" + s.ID
 	if a.status != 201 || a.header.Get("Location") != at || s.Name != "The office" || s.State != session.Collecting || s.Language != "en" || !s.Preferences.IncludeLLMHistory {
@@ -152,18 +151,18 @@ func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
 	if s.Name != "Büro" || s.Language != "de" || s.Preferences.IncludeLLMHistory || !s.Preferences.SimplifiedButtons {
 		t.Errorf("what was not given is changed: %+v", s)
 	}
-	var got api.CouncilSession
+	var got council.Opened
 	h.get(question{path: at}, &got)
-	if diff := cmp.Diff(s, got, cmpopts.EquateComparable(session.Preferences{}, jsonobject.Kept{})); diff != "" || len(got.Entries) != 1 {
-		t.Errorf("(-changed +got):\n%s", diff)
+	if !reflect.DeepEqual(s, got) || len(got.Audio) != 1 {
+		t.Errorf("changed %+v, got %+v", s, got)
 	}
 	var said api.CouncilTranscript
 	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != offer || said.Entry.Sequence != 1 {
 		t.Errorf("%+v", said)
 	}
-	var x api.CouncilExport
+	var x council.Export
 	a = h.get(question{path: at + "/export?format=json"}, &x)
-	if x.Session.ID != s.ID || len(x.Said) != 1 || x.Said[0].Text != offer || x.Said[0].ID != "t1" || !strings.Contains(a.header.Get("Content-Disposition"), `filename="council-`+s.ID+`.json"`) {
+	if x.Session.ID != s.ID || len(x.Entries) != 1 || x.Entries[0].Text != offer || x.Entries[0].ID != "t1" || !strings.Contains(a.header.Get("Content-Disposition"), `filename="council-`+s.ID+`.json"`) {
 		t.Errorf("%v %+v", a.header, x)
 	}
 	if a = h.get(question{path: at + "/export"}, nil); !strings.HasPrefix(string(a.body), "# Büro\n") || a.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
@@ -176,8 +175,8 @@ func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
 	if h.get(question{path: "/api/council/search?q=numbers", token: evesToken}, &hits); len(hits.Hits) != 0 {
 		t.Errorf("eve finds what ada said: %+v", hits)
 	}
-	var repaired api.CouncilRepaired
-	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); repaired.ID != s.ID || repaired.Changed || len(repaired.Findings) != 0 {
+	var repaired council.Repaired
+	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); repaired.Session != s.ID || repaired.Changed || len(repaired.Findings) != 0 {
 		t.Errorf("%+v", repaired)
 	}
 	var gone api.CouncilTrashed
@@ -324,7 +323,7 @@ func TestCouncilSessionThatIsDamagedIsSkippedRepairedAndDeleted(t *testing.T) {
 	}
 	h.refused("read", question{path: at}, 409, "damaged")
 	h.refused("added to", question{method: "POST", path: at + "/entries", body: map[string]any{"text": "more"}}, 409, "damaged")
-	var repaired api.CouncilRepaired
+	var repaired council.Repaired
 	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); !repaired.Changed || len(repaired.Findings) == 0 {
 		t.Errorf("%+v", repaired)
 	}
@@ -366,11 +365,11 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 			}
 		}
 	}
-	var got api.CouncilSession
-	if h.get(question{path: at}, &got); got.Entries[1].Error != "whisper: can't open "+s.ID+"/audio/002_audio.wav" {
-		t.Errorf("of the failure is told: %s", got.Entries[1].Error)
+	var got council.Opened
+	if h.get(question{path: at}, &got); got.Audio[1].Error != "whisper: can't open "+s.ID+"/audio/002_audio.wav" {
+		t.Errorf("of the failure is told: %s", got.Audio[1].Error)
 	}
-	var all api.CouncilOracles
+	var all persona.Listing
 	if h.get(question{path: oracles}, &all); len(all.Oracles) != 2 || all.Oracles[0].File != "cetico.md" || len(all.Oracles[0].Warnings) != 1 || len(all.Skipped) != 1 || all.Skipped[0].File != "broken.md" {
 		t.Errorf("%+v", all)
 	}
@@ -384,13 +383,13 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 
 func TestOraclesAreListedAndShown(t *testing.T) {
 	h := newHouse(t).open()
-	var all api.CouncilOracles
+	var all persona.Listing
 	h.get(question{path: oracles, token: adasReader}, &all)
 	if len(all.Oracles) < 18 || len(all.Skipped) != 0 {
 		t.Fatalf("%+v", all)
 	}
 	for _, one := range all.Oracles {
-		var shown api.CouncilPersona
+		var shown persona.Persona
 		if h.get(question{path: oracles + "/" + one.ID}, &shown); shown.Name != one.Name || !strings.Contains(shown.Content, shown.Placeholder) || strings.Contains(one.File, "/") {
 			t.Errorf("%+v is shown as %+v", one, shown)
 		}
@@ -412,7 +411,7 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	if _, err := folder.BeginTranscribing(t.Context(), s.ID); err != nil { // by a run that is no more
 		t.Fatal(err)
 	}
-	var got api.CouncilSession
+	var got council.Opened
 	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Mended != nil {
 		t.Errorf("for a reader it is %s, %q", got.State, got.Mended)
 	}

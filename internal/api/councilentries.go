@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -17,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/render"
 	"sibyl/internal/user"
@@ -32,34 +32,28 @@ type CouncilWords struct {
 
 // CouncilAdded is what came of adding to a session.
 type CouncilAdded struct {
-	Session       string        `json:"session_id"`
-	Name          string        `json:"name,omitempty" doc:"Of the session."`
-	State         session.State `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
-	Entry         CouncilEntry  `json:"entry"`
-	Same          int           `json:"same_as,omitempty" doc:"The entry that has this very content already: entry is that one, and nothing was added."`
-	Transcription *Begun        `json:"transcription,omitempty" doc:"The run that writes the recording down."`
-	Waits         string        `json:"not_transcribed,omitempty" doc:"Why there is no such run. The recording is kept."`
-	Mended        []string      `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+	Session       string             `json:"session_id"`
+	Name          string             `json:"name,omitempty" doc:"Of the session."`
+	State         session.State      `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Entry         session.AudioEntry `json:"entry"`
+	Same          int                `json:"same_as,omitempty" doc:"The entry that has this very content already: entry is that one, and nothing was added."`
+	Transcription *Begun             `json:"transcription,omitempty" doc:"The run that writes the recording down."`
+	Waits         string             `json:"not_transcribed,omitempty" doc:"Why there is no such run. The recording is kept."`
+	Mended        []string           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
 // CouncilTranscript is what was heard in an entry, or typed in.
 type CouncilTranscript struct {
-	Entry  CouncilEntry    `json:"entry"`
-	Text   string          `json:"text"`
-	Spoken []CouncilSpoken `json:"spoken" doc:"The text in parts, with when each is said. Empty where the transcriber told no times."`
-}
-
-// CouncilSpoken is a part of a transcript.
-type CouncilSpoken struct {
-	Text    string  `json:"text"`
-	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
+	Entry  session.AudioEntry `json:"entry"`
+	Text   string             `json:"text"`
+	Spoken []session.Spoken   `json:"spoken" doc:"The text in parts, with when each is said. Empty where the transcriber told no times."`
 }
 
 // CouncilResponse is what an oracle has answered.
 type CouncilResponse struct {
-	Answer CouncilAnswer `json:"answer"`
-	Text   string        `json:"text"`
-	HTML   string        `json:"html" doc:"The same, in which nothing runs."`
+	Answer session.LlmEntry `json:"answer"`
+	Text   string           `json:"text"`
+	HTML   string           `json:"html" doc:"The same, in which nothing runs."`
 }
 
 // CouncilItem is in the address of an entry or an answer of a session.
@@ -73,10 +67,9 @@ func (s *Server) councilEntryRoutes(tag string) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
 	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
-	register(s, route{id: "addCouncilEntry", method: http.MethodPost, path: entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
-		problems: append([]int{http.StatusRequestTimeout}, councilWrites...),
-		content:  []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
-		also:     []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
+	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
+		content: []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
+		also:    []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
 	binary := func() *huma.MediaType {
 		return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
@@ -84,11 +77,11 @@ func (s *Server) councilEntryRoutes(tag string) {
 		Description: "Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
 		Content: map[string]*huma.MediaType{jsonType: {Schema: words}, octets: binary(), "audio/*": binary(), "video/*": binary(), "text/plain": binary(), "text/markdown": binary(),
 			formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
-	register(s, route{id: "getCouncilAudio", method: http.MethodGet, path: entry + audio, tag: tag, summary: "A recording, whole or in part (Range)", problems: councilReads,
+	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag, summary: "A recording, whole or in part (Range)",
 		content: []mediaType{{octets, "", "In the type of its content."}},
 		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
-	register(s, route{id: "getCouncilTranscript", method: http.MethodGet, path: entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in", problems: councilReads}, s.councilTranscript)
-	register(s, route{id: "getCouncilResponse", method: http.MethodGet, path: councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered", problems: councilReads}, s.councilResponse)
+	answer(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
+	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered"}, s.councilResponse)
 }
 
 // councilUpload says what a file is called, which its body does not.
@@ -100,7 +93,7 @@ type councilUpload struct {
 
 // addEntry takes something into a session as it arrives.
 func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamResponse, error) {
-	o, err := s.opened(ctx, in.Session)
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, s.problem(ctx, err).closing()
 	}
@@ -111,12 +104,12 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer closed()
 		r, w := humago.Unwrap(c)
-		added, err := s.addTo(w, r, o, in.label())
+		added, err := s.addTo(w, r, desk, o.ID, in.label())
 		if err != nil {
 			refuse(w, s.problem(r.Context(), wordless{err}).closing())
 			return
 		}
-		s.tellAdded(w, r, o, added)
+		s.tellAdded(w, r, desk, o, added)
 	}}, nil
 }
 
@@ -130,7 +123,7 @@ func (in *councilUpload) label() string {
 }
 
 // addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
-func (s *Server) addTo(w http.ResponseWriter, r *http.Request, o opened, label string) (added session.Added, err error) {
+func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Desk, id, label string) (added session.Added, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	ending, isFile := fileEnding(kind)
 	switch {
@@ -138,7 +131,7 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, o opened, label s
 		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio", "This is nothing that can be added to a session.",
 			"Send words as JSON, or a recording or a text as it is, with its content type, not compressed.")
 	case kind == jsonType:
-		return s.addWords(w, r, o)
+		return s.addWords(w, r, desk, id)
 	}
 	in := s.newIntake(w, r)
 	if p := in.announced(r.ContentLength); p != nil {
@@ -153,11 +146,11 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, o opened, label s
 	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" { // by its ending it is known for what it is
 		label = cmp.Or(label, "recording") + "." + ending
 	}
-	add := o.desk.AddAudio
+	add := desk.AddAudio
 	if s.config.AddAudio != nil {
 		add = s.config.AddAudio
 	}
-	added, err = add(r.Context(), o.ID, label, from)
+	added, err = add(r.Context(), id, label, from)
 	if failed := in.failure(); err != nil && failed != nil {
 		return added, failed
 	}
@@ -167,7 +160,7 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, o opened, label s
 	return added, err
 }
 
-func (s *Server) addWords(w http.ResponseWriter, r *http.Request, o opened) (added session.Added, err error) {
+func (s *Server) addWords(w http.ResponseWriter, r *http.Request, desk *council.Desk, id string) (added session.Added, err error) {
 	if p := s.take(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
 		return added, p
 	}
@@ -179,14 +172,14 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, o opened) (add
 	if err := strict(raw, &words); err != nil {
 		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".", "It is an object with the property text.")
 	}
-	added.Entry, err = o.desk.AddText(r.Context(), o.ID, words.Text)
+	added.Entry, err = desk.AddText(r.Context(), id, words.Text)
 	return added, err
 }
 
 // tellAdded has a recording that was added written down, and says what came of adding it.
-func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o opened, added session.Added) {
+func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, desk *council.Desk, o council.Opened, added session.Added) {
 	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
-	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, o.tell), Same: added.Same, Mended: told(o.Mended, o.tell)}
+	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: added.Entry, Same: added.Same, Mended: o.Mended}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {
@@ -196,7 +189,7 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o opened, add
 			f.Waits = s.problem(ctx, err).Detail
 		}
 	}
-	if now, err := o.desk.Get(ctx, o.ID); err == nil { // it may be deleted by now
+	if now, err := desk.Get(ctx, o.ID); err == nil { // it may be deleted by now
 		f.Name, f.State = now.Name, now.State
 	}
 	status := http.StatusCreated
@@ -210,7 +203,7 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o opened, add
 func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
 	var raw []byte
 	if err == nil {
-		raw, err = json.Marshal(form)
+		raw, err = encoded(form, exchangeOf(r.Context()).tell)
 	}
 	if err != nil {
 		refuse(w, s.problem(r.Context(), err).closing())
@@ -222,7 +215,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form an
 }
 
 func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
-	desk, _, err := s.desk(ctx, in.Session)
+	desk, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -272,29 +265,30 @@ func audioType(head []byte) string {
 	return octets
 }
 
-func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[CouncilTranscript], error) {
-	o, err := s.opened(ctx, in.Session)
+func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (f CouncilTranscript, err error) {
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	text, err := o.desk.Transcript(ctx, o.ID, in.Sequence)
+	f.Text, err = desk.Transcript(ctx, o.ID, in.Sequence)
 	e := o.Entry(in.Sequence)
 	if err != nil || e == nil {
-		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+		return f, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	spoken := forms(e.Spoken(text), func(part session.Spoken) CouncilSpoken { return CouncilSpoken{part.Text, part.Seconds} })
-	return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(*e, o.tell), text, spoken}}, nil
+	f.Entry, f.Spoken = *e, e.Spoken(f.Text)
+	return f, nil
 }
 
-func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[CouncilResponse], error) {
-	o, err := s.opened(ctx, in.Session)
+func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (f CouncilResponse, err error) {
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	text, err := o.desk.ResponseText(ctx, o.ID, in.Sequence)
+	f.Text, err = desk.ResponseText(ctx, o.ID, in.Sequence)
 	a := o.Response(in.Sequence)
 	if err != nil || a == nil {
-		return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
+		return f, fileProblem(cmp.Or(err, session.ErrNotFound))
 	}
-	return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(*a), text, render.HTML(text)}}, nil
+	f.Answer, f.HTML = *a, render.HTML(f.Text)
+	return f, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 )
 
@@ -87,8 +88,8 @@ func TestFileIsAddedAsItIsOrInAFormAndKnownAgain(t *testing.T) {
 	if a := h.get(upload(s.ID, "?name=copy.ogg", "audio/ogg", "OggS one"), &again); a.status != 200 || again.Same != 1 || again.Entry.Original != "memo.ogg" {
 		t.Errorf("the same again: %d %+v", a.status, again)
 	}
-	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Entries) != 9 {
-		t.Errorf("the session has %d entries", len(s.Entries))
+	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Audio) != 9 {
+		t.Errorf("the session has %d entries", len(s.Audio))
 	}
 }
 
@@ -141,9 +142,9 @@ func TestWhatCannotBeAddedIsRefusedAndLeavesNothing(t *testing.T) {
 // holdsNothing wants a session without an entry, and no file in its folder but its metadata.
 func (h *house) holdsNothing(id string) {
 	h.Helper()
-	var s api.CouncilSession
-	if h.get(question{path: councils + "/" + id}, &s); len(s.Entries) != 0 {
-		h.Errorf("the session has %+v", s.Entries)
+	var s council.Opened
+	if h.get(question{path: councils + "/" + id}, &s); len(s.Audio) != 0 {
+		h.Errorf("the session has %+v", s.Audio)
 	}
 	left, err := filepath.Glob(filepath.Join(h.folder, "ada", id, "*", "*"))
 	hidden, _ := filepath.Glob(filepath.Join(h.folder, "ada", id, "*", ".*"))

@@ -10,37 +10,46 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
+	"sibyl/internal/service"
 )
 
-// councilProblem says what an error of the Council means for who asked; nil if it is none.
-func councilProblem(err error) *Problem {
+// councilMeaning says what an error of the Council means for who asked, if it is one.
+func councilMeaning(err error) (m service.Meaning, known bool) {
+	const conflict, unavailable = http.StatusConflict, http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*session.Invalid](err); ok {
-		status, kind := http.StatusBadRequest, "invalid_request"
+		m = service.Meaning{Status: http.StatusBadRequest, Kind: "invalid_request", Detail: "What was sent " + e.Problem + "."} // what it is called stays with who sent it
 		switch e.Kind {
 		case session.TooLarge:
-			status, kind = http.StatusRequestEntityTooLarge, "too_large"
+			m.Status, m.Kind = http.StatusRequestEntityTooLarge, "too_large"
 		case session.NotAudio:
-			status, kind = http.StatusUnsupportedMediaType, "not_audio"
+			m.Status, m.Kind = http.StatusUnsupportedMediaType, "not_audio"
 		}
-		return newProblem(status, kind, "What was sent "+e.Problem+".", "") // what it is called stays with who sent it
+		return m, true
 	}
 	if _, ok := errors.AsType[*session.Damaged](err); ok {
-		return newProblem(http.StatusConflict, "damaged", "The session can't be read: its metadata.json is missing or damaged.", "Repairing the session rebuilds it from its files.")
+		return service.Meaning{Status: conflict, Kind: "damaged", Detail: "The session can't be read: its metadata.json is missing or damaged.",
+			Hint: "Repairing the session rebuilds it from its files."}, true
 	}
 	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
-		return newProblem(http.StatusServiceUnavailable, "session_locked", "Somebody else is changing the session.", "Try again.").after(time.Second)
+		return service.Meaning{Status: unavailable, Kind: "session_locked", Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
 	}
-	switch {
-	case errors.Is(err, persona.ErrNotFound):
-		return newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle here.", "The list of oracles has their names and ids.")
-	case errors.Is(err, persona.ErrAmbiguous):
-		return newProblem(http.StatusBadRequest, "no_oracle", "Several oracles are called so.", "Name it by its id, which the list of oracles has.")
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return newProblem(http.StatusInsufficientStorage, "disk_full", "The disk of the sessions is full. The session is as it was.", "Whoever runs the server has to free some space.")
-	case errors.Is(err, syscall.EROFS):
-		return newProblem(http.StatusServiceUnavailable, "read_only", "The folder of the sessions can only be read.", "Whoever runs the server has to let it write.").after(time.Minute)
+	full := service.Meaning{Status: http.StatusInsufficientStorage, Kind: "disk_full", Detail: "The disk of the sessions is full. The session is as it was.",
+		Hint: "Whoever runs the server has to free some space."}
+	for of, m := range map[error]service.Meaning{
+		session.ErrNotFound: {Status: http.StatusNotFound, Kind: "not_found", Detail: "There is nothing of that id here.", Hint: "The lists of sessions and runs have the ids."},
+		persona.ErrNotFound: {Status: http.StatusNotFound, Kind: "no_oracle", Detail: "There is no such oracle here.", Hint: "The list of oracles has their names and ids."},
+		persona.ErrAmbiguous: {Status: http.StatusBadRequest, Kind: "no_oracle", Detail: "Several oracles are called so.",
+			Hint: "Name it by its id, which the list of oracles has."},
+		syscall.ENOSPC: full,
+		syscall.EDQUOT: full,
+		syscall.EROFS: {Status: unavailable, Kind: "read_only", Detail: "The folder of the sessions can only be read.",
+			Hint: "Whoever runs the server has to let it write.", Wait: time.Minute},
+	} {
+		if errors.Is(err, of) {
+			return m, true
+		}
 	}
-	return nil
+	return m, false
 }
 
 // fileProblem is that of a file of a session that is read.
@@ -58,20 +67,14 @@ type wordless struct{ error }
 func (w wordless) Error() string {
 	err := w.error
 	for {
-		switch e := err.(type) { //nolint:errorlint // it is taken apart, link by link
-		case interface{ Unwrap() error }:
-			if e.Unwrap() == nil {
-				return err.Error()
-			}
-			err = e.Unwrap()
-		case interface{ Unwrap() []error }:
-			if len(e.Unwrap()) == 0 {
-				return err.Error()
-			}
-			err = e.Unwrap()[0]
-		default:
+		inner := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 { //nolint:errorlint // link by link
+			inner = joined.Unwrap()[0]
+		}
+		if inner == nil {
 			return err.Error()
 		}
+		err = inner
 	}
 }
 

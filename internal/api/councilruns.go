@@ -38,19 +38,7 @@ func (CouncilNaming) Schema(r huma.Registry) *huma.Schema { return declared[Coun
 
 // CouncilPrompts are the prompts that would be sent.
 type CouncilPrompts struct {
-	Prompts []CouncilPrompt `json:"prompts"`
-}
-
-// CouncilPrompt is the very prompt of an oracle.
-type CouncilPrompt struct {
-	OracleID string          `json:"oracle_id"`
-	Oracle   string          `json:"oracle_name"`
-	Model    string          `json:"model,omitempty" doc:"Left out where there is none."`
-	Prompt   string          `json:"prompt"`
-	Context  CouncilSnapshot `json:"context_snapshot"`
-	Cut      string          `json:"cut,omitempty" doc:"What did not fit into the model's window."`
-	Left     []string        `json:"left_out" doc:"What no context has, and why."`
-	Doubted  []string        `json:"doubted" doc:"What of the context may not have been said."`
+	Prompts []council.Preview `json:"prompts"`
 }
 
 // aboutSession is a request about a session that begins a run.
@@ -61,16 +49,12 @@ type aboutSession[T any] struct {
 }
 
 func (s *Server) councilRunRoutes(tag string) {
-	begins := append([]int{http.StatusNotFound}, councilWrites...)
 	answers := []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}
 	waits := []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}
-	register(s, route{id: "askCouncil", method: http.MethodPost, path: councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)",
-		problems: begins, content: answers, also: waits}, s.askCouncil)
-	register(s, route{id: "nameCouncilSession", method: http.MethodPost, path: councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named",
-		problems: begins, content: answers, also: waits}, s.nameCouncil)
-	register(s, route{id: "transcribeCouncilSession", method: http.MethodPost, path: councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted,
-		problems: begins}, s.transcribeCouncil)
-	register(s, route{id: "previewCouncil", method: http.MethodPost, path: councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked", problems: begins}, s.previewCouncil)
+	register(s, route{id: "askCouncil", at: "POST " + councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits}, s.askCouncil)
+	register(s, route{id: "nameCouncilSession", at: "POST " + councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
+	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
+	answer(s, route{id: "previewCouncil", at: "POST " + councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
 }
 
 // question is what a person wants of oracles in a session, by their ids, so that what is wrong with a name is said here.
@@ -96,7 +80,7 @@ func (s *Server) question(ctx context.Context, session string, q CouncilQuestion
 }
 
 func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestion]) (*huma.StreamResponse, error) {
-	o, err := s.opened(ctx, in.Session)
+	o, _, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +92,7 @@ func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestio
 }
 
 func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming]) (*huma.StreamResponse, error) {
-	o, err := s.opened(ctx, in.Session)
+	o, _, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +136,15 @@ func (s *Server) beginTranscription(ctx context.Context, session string, again b
 	return begunForm(begun), nil
 }
 
-func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[CouncilTranscribe]) (*begunAt, error) {
-	o, err := s.opened(ctx, in.Session)
+func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[CouncilTranscribe]) (*at[Begun], error) {
+	o, desk, err := s.opened(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Entry != 0 {
 		err := s.transcribes()
 		if err == nil {
-			_, err = o.desk.Anew(ctx, o.ID, in.Body.Entry, in.Body.Attempts)
+			_, err = desk.Anew(ctx, o.ID, in.Body.Entry, in.Body.Attempts)
 		}
 		if err != nil {
 			return nil, err
@@ -170,26 +154,21 @@ func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[Council
 	if err != nil {
 		return nil, err
 	}
-	return &begunAt{Location: runPath(begun.Run), Body: begun}, nil
+	return &at[Begun]{Location: runPath(begun.Run), Body: begun}, nil
 }
 
 func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Body CouncilQuestion
-}) (*of[CouncilPrompts], error) {
-	o, err := s.opened(ctx, in.Session)
+}) (f CouncilPrompts, err error) {
+	o, _, err := s.opened(ctx, in.Session)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	options, err := s.question(ctx, o.ID, in.Body)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	all, err := s.config.Council.Preview(ctx, exchangeOf(ctx).owner(), options)
-	if err != nil {
-		return nil, err
-	}
-	return &of[CouncilPrompts]{CouncilPrompts{forms(all, func(p council.Preview) CouncilPrompt {
-		return CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: p.Snapshot, Cut: p.Cut, Left: list(told(p.Left, o.tell)), Doubted: list(told(p.Doubted, o.tell))}
-	})}}, nil
+	f.Prompts, err = s.config.Council.Preview(ctx, exchangeOf(ctx).owner(), options)
+	return f, err
 }

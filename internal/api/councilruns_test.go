@@ -109,7 +109,7 @@ func TestSittingTellsTheRunOfEachOracle(t *testing.T) {
 			asked[one.Oracle] = one.Run
 		}
 	}
-	o := outcomeOf(t, api.RunWithResult{Run: end.Row, Result: end.Result})
+	o := outcomeOf(t, api.RunWithResult{Row: end.Row, Result: end.Result})
 	answered := map[string]string{}
 	for _, one := range o.Answers {
 		answered[one.Oracle.Name] = one.Run
@@ -128,7 +128,7 @@ func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 	s := h.sitting("", offer)
 	var p api.CouncilPrompts
 	h.get(question{method: "POST", path: councils + "/" + s.ID + "/preview", body: map[string]any{"oracles": []string{"skeptic", "optimist"}, "history": false}}, &p)
-	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Context.IncludeHistory || p.Prompts[0].Model != "test:voice" {
+	if len(p.Prompts) != 2 || !strings.Contains(p.Prompts[1].Prompt, offer) || p.Prompts[0].Snapshot.IncludeHistory || p.Prompts[0].Model != "test:voice" {
 		t.Errorf("%+v", p)
 	}
 	var runs api.Runs
@@ -229,7 +229,7 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 		if h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said); said.Text != want {
 			t.Errorf("%s: %+v", seq, said)
 		}
-		same(t, "when it is said", said.Spoken, []api.CouncilSpoken{{Text: want, Seconds: 1.5}})
+		same(t, "when it is said", said.Spoken, []session.Spoken{{Text: want, Seconds: 1.5}})
 	}
 	if h.get(question{path: at}, &s); s.State != session.Transcribed {
 		t.Errorf("%+v", s)
@@ -251,7 +251,7 @@ func TestRecordingThatFailedIsWrittenDownAgain(t *testing.T) {
 	var added api.CouncilAdded
 	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
 	h.over(added.Transcription.Run)
-	if h.get(question{path: at}, &s); s.State != session.Failed || s.Entries[0].Status != session.Failure || s.Entries[0].Error == "" {
+	if h.get(question{path: at}, &s); s.State != session.Failed || s.Audio[0].Status != session.Failure || s.Audio[0].Error == "" {
 		t.Errorf("%+v", s)
 	}
 	h.refused("its transcript", question{path: at + "/entries/1/transcript"}, 404, "not_found")
@@ -278,7 +278,7 @@ func TestRecordingThatHasATranscriptIsWrittenDownAnewAndKeepsItWhereThatFails(t 
 	var added api.CouncilAdded
 	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
 	h.over(added.Transcription.Run)
-	anew := func(attempts int) (text string, e api.CouncilEntry) {
+	anew := func(attempts int) (text string, e session.AudioEntry) {
 		var begun api.Begun
 		if a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 1, "attempts": attempts}}, &begun); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)

@@ -11,6 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sibyl/internal/api"
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
 )
 
 // held holds an answer against a schema of the description.
@@ -97,7 +99,7 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	conforms := h.described()
 	conforms("nothing", "CouncilSessions", h.get(question{path: councils}, nil))
 	conforms("nothing", "CouncilHits", h.get(question{path: "/api/council/search?q=tea"}, nil))
-	var s api.CouncilSession
+	var s council.Opened
 	begun := h.get(question{method: "POST", path: councils, body: map[string]any{}}, &s)
 	conforms("begun", "CouncilSession", begun)
 	at := councils + "/" + s.ID
@@ -119,9 +121,9 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	conforms("found", "CouncilHits", h.get(question{path: "/api/council/search?q=office"}, nil))
 	conforms("repaired", "CouncilRepaired", h.get(question{method: "POST", path: at + "/repair"}, nil))
 	conforms("changed", "CouncilSession", h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "x"}}, nil))
-	var all api.CouncilOracles
+	var all persona.Listing
 	conforms("oracles", "CouncilOracles", h.get(question{path: oracles}, &all))
-	conforms("an oracle", "CouncilPersona", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
+	conforms("an oracle", "CouncilOracle", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
 	conforms("deleted", "CouncilTrashed", h.get(question{method: "DELETE", path: at}, nil))
 	for _, q := range []question{{path: at}, {path: councils + "?limit=x"}, upload(s.ID, "", "text/html", "x")} {
 		conforms(q.path, "Problem", h.ask(q))

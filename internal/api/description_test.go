@@ -106,47 +106,16 @@ func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	}
 }
 
-// document is the description, as far as its structure is checked.
-type document struct {
-	OpenAPI    string
-	Info       struct{ Title, Version string }
-	Paths      map[string]map[string]described
-	Components struct {
-		Schemas         map[string]json.RawMessage
-		Responses       map[string]json.RawMessage
-		SecuritySchemes map[string]struct{ Type, Scheme, In, Name string }
-	}
-	Security []map[string][]string
-}
-
-type described struct {
-	OperationID, Summary string
-	Tags                 []string
-	Parameters           []struct {
-		Name, In string
-		Required bool
-		Schema   json.RawMessage
-	}
-	RequestBody *struct {
-		Required bool
-		Content  map[string]struct{ Schema json.RawMessage }
-	}
-	Responses map[string]struct {
-		Ref         string `json:"$ref"`
-		Description string
-	}
-	Security *[]map[string][]string
-}
-
+// What huma makes is valid; that the whole is, with what is added to it here, is checked.
 func TestDescriptionIsValid(t *testing.T) {
 	h := newHouse(t).open()
 	raw := h.get(question{path: "/openapi.json", token: "-"}, nil).body
-	var doc document
+	var doc struct {
+		Paths      map[string]map[string]struct{ OperationID, Summary string }
+		Components struct{ Schemas, Responses map[string]json.RawMessage }
+	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		t.Fatal(err)
-	}
-	if !strings.HasPrefix(doc.OpenAPI, "3.1.") || doc.Info.Title == "" || doc.Info.Version == "" {
-		t.Errorf("it begins %q, %+v", doc.OpenAPI, doc.Info)
 	}
 	compiler := jsonschema.NewCompiler() // OpenAPI 3.1 has the schemas of draft 2020-12
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -164,56 +133,20 @@ func TestDescriptionIsValid(t *testing.T) {
 	ids := map[string]bool{}
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
-			if ids[op.OperationID] || op.OperationID == "" || strings.ContainsAny(op.OperationID, "- _/") || op.Summary == "" || len(op.Tags) != 1 {
-				t.Errorf("%s %s is called %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
+			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" {
+				t.Errorf("%s %s is called %q, %q", method, path, op.OperationID, op.Summary)
 			}
 			ids[op.OperationID] = true
-			for _, p := range op.Parameters {
-				if p.In == "path" && (!p.Required || !strings.Contains(path, "{"+p.Name+"}")) || p.Schema == nil {
-					t.Errorf("%s has the parameter %+v", op.OperationID, p)
-				}
-			}
-			if in := strings.Count(path, "{"); in > len(op.Parameters) {
-				t.Errorf("%s does not describe all of %s", op.OperationID, path)
-			}
-			successes := 0
-			for status, r := range op.Responses {
-				if r.Description == "" {
-					t.Errorf("%s: %s has no description", op.OperationID, status)
-				}
-				if status[0] == '2' {
-					successes++
-				} else if r.Ref != "#/components/responses/Problem" {
-					t.Errorf("%s: %s is %s", op.OperationID, status, r.Ref)
-				}
-				if status == "422" {
-					t.Errorf("%s answers 422", op.OperationID)
-				}
-			}
-			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2, "askCouncil": 2, "nameCouncilSession": 2, "addCouncilEntry": 2, "getCouncilAudio": 2}[op.OperationID]); successes != want {
-				t.Errorf("%s has %d successes; want %d", op.OperationID, successes, want)
-			}
-			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema == nil) {
-				t.Errorf("%s has the body %+v", op.OperationID, op.RequestBody)
-			}
 		}
 	}
-	for _, schemes := range doc.Security {
-		for name := range schemes {
-			if doc.Components.SecuritySchemes[name].Type == "" {
-				t.Errorf("the security scheme %s is not described", name)
-			}
-		}
-	}
-	text := string(raw)
 	for _, never := range []string{"ErrorModel", "ErrorDetail", "$schema", `"null"`, "422"} {
-		if strings.Contains(text, never) {
+		if strings.Contains(string(raw), never) {
 			t.Errorf("it has %s", never)
 		}
 	}
-	for _, part := range strings.Split(text, `"$ref": "`)[1:] {
+	for _, part := range strings.Split(string(raw), `"$ref": "#/components/`)[1:] {
 		ref, _, _ := strings.Cut(part, `"`)
-		_, kind, name := cutRef(ref)
+		kind, name, _ := strings.Cut(ref, "/")
 		if kind == "schemas" && doc.Components.Schemas[name] == nil || kind == "responses" && doc.Components.Responses[name] == nil {
 			t.Errorf("it refers to %s, which is not there", ref)
 		}
@@ -258,11 +191,6 @@ func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
 	if seen < 100 {
 		t.Errorf("only %d values were looked at", seen)
 	}
-}
-
-func cutRef(ref string) (prefix, kind, name string) {
-	parts := strings.Split(ref, "/")
-	return strings.Join(parts[:2], "/"), parts[2], parts[3]
 }
 
 func TestAnotherAPIBesideThisOneIsAsItWouldBeWithout(t *testing.T) {

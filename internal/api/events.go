@@ -37,7 +37,7 @@ type Synced struct {
 // RunBegun is the data of the event begin: a run is there that was not told of.
 type RunBegun struct {
 	About
-	Row Run `json:"row"`
+	Row service.Row `json:"row"`
 }
 
 // RecordAdded is the data of the event record.
@@ -53,11 +53,11 @@ type RecordAdded struct {
 // StepMade is the data of the event step: what the tree did with a record.
 type StepMade struct {
 	About
-	Seq       int64    `json:"seq" doc:"The number of the record that it took in."`
-	Status    string   `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
-	Events    []Event  `json:"events"`
-	Started   []Effect `json:"started" doc:"What it asked for."`
-	Withdrawn []uint64 `json:"withdrawn" doc:"The operations that it withdrew."`
+	Seq       int64           `json:"seq" doc:"The number of the record that it took in."`
+	Status    string          `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []service.Event `json:"events"`
+	Started   []run.Asked     `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64        `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
 // Decided is the data of the event event: something that a leaf told in the step before.
@@ -97,8 +97,8 @@ type Paused struct {
 // RunEnded is the data of the events end and answer.
 type RunEnded struct {
 	About
-	Row    Run     `json:"row" doc:"Its state is “removed” if it is not there any more."`
-	Result *Result `json:"result,omitempty" doc:"What came of it; left out if it was removed, or this server lacks its assistant."`
+	Row    service.Row     `json:"row" doc:"Its state is “removed” if it is not there any more."`
+	Result *service.Result `json:"result,omitempty" doc:"What came of it; left out if it was removed, or this server lacks its assistant."`
 }
 
 // streamEvent is an event of a stream with the form of its data.
@@ -119,14 +119,13 @@ func decided(who About, u service.Update) (name string, data any) {
 	case u.Record != nil:
 		return "record", recordForm(who, u)
 	case u.Step != nil:
-		f := stepForm(*u.Step)
-		return "step", StepMade{who, u.Seq, f.Status, f.Events, f.Started, f.Withdrawn}
+		return "step", StepMade{who, u.Seq, u.Step.Status, u.Step.Events, u.Step.Started, u.Step.Withdrawn}
 	}
-	return "event", Decided{who, u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words, list(u.Lines)}
+	return "event", Decided{who, u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words, u.Lines}
 }
 
 func recordForm(who About, u service.Update) RecordAdded {
-	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Lines: list(u.Lines)}
+	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Lines: u.Lines}
 	if f.Kind != run.KindStart && json.Valid(u.Record.Data) && bytes.HasPrefix(bytes.TrimSpace(u.Record.Data), []byte("{")) {
 		f.Data = u.Record.Data
 	}
@@ -162,9 +161,9 @@ func (s *Server) streamRoutes() {
 	}
 	schemas.Map()["StreamEvent"] = one
 	const tag = "events"
-	register(s, route{id: "watchRun", method: http.MethodGet, path: "/api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
+	register(s, route{id: "watchRun", at: "GET /api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
 		content: []mediaType{{eventStream, "StreamEvent", ""}}, also: []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
-	register(s, route{id: "watchRuns", method: http.MethodGet, path: "/api/events", tag: tag, summary: "What happens in all runs, as it happens",
+	register(s, route{id: "watchRuns", at: "GET /api/events", tag: tag, summary: "What happens in all runs, as it happens",
 		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watch)
 }
 
@@ -183,7 +182,7 @@ func (s *Server) streamed(closed func(), write func(*stream)) *huma.StreamRespon
 }
 
 func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamResponse, error) {
-	r, err := s.found(ctx, &in.RunPath)
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}

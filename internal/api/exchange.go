@@ -26,6 +26,8 @@ type exchange struct {
 	token  user.Token
 	secret string // of the cookie that stands for who asks; empty for a bearer
 	run    string // that it was about
+
+	tell func(text string) string // what it is answered, without the folders of this machine; nil: as it is
 }
 
 type exchangeKey struct{}

@@ -61,6 +61,7 @@ type house struct {
 	shadow *assistant.Assistant
 	others []*assistant.Assistant
 	config api.Config
+	prices *service.Prices
 	most   int    // runs at once
 	holder string // the name of its process; empty: one
 
@@ -99,7 +100,7 @@ func newHouse(t testing.TB) *house {
 	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
-		Trees: func() ([]api.CheckedTree, error) { return nil, nil }, Prompts: func() ([]api.CheckedPrompt, string, error) { return nil, "", nil }}
+		Trees: func() ([]api.TreeInForce, error) { return nil, nil }, Prompts: func() ([]api.PromptInForce, string, error) { return nil, "", nil }}
 	return h
 }
 
@@ -178,7 +179,7 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 		return t.File, t.Text, err
 	}
 	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Redact: func(text string) string { return text }, Setting: h.setting,
-		Tree: tree})
+		Tree: tree, Prices: h.prices})
 	if err != nil {
 		h.Fatal(err)
 	}

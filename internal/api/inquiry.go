@@ -34,18 +34,14 @@ func (s *Server) inquiryRoutes() {
 		return
 	}
 	const tag = "inquiries"
-	writes := []int{http.StatusConflict, http.StatusInsufficientStorage}
-	bodies := []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	register(s, route{id: "listInquiries", method: http.MethodGet, path: inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
-	register(s, route{id: "beginInquiry", method: http.MethodPost, path: inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted,
-		problems: append(append([]int{http.StatusNotFound}, writes...), bodies...)}, s.beginInquiry)
-	register(s, route{id: "getInquiry", method: http.MethodGet, path: inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
+	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
+	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted}, s.beginInquiry)
+	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
 		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
-	register(s, route{id: "exportInquiry", method: http.MethodGet, path: inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
+	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""}, {htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}}, s.exportInquiry)
-	register(s, route{id: "getInquirySummary", method: http.MethodGet, path: inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
-	register(s, route{id: "stopInquiry", method: http.MethodPost, path: inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted,
-		problems: writes}, s.stopInquiry)
+	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
+	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
 	s.inquirySchemas()
 }
@@ -66,57 +62,29 @@ type InquiryBegun struct {
 	State string `json:"state" doc:"How it stands, in a word."`
 }
 
-// InquiryItem is an inquiry as lists have it.
-type InquiryItem struct {
-	ID               string        `json:"id"`
-	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
-	StartTime        string        `json:"startTime" format:"date-time"`
-	Status           record.Status `json:"status" enum:"running,completed,failed,limit-reached"`
-	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, collected, stopped, error or timeout."`
-	Pairs            *int          `json:"pairs,omitempty" doc:"How many questions were answered; left out where a list does not know."`
-	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out where a list does not know."`
-	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where no model has judged."`
-	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete."`
-	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line: what every screen says of it."`
-	Run              string        `json:"run"`
-}
-
 // Inquiries is a part of the list of inquiries, the latest first.
 type Inquiries struct {
-	Inquiries []InquiryItem `json:"inquiries"`
-	Next      string        `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+	Inquiries []inquiry.Item `json:"inquiries"`
+	Next      string         `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-func (s *Server) inquiries(ctx context.Context, in *Paging) (*of[Inquiries], error) {
+func (s *Server) inquiries(ctx context.Context, in *Paging) (f Inquiries, err error) {
 	after, err := in.cursor()
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	items, err := s.config.Inquiry.List(ctx, exchangeOf(ctx).owner(), journal.Filter{Limit: in.Limit, After: after})
-	if err != nil {
-		return nil, err
-	}
-	f := Inquiries{Inquiries: []InquiryItem{}, Next: in.next(len(items), func() journal.Cursor { return items[len(items)-1].Cursor() })}
-	for _, i := range items {
-		one := InquiryItem{ID: i.ID, Hypothesis: i.Hypothesis, StartTime: i.StartTime, Status: i.Status, EndReason: i.EndReason, Limit: i.Limit, ConsistencyScore: i.ConsistencyScore,
-			Provisional: i.Provisional, Verdict: i.Verdict, Run: i.Run}
-		if i.Limit > 0 {
-			one.Pairs = &i.Pairs
-		}
-		f.Inquiries = append(f.Inquiries, one)
-	}
-	return &of[Inquiries]{f}, nil
+	f.Inquiries, err = s.config.Inquiry.List(ctx, exchangeOf(ctx).owner(), journal.Filter{Limit: in.Limit, After: after})
+	f.Next = next(in.Limit, f.Inquiries)
+	return f, err
 }
 
-// inquiryAt is an inquiry that was begun, with its address.
-type inquiryAt struct {
-	Location string `header:"Location"`
-	Body     InquiryBegun
-}
-
-func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*inquiryAt, error) {
+func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at[InquiryBegun], error) {
 	said := assistant.Said{Base: in.Body.Options}
-	begun, err := s.submit(ctx, service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}, said)
+	r := service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}
+	begun, err := s.submit(ctx, r, said)
+	if errors.Is(err, journal.ErrClaimed) && in.Key != "" {
+		begun, err = s.submit(ctx, r, said) // another request with this key may have been first
+	}
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
 		p := newProblem(http.StatusConflict, "inquiry_goes_on", "An inquiry of yours goes on already, and there is one at a time.", "Wait for its end, or stop it; run has the id of its run.")
 		p.Run = held.Run
@@ -127,7 +95,7 @@ func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*in
 	}
 	about(ctx, begun.Run)
 	f, err := s.inquiryStands(ctx, begun.Run)
-	return &inquiryAt{Location: inquiriesPath + "/" + f.ID, Body: f}, err
+	return &at[InquiryBegun]{Location: inquiriesPath + "/" + f.ID, Body: f}, err
 }
 
 // inquiryStands says how the inquiry of a run stands.
@@ -141,11 +109,7 @@ func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, e
 
 // inquired is the row of an inquiry of whoever asks.
 func (s *Server) inquired(ctx context.Context, in *InquiryPath) (journal.Run, error) {
-	id, err := known(in.Inquiry)
-	if err != nil {
-		return journal.Run{}, err
-	}
-	r, err := s.config.Inquiry.Get(ctx, exchangeOf(ctx).owner(), id)
+	r, err := s.config.Inquiry.Get(ctx, exchangeOf(ctx).owner(), in.Inquiry)
 	if err == nil {
 		about(ctx, r.ID)
 	}
@@ -170,19 +134,13 @@ func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Se
 	return one, err
 }
 
-// wholeInquiry is an inquiry as its file has it.
-type wholeInquiry struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        []byte
-}
-
-func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*wholeInquiry, error) {
+func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*export, error) {
 	one, err := s.inquirySession(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := record.Marshal(one)
-	return &wholeInquiry{jsonType, raw}, err
+	return &export{ContentType: jsonType, Body: raw}, err
 }
 
 // InquirySummary is what the audit of an inquiry says, for people.
@@ -193,38 +151,31 @@ type InquirySummary struct {
 	Provisional bool   `json:"provisional,omitempty" doc:"The inquiry did not complete."`
 }
 
-func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (*of[InquirySummary], error) {
+func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (f InquirySummary, err error) {
 	one, err := s.inquirySession(ctx, in)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	audit := one.Audit()
 	if audit == nil {
-		return nil, newProblem(http.StatusNotFound, "no_audit", "There is no audit of this inquiry yet.", "It is made when the inquiry ends.")
+		return f, newProblem(http.StatusNotFound, "no_audit", "There is no audit of this inquiry yet.", "It is made when the inquiry ends.")
 	}
-	return &of[InquirySummary]{InquirySummary{Text: audit.Summary, HTML: render.HTML(audit.Summary), By: audit.By, Provisional: one.AuditResult == nil}}, nil
+	return InquirySummary{Text: audit.Summary, HTML: render.HTML(audit.Summary), By: audit.By, Provisional: one.AuditResult == nil}, nil
 }
 
 // htmlType is the content type of evidence pages.
 const htmlType = "text/html; charset=utf-8"
 
-// inquiryExport is an inquiry as a file. A page may be read where it is: its policy lets nothing run or be fetched.
-type inquiryExport struct {
-	ContentType        string `header:"Content-Type" hidden:"true"`
-	ContentDisposition string `header:"Content-Disposition"`
-	Policy             string `header:"Content-Security-Policy" hidden:"true"` // empty: as all answers have it
-	Body               []byte
-}
-
+// exportInquiry gives a file. A page may be read where it is: its policy lets nothing run or be fetched.
 func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	InquiryPath
 	Format string `query:"format" enum:"md,json,html" default:"md"`
-}) (*inquiryExport, error) {
+}) (*export, error) {
 	one, err := s.inquirySession(ctx, &in.InquiryPath)
 	if err != nil {
 		return nil, err
 	}
-	x := &inquiryExport{ContentType: exportTypes[in.Format], ContentDisposition: `attachment; filename="inquiry-` + one.ID + "." + in.Format + `"`}
+	x := exported("inquiry", one.ID, in.Format, nil)
 	switch in.Format {
 	case "md":
 		x.Body = record.Markdown(one)
@@ -242,14 +193,13 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	return x, err
 }
 
-func (s *Server) stopInquiry(ctx context.Context, in *InquiryPath) (*of[InquiryBegun], error) {
+func (s *Server) stopInquiry(ctx context.Context, in *InquiryPath) (f InquiryBegun, err error) {
 	r, err := s.inquired(ctx, in)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), r.Owner, r.ID, "stopped over HTTP"); err != nil {
-		return nil, err
+		return f, err
 	}
-	f, err := s.inquiryStands(ctx, r.ID)
-	return &of[InquiryBegun]{f}, err
+	return s.inquiryStands(ctx, r.ID)
 }

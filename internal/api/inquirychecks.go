@@ -18,27 +18,10 @@ import (
 	"sibyl/internal/inquiry/record"
 )
 
-// InquiryReport is what a verification found.
-type InquiryReport struct {
-	OK      bool           `json:"ok" doc:"Nothing fails."`
-	Page    bool           `json:"page" doc:"It is an evidence page; else a session."`
-	Session string         `json:"session,omitempty" doc:"The id of the inquiry."`
-	Digest  string         `json:"digest,omitempty" doc:"Of the page, computed: to compare with one that was noted elsewhere."`
-	Checks  []InquiryCheck `json:"checks" doc:"All, in their order."`
-}
-
-// InquiryCheck is a check and what came of it.
-type InquiryCheck struct {
-	Name     string         `json:"name" enum:"read,rules,shown,documents"`
-	Outcome  record.Outcome `json:"outcome" enum:"holds,fails,not checked"`
-	Problems []string       `json:"problems" doc:"What fails, or why something is not checked."`
-}
-
 func (s *Server) verifyRoute(tag string) {
 	const at = inquiriesPath + "/verify"
-	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[InquiryReport](), true, "")
-	register(s, route{id: "verifyInquiry", method: http.MethodPost, path: at, tag: tag, summary: "Check an evidence page, or a session, again", takesFiles: true,
-		problems: []int{http.StatusNotFound, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Report](), true, "")
+	register(s, route{id: "verifyInquiry", at: "POST " + at, tag: tag, summary: "Check an evidence page, or a session, again", takesFiles: true, content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
 	s.api.OpenAPI().Paths[at].Post.RequestBody = &huma.RequestBody{Required: true, Description: fmt.Sprintf("A session as JSON, or an evidence page, of %d MiB at most. What breaks rules is told in the report.", s.config.Limits.Evidence>>20),
 		Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}, "text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 }
@@ -62,7 +45,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer closed()
 		r, w := humago.Unwrap(c)
-		var report InquiryReport
+		var report record.Report
 		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
 			"Name a folder of documents, or leave “documents” out.")
 		if folder != "" || !r.URL.Query().Has("documents") {
@@ -72,7 +55,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	}}, nil
 }
 
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string) (f InquiryReport, err error) {
+func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string) (f record.Report, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.Header.Get("Content-Encoding") != "" || kind != jsonType && kind != "text/html" {
 		return f, newProblem(http.StatusUnsupportedMediaType, "no_evidence", "This is no evidence.", "Send an evidence page as text/html, or a session as application/json, not compressed.")
@@ -101,7 +84,7 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string)
 			return f, s.unreadable(ctx, err)
 		}
 	}
-	return reportForm(record.Verify(content, documents)), nil
+	return record.Verify(content, documents), nil
 }
 
 // unreadable is the problem of a folder of the server that it can't read.
@@ -111,11 +94,6 @@ func (s *Server) unreadable(ctx context.Context, err error) error {
 	}
 	s.config.Log.LogAttrs(ctx, slog.LevelError, "a folder of documents can't be read", slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
 	return newProblem(http.StatusServiceUnavailable, "no_documents", "The documents of this folder can't be read.", "Whoever runs the server has to look after the folder.").after(time.Minute)
-}
-
-func reportForm(r record.Report) InquiryReport {
-	check := func(c record.Checked) InquiryCheck { return InquiryCheck{c.Name, c.Outcome, list(c.Problems)} }
-	return InquiryReport{OK: r.OK(), Page: r.Page, Session: r.Session, Digest: r.Digest, Checks: forms(r.Checks, check)}
 }
 
 // inquirySchemas puts the schema of a session among those of the description: the published one, with its definitions as schemas of their own. Left out are

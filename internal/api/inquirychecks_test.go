@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/api"
 	"sibyl/internal/inquiry/record"
 )
 
@@ -18,7 +17,7 @@ func verifies(query, kind string, body any) question {
 	return question{method: "POST", path: inquiries + "/verify" + query, body: body, header: map[string]string{"Content-Type": kind}}
 }
 
-func outcomes(r api.InquiryReport) map[string]record.Outcome {
+func outcomes(r record.Report) map[string]record.Outcome {
 	all := map[string]record.Outcome{}
 	for _, c := range r.Checks {
 		all[c.Name] = c.Outcome
@@ -35,7 +34,7 @@ func TestEvidenceIsVerified(t *testing.T) {
 		t.Errorf("the page does not show the passage: %s", page)
 	}
 	file := string(h.get(question{path: at}, nil).body)
-	var r api.InquiryReport
+	var r record.Report
 	h.get(verifies("", "text/html; charset=utf-8", page), &r)
 	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 4 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
 		t.Errorf("of the page: %+v", r)

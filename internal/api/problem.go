@@ -15,10 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"sibyl/internal/assistant"
-	"sibyl/internal/council/session"
-	"sibyl/internal/journal"
-	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 // Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the request.
@@ -70,78 +67,23 @@ func (p *Problem) GetHeaders() http.Header { return p.header }
 // ContentType is that of the answer.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// statusGone is what nginx calls the status of a request whose client has gone. Hardly anybody reads it but in the log, where it is no
-// fault of the server.
-const statusGone = 499
-
-// meaning is what an error of the core means for who asked.
-type meaning struct {
-	err          error
-	status       int
-	kind         string
-	detail, hint string
-	wait         time.Duration // for Retry-After; 0: trying again is of no use
-}
-
-// meanings are of the errors that say by themselves what is wrong.
-func meanings() []meaning {
-	const conflict, unavailable = http.StatusConflict, http.StatusServiceUnavailable
-	return []meaning{
-		{journal.ErrNotFound, http.StatusNotFound, "not_found", "There is nothing of that id here.", "The lists of sessions and runs have the ids.", 0},
-		{session.ErrNotFound, http.StatusNotFound, "not_found", "There is nothing of that id here.", "The lists of sessions and runs have the ids.", 0},
-		{journal.ErrLeased, conflict, "leased", "The run is being driven.", "Wait for its end, or cancel it.", 0},
-		{journal.ErrEnded, conflict, "ended", "The run has ended.", "Another one may go on with its session.", 0},
-		{journal.ErrClaimed, conflict, "claimed", "Another run that goes on holds what only one may have.", "Wait for its end, or cancel it.", 0},
-		{journal.ErrConsumed, conflict, "consumed", "The question that this would answer is no longer open.", "Ask anew.", 0},
-		{run.ErrIncompatible, conflict, "incompatible", "This build of the server can't go on with the run.", "Cancel it, which ends it.", 0},
-		{run.ErrSetAside, conflict, "set_aside", "The run was taken up three times, and each time the program ended before it had gone through what is kept of it.",
-			"Cancel it, which ends it as it stands, or resume it with force=true, which tries it once more.", 0},
-		{journal.ErrConflict, conflict, "conflict", "Somebody else changed this at the same time.", "Try again.", 0},
-		{journal.ErrExists, conflict, "conflict", "Somebody else changed this at the same time.", "Try again.", 0},
-		{journal.ErrInvalid, http.StatusBadRequest, "invalid_request", "The journal can't keep what was sent.", "The description at /openapi.json says what belongs into a request.", 0},
-		{run.ErrNoRoom, unavailable, "no_room", "This server has as many runs going as it may have.", "The run is taken up by itself when there is room.", 5 * time.Second},
-		{run.ErrDraining, unavailable, "draining", "This server is about to stop and begins nothing more.", "Try again.", 2 * time.Second},
-		{journal.ErrLocked, unavailable, "journal_locked", "The journal is busy.", "Try again.", time.Second},
-		{journal.ErrUnreachable, unavailable, "journal_unreachable", "The journal can't be reached.", "Try again.", time.Second},
-		{journal.ErrUnsure, http.StatusInternalServerError, "unsure", "The journal was lost in the middle of this: whether it was done is not known.",
-			"Look whether it was done before you ask for it again.", 0},
-		{journal.ErrReadOnly, unavailable, "journal_read_only", "The journal can only be read.", "Whoever runs the server has to let it write.", time.Minute},
-		{journal.ErrFull, http.StatusInsufficientStorage, "journal_full", "The journal has no space left.", "Whoever runs the server has to free some.", 0},
-		{context.Canceled, statusGone, "gone", "The connection was closed before the answer.", "", 0},
-		{context.DeadlineExceeded, unavailable, "timeout", "It took too long.", "Try again.", time.Second},
-	}
-}
-
 // problemOf says what an error means for who asked. What is not known is a fault of the server, of which no more is said.
 func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
-		return newProblem(http.StatusBadRequest, "invalid_request", sentence(e.Public), sentence(e.Hint))
+	m, known := councilMeaning(err)
+	if !known {
+		m, known = service.MeaningOf(err)
 	}
-	if p := councilProblem(err); p != nil {
-		return p
+	if !known {
+		return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.", "Its log has more, under the request id of this answer.")
 	}
-	for _, m := range meanings() {
-		if !errors.Is(err, m.err) {
-			continue
-		}
-		p := newProblem(m.status, m.kind, m.detail, m.hint)
-		if m.wait > 0 {
-			return p.after(m.wait)
-		}
-		return p
+	p := newProblem(m.Status, m.Kind, m.Detail, m.Hint)
+	if m.Wait > 0 {
+		return p.after(m.Wait)
 	}
-	return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.", "Its log has more, under the request id of this answer.")
-}
-
-// sentence is a remark of the core as people read it here.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return p
 }
 
 // problem is problemOf, and tells whoever runs the server what is theirs to mend.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -183,19 +182,6 @@ func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 	h.get(question{path: "/api/me"}, nil)
 }
 
-func TestTreeThatIsBrokenIsATroubleOfTheServer(t *testing.T) {
-	h := newHouse(t)
-	h.panel.Begin = func(context.Context, assistant.Request) (run.Spec, error) {
-		return run.Spec{}, errors.New("open /srv/code-of-ada: permission denied")
-	}
-	h.open()
-	a := h.refused("a run", question{method: "POST", path: "/api/runs", body: asking("Tea?")}, 500, "internal")
-	if strings.Contains(string(a.body), "/srv") {
-		t.Errorf("the answer tells of the server's files: %s", a.body)
-	}
-	h.log.waitFor(t, "permission denied")
-}
-
 func TestBadRequestIs400AndSaysWhatWouldBeRight(t *testing.T) {
 	h := newHouse(t).open()
 	for _, c := range []struct{ about, body, says string }{
@@ -359,10 +345,4 @@ func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
 		t.Errorf("the route is told as %q", got)
 	}
 	h.log.waitFor(t, `"request_id":"named-before"`)
-}
-
-func TestServerWithoutServiceOrUsersIsNone(t *testing.T) {
-	if _, err := api.New(api.Config{}); err == nil {
-		t.Error("it was made")
-	}
 }

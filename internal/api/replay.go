@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -32,7 +33,7 @@ type Replay struct {
 	Same        bool               `json:"same" doc:"All is decided as recorded."`
 	OwnTree     bool               `json:"own_tree" doc:"It is the tree that the run began with."`
 	Steps       int                `json:"steps" doc:"That were replayed."`
-	Reached     string             `json:"reached" enum:"end,stop,open,difference,cut" doc:"Where it ended: at the end of the tree, where the run was stopped or has come to, at the first difference, or where the records have no answer."`
+	Reached     replay.Reach       `json:"reached" enum:"end,stop,open,difference,cut" doc:"Where it ended: at the end of the tree, where the run was stopped or has come to, at the first difference, or where the records have no answer."`
 	Why         string             `json:"why,omitempty" doc:"Why it ended there, where its tree does not say."`
 	Wrong       []string           `json:"wrong" doc:"Why the tree does not load. Nothing is replayed then, and nothing else is told."`
 	Differences []ReplayDifference `json:"differences"`
@@ -40,16 +41,16 @@ type Replay struct {
 
 // ReplayDifference is a step that decides otherwise than the recorded one, or an end with another outcome.
 type ReplayDifference struct {
-	Kind      string         `json:"kind" enum:"decision,request,sending,outcome" doc:"The gravest of what it lists: other effects or another end; the same effects asked otherwise; sent with something else; another result."`
-	Step      int            `json:"step,omitempty" doc:"In the explanation, counted from 1. Left out: the recorded run has no such step."`
-	Missing   []string       `json:"missing" doc:"Asked for by the recorded run only."`
-	Extra     []string       `json:"extra" doc:"Asked for by the replay only."`
-	Kept      []string       `json:"kept" doc:"Withdrawn by the recorded run only."`
-	Withdrawn []string       `json:"withdrawn" doc:"Withdrawn by the replay only."`
-	Changes   []ReplayChange `json:"changes" doc:"Of what is asked for in both, of what is sent, and of the outcome."`
-	Ending    *ReplayEnding  `json:"ending,omitempty" doc:"Only one of the two goes on, or both end otherwise."`
-	Was       []Event        `json:"was" doc:"What happened in the recorded step, from where the two part."`
-	Would     []Event        `json:"would" doc:"What happens in the replay, from there."`
+	Kind      replay.DifferenceKind `json:"kind" enum:"decision,request,sending,outcome" doc:"The gravest of what it lists: other effects or another end; the same effects asked otherwise; sent with something else; another result."`
+	Step      int                   `json:"step,omitempty" doc:"In the explanation, counted from 1. Left out: the recorded run has no such step."`
+	Missing   []string              `json:"missing" doc:"Asked for by the recorded run only."`
+	Extra     []string              `json:"extra" doc:"Asked for by the replay only."`
+	Kept      []string              `json:"kept" doc:"Withdrawn by the recorded run only."`
+	Withdrawn []string              `json:"withdrawn" doc:"Withdrawn by the replay only."`
+	Changes   []ReplayChange        `json:"changes" doc:"Of what is asked for in both, of what is sent, and of the outcome."`
+	Ending    *ReplayEnding         `json:"ending,omitempty" doc:"Only one of the two goes on, or both end otherwise."`
+	Was       []service.Event       `json:"was" doc:"What happened in the recorded step, from where the two part."`
+	Would     []service.Event       `json:"would" doc:"What happens in the replay, from there."`
 }
 
 // ReplayChange is a place where something differs. What does not exist is empty.
@@ -68,26 +69,9 @@ type ReplayEnding struct {
 
 // ReplayHistory is what a changed tree would have decided in many runs.
 type ReplayHistory struct {
-	Runs   int             `json:"runs" doc:"That were replayed."`
-	Same   int             `json:"same" doc:"Of them decide the same."`
-	Unfit  int             `json:"unfit" doc:"That can't be held against the tree."`
-	Left   int             `json:"left" doc:"That were not looked at, since there was no time."`
-	Wrong  []string        `json:"wrong" doc:"Why the tree does not load. Nothing is replayed then."`
-	Groups []ReplayedGroup `json:"groups" doc:"Those with most runs first."`
-}
-
-// ReplayedGroup is the runs that differ first at the same node.
-type ReplayedGroup struct {
-	Kind  string          `json:"kind" enum:"decision,request,sending,outcome"`
-	Was   string          `json:"was,omitempty" doc:"The rule of the node that acted there."`
-	Would string          `json:"would,omitempty" doc:"The rule of the node that acts in the replay."`
-	Runs  []ReplayedPlace `json:"runs"`
-}
-
-// ReplayedPlace is where a run differs first.
-type ReplayedPlace struct {
-	Run  string `json:"run"`
-	Step int    `json:"step,omitempty" doc:"In its explanation, counted from 1."`
+	replay.History
+	Unfit int      `json:"unfit" doc:"That can't be held against the tree."`
+	Wrong []string `json:"wrong" doc:"Why the tree does not load. Nothing is replayed then."`
 }
 
 const (
@@ -99,38 +83,35 @@ const (
 
 func (s *Server) replayRoutes() {
 	const tag = "runs"
-	problems := []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	register(s, route{id: "replayRun", method: http.MethodPost, path: "/api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true, problems: problems,
+	answer(s, route{id: "replayRun", at: "POST /api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true,
 		summary: "Take a run through another tree: nothing is performed or kept"}, s.replay)
-	register(s, route{id: "replayRuns", method: http.MethodPost, path: "/api/replay", tag: tag, needs: user.Read, whole: true, problems: problems,
+	answer(s, route{id: "replayRuns", at: "POST /api/replay", tag: tag, needs: user.Read, whole: true,
 		summary: "Take past runs through another tree, and say where they would decide otherwise"}, s.replayAll)
 }
 
 func (s *Server) replay(ctx context.Context, in *struct {
 	RunPath
 	Body Replaying
-}) (*of[Replay], error) {
-	r, err := s.found(ctx, &in.RunPath)
+}) (f Replay, err error) {
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	defer cancel()
 	found, err := s.config.Service.Replay(ctx, r.Owner, r.ID, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree), PastFirst: in.Body.PastFirst})
 	if wrong := wrongWith(err); wrong != nil {
-		return &of[Replay]{Replay{Run: r.ID, Wrong: wrong, Reached: string(replay.ReachedCut), Differences: []ReplayDifference{}}}, nil
+		return Replay{Run: r.ID, Wrong: wrong, Reached: replay.ReachedCut}, nil
 	}
 	if errors.Is(err, run.ErrUnfit) {
-		return nil, newProblem(http.StatusConflict, "unfit", "The run can't be taken through this tree by this server.", "Take a tree of the run's own assistant that reads no more than the run was given.")
+		return f, newProblem(http.StatusConflict, "unfit", "The run can't be taken through this tree by this server.", "Take a tree of the run's own assistant that reads no more than the run was given.")
 	}
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	f := Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps, Reached: string(found.Reached), Why: found.Why, Wrong: []string{},
-		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference {
-			return differenceForm(d, s.config.Service.Words(r.Assistant))
-		})}
-	return &of[Replay]{f}, nil
+	words := s.config.Service.Words(r.Assistant)
+	return Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps, Reached: found.Reached, Why: found.Why,
+		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference { return differenceForm(d, words) })}, nil
 }
 
 // wrongWith says why a tree does not load; nil for another error.
@@ -143,17 +124,20 @@ func wrongWith(err error) (wrong []string) {
 }
 
 func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference {
-	f := ReplayDifference{Kind: string(d.Kind), Step: d.Step, Missing: names(d.Missing), Extra: names(d.Extra), Kept: names(d.Kept), Withdrawn: names(d.Withdrawn), Changes: []ReplayChange{},
-		Was: []Event{}, Would: []Event{}}
+	f := ReplayDifference{Kind: d.Kind, Step: d.Step, Missing: names(d.Missing), Extra: names(d.Extra), Kept: names(d.Kept), Withdrawn: names(d.Withdrawn)}
 	for _, r := range d.Requests {
-		f.change(r.Would.Name(), r.Changes)
+		for _, c := range r.Changes {
+			f.Changes = append(f.Changes, ReplayChange{r.Would.Name() + ": " + c.Path, c.Was, c.Would})
+		}
 	}
 	for _, sent := range d.Sent {
 		for _, p := range sent.Parts {
 			f.Changes = append(f.Changes, ReplayChange{Where: sent.Request.Name() + ": " + p.Kind + " " + p.Name + " " + string(p.Change)})
 		}
 	}
-	f.change("", d.Outcome)
+	for _, c := range d.Outcome {
+		f.Changes = append(f.Changes, ReplayChange{c.Path, c.Was, c.Would})
+	}
 	f.Changes = f.Changes[:min(len(f.Changes), mostShownOf)]
 	if e := d.Ending; e != nil {
 		f.Ending = &ReplayEnding{Was: e.Was, Would: e.Would}
@@ -162,48 +146,23 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 		}
 	}
 	if t := d.Trace; t != nil {
-		f.Was, f.Would = eventForms(t.Was[t.Same:], words), eventForms(t.Would[t.Same:], words)
+		f.Was, f.Would = worded(t.Was[t.Same:], words), worded(t.Would[t.Same:], words)
 	}
 	return f
 }
 
-func (f *ReplayDifference) change(of string, all []replay.Change) {
-	for _, c := range all {
-		where := c.Path
-		if of != "" {
-			where = of + ": " + where
-		}
-		f.Changes = append(f.Changes, ReplayChange{where, c.Was, c.Would})
-	}
-}
-
 func names(asked []replay.Asked) []string { return forms(asked, replay.Asked.Name) }
 
-func eventForms(events []run.TraceEvent, words run.Vocabulary) []Event {
-	return forms(events[:min(len(events), mostShownOf)], func(e run.TraceEvent) Event { return eventForm(e, words.Words(e)) })
+func worded(events []run.TraceEvent, words run.Vocabulary) []service.Event {
+	return service.Worded(events[:min(len(events), mostShownOf)], words)
 }
 
-func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (*of[ReplayHistory], error) {
-	most := in.Body.Limit
-	if most == 0 {
-		most = mostReplayed
+func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
+	past := service.Past{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, mostReplayed), Within: replayTime}
+	h, err := s.config.Service.ReplayAll(ctx, exchangeOf(ctx).owner(), past, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree)})
+	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: wrongWith(err)}
+	if f.Wrong != nil {
+		err = nil
 	}
-	h, err := s.config.Service.ReplayAll(ctx, exchangeOf(ctx).owner(), service.Past{Assistant: in.Body.Assistant, Most: most, Within: replayTime},
-		replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree)})
-	f := ReplayHistory{Runs: h.Runs, Same: h.Same, Unfit: len(h.Unfit), Left: h.Left, Wrong: []string{}, Groups: []ReplayedGroup{}}
-	if wrong := wrongWith(err); wrong != nil {
-		f.Wrong = wrong
-		return &of[ReplayHistory]{f}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range h.Groups {
-		one := ReplayedGroup{Kind: string(g.Kind), Was: g.Was, Would: g.Would}
-		for _, p := range g.Runs {
-			one.Runs = append(one.Runs, ReplayedPlace(p))
-		}
-		f.Groups = append(f.Groups, one)
-	}
-	return &of[ReplayHistory]{f}, nil
+	return f, err
 }

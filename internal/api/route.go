@@ -17,11 +17,11 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/assistant"
-	"sibyl/internal/council/prompt"
+	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/run/audit"
 	"sibyl/internal/schema"
 	"sibyl/internal/user"
 )
@@ -35,6 +35,8 @@ func newAPI(s *Server) huma.API {
 	schemas := huma.NewMapRegistry(schemasRef, schemaName)
 	// JSON that is passed on as somebody else made it is an object, in that one's form.
 	schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[assistant.Notice](), reflect.TypeFor[map[string]any]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[session.Session](), reflect.TypeFor[council.Opened]())
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info:    &huma.Info{Title: "Sibyl", Version: "1", Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did what they did."},
@@ -69,27 +71,6 @@ func newAPI(s *Server) huma.API {
 	}, adapter{s})
 }
 
-// schemaName names a schema of the description. Some of what an audit is made of has the name of a form here; what is shown as the Council has it is named for that.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t {
-	case reflect.TypeFor[session.ContextSnapshot]():
-		return "CouncilSnapshot"
-	case reflect.TypeFor[prompt.Entry]():
-		return "CouncilSaid"
-	}
-	if t.PkgPath() == reflect.TypeFor[session.Hit]().PkgPath() && t.Kind() == reflect.Struct {
-		return "Council" + name
-	}
-	if t.PkgPath() == reflect.TypeFor[audit.Run]().PkgPath() {
-		return "Audited" + name
-	}
-	return name
-}
-
 // adapter puts routes into the mux, each behind what lets a request pass.
 type adapter struct{ s *Server }
 
@@ -102,6 +83,16 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		if p := a.s.pass(w, r, op, neededFor(op)); p != nil {
 			refuse(w, p)
 			return
+		}
+		for _, name := range []string{"session", "run", "inquiry"} { // what can't be an id is not looked for
+			if id := r.PathValue(name); id != "" && !isID(id) {
+				p := problemOf(journal.ErrNotFound)
+				if op.Metadata[filesOf] == true {
+					p.closing()
+				}
+				refuse(w, p)
+				return
+			}
 		}
 		if op.Metadata[wholeOf] == true {
 			done, p := a.s.readWhole(r.Context(), exchangeOf(r.Context()))
@@ -181,16 +172,15 @@ func strict(data []byte, into any) error {
 
 // route is what a route is registered with. What it takes and gives is described by its forms.
 type route struct {
-	id, method, path string
-	summary, tag     string
-	status           int         // of success; 0: 200, or 204 without a body
-	open             bool        // nobody need be known for it
-	needs            user.Scope  // empty: by the method
-	whole            bool        // its answer holds whole runs
-	takesFiles       bool        // it reads its body itself, as it arrives
-	problems         []int       // that are its own
-	content          []mediaType // of success, if it is not JSON of its form
-	also             []success   // beside the usual one
+	id, at       string // at: the method and the path
+	summary, tag string
+	status       int         // of success; 0: 200, or 204 without a body
+	open         bool        // nobody need be known for it
+	needs        user.Scope  // empty: by the method
+	whole        bool        // its answer holds whole runs
+	takesFiles   bool        // it reads its body itself, as it arrives
+	content      []mediaType // of success, if it is not JSON of its form
+	also         []success   // beside the usual one
 }
 
 // success is another success: with what a schema of the description says, or with nothing.
@@ -202,11 +192,13 @@ type success struct {
 // mediaType is a content type with what it holds: a schema of the description, or a text.
 type mediaType struct{ name, schema, about string }
 
-// register adds a route. An error that it gives is answered as the problem that it means.
+// register adds a route. Its body leaves as public has it, and an error that it gives is answered as the problem that it means.
 func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
-	op := huma.Operation{OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
+	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
+	method, path, _ := strings.Cut(r.at, " ")
+	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
-		Responses: r.responses(), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles}}
+		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles}}
 	if r.open {
 		op.Security = []map[string][]string{}
 	}
@@ -215,7 +207,20 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 		if err != nil {
 			return nil, s.problem(ctx, err)
 		}
+		if out != nil {
+			if body := reflect.ValueOf(out).Elem().FieldByName("Body"); body.IsValid() {
+				body.Set(public(body, exchangeOf(ctx).tell))
+			}
+		}
 		return out, nil
+	})
+}
+
+// answer adds a route that gives a body and nothing else.
+func answer[I, T any](s *Server, r route, do func(context.Context, *I) (T, error)) {
+	register(s, r, func(ctx context.Context, in *I) (*of[T], error) {
+		body, err := do(ctx, in)
+		return &of[T]{body}, err
 	})
 }
 
@@ -237,16 +242,22 @@ func neededFor(op *huma.Operation) user.Scope {
 }
 
 // responses are the problems of a route, and its success where that is not JSON.
-func (r route) responses() map[string]*huma.Response {
-	common := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if strings.Contains(r.path, "{") {
-		common = append(common, http.StatusNotFound)
+func (r route) responses(takesBody bool) map[string]*huma.Response {
+	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if takesBody || strings.Contains(r.at, "{") {
+		statuses = append(statuses, http.StatusNotFound, http.StatusConflict)
 	}
-	if !r.open {
-		common = append(common, http.StatusUnauthorized)
+	if takesBody || r.takesFiles {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if r.takesFiles {
+		statuses = append(statuses, http.StatusRequestTimeout)
+	}
+	if !strings.HasPrefix(r.at, http.MethodGet) && r.needs == "" {
+		statuses = append(statuses, http.StatusInsufficientStorage)
 	}
 	all := map[string]*huma.Response{}
-	for _, status := range append(common, r.problems...) {
+	for _, status := range statuses {
 		all[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem", Description: http.StatusText(status)}
 	}
 	for _, other := range r.also {

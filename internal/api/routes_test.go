@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -34,8 +35,8 @@ func TestRunIsBegunFollowedAndToldWithItsResult(t *testing.T) {
 	if r.Status != journal.Done || r.State != "heard" || r.Result == nil {
 		t.Fatalf("ended as %+v", r)
 	}
-	want := api.Result{Question: "Tea?", Answer: "- ada: ADA\n- bob: BOB\n", Warnings: []string{}, Notes: []string{}, Ending: []string{"asked ada bob"}, Footer: "*a panel*",
-		Notices: []json.RawMessage{}, Outcome: r.Result.Outcome}
+	want := service.Result{Shown: assistant.Shown{Question: "Tea?", Answer: "- ada: ADA\n- bob: BOB\n", Warnings: []string{}, Notes: []string{}, Ending: []string{"asked ada bob"}, Footer: "*a panel*",
+		Notices: []assistant.Notice{}}, Outcome: r.Result.Outcome}
 	if diff := cmp.Diff(want, *r.Result); diff != "" {
 		t.Errorf("the result (-want +got):\n%s", diff)
 	}
@@ -50,8 +51,8 @@ func TestRunIsBegunFollowedAndToldWithItsResult(t *testing.T) {
 		t.Errorf("the second run is in session %s, not %s", second.Session, begun.Session)
 	}
 	h.ended("", second.Run)
-	var c api.Conversation
-	if h.get(question{path: "/api/sessions/" + begun.Session}, &c); c.Runs != 2 || len(c.Exchanges) != 2 || c.Title != "Tea?" {
+	var c service.Conversation
+	if h.get(question{path: "/api/sessions/" + begun.Session}, &c); c.Runs != 2 || len(c.Outcomes) != 2 || c.Title != "Tea?" {
 		t.Errorf("the session is %+v", c)
 	}
 }
@@ -286,7 +287,7 @@ func TestSessionIsRenamedExportedAuditedAndDeleted(t *testing.T) {
 	b := h.begin("", "Tea?")
 	h.ended("", b.Run)
 	at := "/api/sessions/" + b.Session
-	var renamed api.Session
+	var renamed journal.Session
 	if h.get(question{method: "PATCH", path: at, body: map[string]string{"title": "  Tea \n and cake "}}, &renamed); renamed.Title != "Tea and cake" {
 		t.Errorf("renamed to %q", renamed.Title)
 	}
@@ -304,7 +305,7 @@ func TestSessionIsRenamedExportedAuditedAndDeleted(t *testing.T) {
 	}
 	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
 	var audit struct {
-		Session api.Session
+		Session journal.Session
 		Runs    []map[string]any
 	}
 	h.get(question{path: at + "/audit"}, &audit)
@@ -329,7 +330,7 @@ func TestExplanationTellsEachStepInWords(t *testing.T) {
 	h := newHouse(t).open()
 	b := h.begin("", "Tea?")
 	h.ended("", b.Run)
-	var x api.Explanation
+	var x service.Explanation
 	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
 	var words []string
 	for _, step := range x.Steps {

@@ -9,7 +9,6 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
@@ -49,29 +48,25 @@ type RunPath struct {
 
 func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
-	writes := []int{http.StatusConflict, http.StatusInsufficientStorage}
-	register(s, route{id: "beginRun", method: http.MethodPost, path: all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated,
-		problems: append(writes, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)}, s.beginRun)
-	register(s, route{id: "listRuns", method: http.MethodGet, path: all, tag: tag, summary: "The runs, the latest first"}, s.runs)
-	register(s, route{id: "getRun", method: http.MethodGet, path: one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
-	register(s, route{id: "listResults", method: http.MethodGet, path: "/api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
-	register(s, route{id: "cancelRun", method: http.MethodPost, path: one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted,
-		problems: writes}, s.cancel)
-	register(s, route{id: "resumeRun", method: http.MethodPost, path: one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted,
-		problems: writes}, s.resume)
-	register(s, route{id: "explainRun", method: http.MethodGet, path: one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true, problems: []int{http.StatusConflict}}, s.explain)
+	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated}, s.beginRun)
+	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
+	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
+	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
+	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
+	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
+	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true}, s.explain)
 }
 
-// begunAt is a run that was begun, with its address.
-type begunAt struct {
+// at is something that was begun, with its address.
+type at[T any] struct {
 	Location string `header:"Location"`
-	Body     Begun
+	Body     T
 }
 
 // runPath is the address of a run.
 func runPath(id string) string { return "/api/runs/" + id }
 
-func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*begunAt, error) {
+func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*at[Begun], error) {
 	r := in.Body.Request
 	r.Key = in.Key
 	begun, err := s.submit(ctx, r, assistant.Said{JSON: in.Body.Options})
@@ -79,7 +74,7 @@ func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*begunAt, erro
 		return nil, err
 	}
 	about(ctx, begun.Run)
-	return &begunAt{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
+	return &at[Begun]{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
 }
 
 func begunForm(b service.Submitted) Begun {
@@ -133,31 +128,25 @@ func (s *Server) standing(ctx context.Context, id string) (Begun, error) {
 	return Begun{Run: r.ID, Session: r.Session, State: r.State}, nil
 }
 
-func (s *Server) runs(ctx context.Context, in *runList) (*of[Runs], error) {
+func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	after, err := in.cursor()
+	if err == nil {
+		err = filtered(in.Session, in.Assistant)
+	}
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	if err := filtered(in.Session, in.Assistant); err != nil {
-		return nil, err
-	}
-	f := journal.Filter{Session: in.Session, Assistant: in.Assistant, Limit: in.Limit, After: after}
+	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Limit: in.Limit, After: after}
 	if in.Open {
-		f.Status = journal.Running
+		wanted.Status = journal.Running
 	}
-	rows, err := s.config.Service.Runs(ctx, exchangeOf(ctx).owner(), f)
-	if err != nil {
-		return nil, err
-	}
-	return &of[Runs]{Runs{Runs: forms(rows, s.form), Next: in.next(len(rows), func() journal.Cursor { return rows[len(rows)-1].Cursor() })}}, nil
+	f.Runs, err = s.config.Service.Runs(ctx, exchangeOf(ctx).owner(), wanted)
+	f.Next = next(in.Limit, f.Runs)
+	return f, err
 }
 
 // found is a run of whoever asks.
-func (s *Server) found(ctx context.Context, in *RunPath) (service.Row, error) {
-	id, err := known(in.Run)
-	if err != nil {
-		return service.Row{}, err
-	}
+func (s *Server) found(ctx context.Context, id string) (service.Row, error) {
 	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
 	if err == nil {
 		about(ctx, id)
@@ -168,73 +157,60 @@ func (s *Server) found(ctx context.Context, in *RunPath) (service.Row, error) {
 func (s *Server) run(ctx context.Context, in *struct {
 	RunPath
 	Markup
-}) (*of[RunWithResult], error) {
-	r, err := s.found(ctx, &in.RunPath)
+}) (f RunWithResult, err error) {
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	f, err := s.withResult(ctx, r)
-	f.mark(in.Markup)
-	return &of[RunWithResult]{f}, err
+	return s.withResult(ctx, r, in.HTML)
 }
 
 // results leaves out what can't be read, so that it hides nothing else; asked for by itself it says why.
 func (s *Server) results(ctx context.Context, in *struct {
 	Runs []string `query:"run" required:"true" nullable:"false" minItems:"1" maxItems:"20" doc:"Their ids. What is not there, or can't be read, is left out."`
 	Markup
-}) (*of[Results], error) {
+}) (all Results, err error) {
 	if err := filtered(in.Runs...); err != nil {
-		return nil, err
+		return all, err
 	}
-	all := Results{Runs: []RunWithResult{}}
 	for _, id := range in.Runs {
 		r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
 		if err != nil {
 			continue
 		}
-		if f, err := s.withResult(ctx, r); err == nil {
-			f.mark(in.Markup)
+		if f, err := s.withResult(ctx, r, in.HTML); err == nil {
 			all.Runs = append(all.Runs, f)
 		}
 	}
-	return &of[Results]{all}, ctx.Err()
-}
-
-// mark adds the texts of a result as they are wanted.
-func (f *RunWithResult) mark(m Markup) {
-	if m.HTML && f.Result != nil {
-		f.Result.HTML = &ResultHTML{render.HTML(f.Result.Answer), render.HTML(f.Result.Footer)}
-	}
+	return all, ctx.Err()
 }
 
 // withResult is a run with what came of it, if it has ended and this build has its assistant.
-func (s *Server) withResult(ctx context.Context, r service.Row) (RunWithResult, error) {
-	f := RunWithResult{Run: s.form(r)}
+func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunWithResult, error) {
+	f := RunWithResult{Row: r}
 	if r.Status == journal.Running {
 		return f, nil
 	}
 	res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
-	var misuse *service.UsageError
-	switch {
-	case errors.As(err, &misuse):
+	if _, misuse := errors.AsType[*service.UsageError](err); misuse {
 		return f, nil
-	case err != nil:
-		return f, err
 	}
-	f.Result, err = resultForm(res)
+	if html {
+		res.Mark()
+	}
+	f.Result = &res
 	return f, err
 }
 
-func (s *Server) cancel(ctx context.Context, in *RunPath) (*of[Begun], error) {
-	r, err := s.found(ctx, in)
+func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
-		return nil, err
+		return Begun{}, err
 	}
 	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), r.Owner, r.ID, "stopped over HTTP"); err != nil {
-		return nil, err
+		return Begun{}, err
 	}
-	answer, err := s.standing(ctx, r.ID)
-	return &of[Begun]{answer}, err
+	return s.standing(ctx, r.ID)
 }
 
 // resumption is which run is gone on with, and whether at any risk.
@@ -243,30 +219,25 @@ type resumption struct {
 	Force bool `query:"force" doc:"Try a run that is set aside once more."`
 }
 
-func (s *Server) resume(ctx context.Context, in *resumption) (*of[Begun], error) {
-	r, err := s.found(ctx, &in.RunPath)
+func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
-		return nil, err
+		return Begun{}, err
 	}
 	how := []run.ResumeOption{run.AtOnce}
 	if in.Force {
 		how = append(how, run.Forced)
 	}
 	if _, err := s.config.Service.Resume(context.WithoutCancel(ctx), r.Owner, r.ID, how...); err != nil {
-		return nil, err
+		return Begun{}, err
 	}
-	answer, err := s.standing(ctx, r.ID)
-	return &of[Begun]{answer}, err
+	return s.standing(ctx, r.ID)
 }
 
-func (s *Server) explain(ctx context.Context, in *RunPath) (*of[Explanation], error) {
-	r, err := s.found(ctx, in)
+func (s *Server) explain(ctx context.Context, in *RunPath) (x service.Explanation, err error) {
+	r, err := s.found(ctx, in.Run)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	x, err := s.config.Service.Explain(ctx, r.Owner, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &of[Explanation]{s.explanationForm(x)}, nil
+	return s.config.Service.Explain(ctx, r.Owner, r.ID)
 }

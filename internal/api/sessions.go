@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
@@ -26,11 +27,11 @@ func (p Paging) cursor() (journal.Cursor, error) {
 }
 
 // next says where a list goes on after its last entry; nowhere if there are fewer than were asked for.
-func (p Paging) next(n int, last func() journal.Cursor) string {
-	if n < p.Limit {
+func next[T interface{ Cursor() journal.Cursor }](limit int, all []T) string {
+	if len(all) < limit {
 		return ""
 	}
-	return last().String()
+	return all[len(all)-1].Cursor().String()
 }
 
 // isID says whether a text can be the id or the name of something. What can't be is not looked for.
@@ -41,14 +42,6 @@ func isID(text string) bool {
 		}
 	}
 	return text != "" && len(text) <= 64
-}
-
-// known is an id that can be one.
-func known(id string) (string, error) {
-	if !isID(id) {
-		return "", journal.ErrNotFound
-	}
-	return id, nil
 }
 
 // filtered says whether a filter can select anything.
@@ -80,105 +73,85 @@ type Title struct {
 
 func (s *Server) sessionRoutes() {
 	const all, one, tag = "/api/sessions", "/api/sessions/{session}", "sessions"
-	register(s, route{id: "listSessions", method: http.MethodGet, path: all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
-	register(s, route{id: "getSession", method: http.MethodGet, path: one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
-	register(s, route{id: "renameSession", method: http.MethodPatch, path: one, tag: tag, summary: "Give a session another title",
-		problems: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage}}, s.rename)
-	register(s, route{id: "deleteSession", method: http.MethodDelete, path: one, tag: tag, summary: "Delete a session with its runs and records",
-		problems: []int{http.StatusConflict, http.StatusInsufficientStorage}}, s.delete)
-	register(s, route{id: "exportSession", method: http.MethodGet, path: one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
+	answer(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
+	answer(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
+	answer(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"}, s.rename)
+	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag, summary: "Delete a session with its runs and records"}, s.delete)
+	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
 		{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""}, {exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
-	register(s, route{id: "auditSession", method: http.MethodGet, path: one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
+	answer(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
+	answer(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag, summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
 }
 
-func (s *Server) sessions(ctx context.Context, in *sessionList) (*of[Sessions], error) {
+func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err error) {
 	after, err := in.cursor()
+	if err == nil {
+		err = filtered(in.Assistant)
+	}
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	if err := filtered(in.Assistant); err != nil {
-		return nil, err
-	}
-	all, err := s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), journal.SessionFilter{Assistant: in.Assistant, Title: in.Find, Limit: in.Limit, After: after})
-	if err != nil {
-		return nil, err
-	}
-	return &of[Sessions]{Sessions{Sessions: forms(all, sessionForm), Next: in.next(len(all), func() journal.Cursor { return all[len(all)-1].Cursor() })}}, nil
+	wanted := journal.SessionFilter{Assistant: in.Assistant, Title: in.Find, Limit: in.Limit, After: after}
+	f.Sessions, err = s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), wanted)
+	f.Next = next(in.Limit, f.Sessions)
+	return f, err
 }
 
 func (s *Server) session(ctx context.Context, in *struct {
 	SessionPath
 	Brief bool `query:"brief" doc:"Without its exchanges."`
-}) (*of[Conversation], error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
+}) (c service.Conversation, err error) {
 	if in.Brief {
-		one, err := s.config.Service.Session(ctx, exchangeOf(ctx).owner(), id)
-		return &of[Conversation]{Conversation{Session: sessionForm(one), Exchanges: []json.RawMessage{}}}, err
+		c.Session, err = s.config.Service.Session(ctx, exchangeOf(ctx).owner(), in.Session)
+		return c, err
 	}
-	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
-	if err != nil {
-		return nil, err
-	}
-	return &of[Conversation]{Conversation{Session: sessionForm(c.Session), Exchanges: list(c.Outcomes)}}, nil
+	return s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
 }
 
 func (s *Server) rename(ctx context.Context, in *struct {
 	SessionPath
 	Body Title
-}) (*of[Session], error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
+}) (none journal.Session, err error) {
 	owner := exchangeOf(ctx).owner()
-	if err := s.config.Service.Rename(ctx, owner, id, in.Body.Title); err != nil {
-		return nil, err
+	if err := s.config.Service.Rename(ctx, owner, in.Session, in.Body.Title); err != nil {
+		return none, err
 	}
-	renamed, err := s.config.Service.Session(ctx, owner, id)
-	return &of[Session]{sessionForm(renamed)}, err
+	return s.config.Service.Session(ctx, owner, in.Session)
 }
 
 func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), id)
+	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), in.Session)
 }
 
 // exportTypes are the content types of exports.
 var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType, "jsonl": "application/jsonl"}
 
+// export is something as a file.
 type export struct {
 	ContentType        string `header:"Content-Type" hidden:"true"`
 	ContentDisposition string `header:"Content-Disposition"`
+	Policy             string `header:"Content-Security-Policy" hidden:"true"` // empty: as all answers have it
 	Body               []byte
+}
+
+func exported(what, id, format string, text []byte) *export {
+	return &export{ContentType: exportTypes[format], ContentDisposition: `attachment; filename="` + what + "-" + id + "." + format + `"`, Body: text}
 }
 
 func (s *Server) export(ctx context.Context, in *struct {
 	SessionPath
 	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
 }) (*export, error) {
-	id, err := known(in.Session)
+	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
-	if err != nil {
-		return nil, err
-	}
-	text, err := c.Export(in.Format, encode)
-	if err != nil {
-		return nil, err
-	}
-	return &export{exportTypes[in.Format], `attachment; filename="session-` + id + "." + in.Format + `"`, []byte(text)}, nil
+	text, err := c.Export(in.Format, inFile)
+	return exported("session", in.Session, in.Format, []byte(text)), err
 }
 
-// encode writes a value as it stands in a file.
-func encode(v any, indent bool) (string, error) {
+// inFile writes a value as it stands in a file.
+func inFile(v any, indent bool) (string, error) {
 	b := &bytes.Buffer{}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -189,14 +162,18 @@ func encode(v any, indent bool) (string, error) {
 	return b.String(), err
 }
 
-func (s *Server) audit(ctx context.Context, in *SessionPath) (*of[Audit], error) {
-	id, err := known(in.Session)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), id)
-	if err != nil {
-		return nil, err
-	}
-	return &of[Audit]{Audit{Session: sessionForm(found.Session), Runs: forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })}}, nil
+func (s *Server) audit(ctx context.Context, in *SessionPath) (f Audit, err error) {
+	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), in.Session)
+	f.Session, f.Runs = found.Session, forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })
+	return f, err
+}
+
+// The bounds of one look at what a session cost.
+const (
+	mostCosted = 1000 // runs
+	costTime   = 5 * time.Second
+)
+
+func (s *Server) costs(ctx context.Context, in *SessionPath) (service.Costs, error) {
+	return s.config.Service.Costs(ctx, exchangeOf(ctx).owner(), in.Session, mostCosted, costTime)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -234,7 +233,7 @@ func (t *stream) take(a arrival) (over bool) {
 		t.event("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
 		return false
 	case h.Begun != nil:
-		t.event("begin", t.mark(h), RunBegun{who, t.s.form(*h.Begun)})
+		t.event("begin", t.mark(h), RunBegun{who, *h.Begun})
 	case h.Ended != nil:
 		t.drafts.dropAll(who)
 		t.id(t.mark(h))
@@ -252,12 +251,11 @@ func (t *stream) take(a arrival) (over bool) {
 // end writes the last event of a run.
 func (t *stream) end(who About, r service.Row) {
 	name := cmp.Or(t.final, "end")
-	f, err := t.s.withResult(t.r.Context(), r)
+	f, err := t.s.withResult(t.r.Context(), r, false)
 	if err != nil { // it may be removed by then
-		t.event(name, "", RunEnded{About: who, Row: t.s.form(r)})
-		return
+		f.Result = nil
 	}
-	t.event(name, "", RunEnded{who, f.Run, f.Result})
+	t.event(name, "", RunEnded{who, r, f.Result})
 }
 
 // draft writes what an operation says by now.
@@ -281,20 +279,13 @@ func (t *stream) id(id string) {
 	}
 }
 
-// rendered is an event as it is sent, behind its id.
+// rendered is an event as it is sent, behind its id. Its data are one line.
 func rendered(name string, data any) []byte {
-	return slices.Concat([]byte("event: "+name+"\ndata: "), encoded(data), []byte{'\n'})
-}
-
-// encoded is JSON in one line.
-func encoded(data any) []byte {
-	b := &bytes.Buffer{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
-		return []byte("{}\n")
+	raw, err := encoded(data, nil)
+	if err != nil {
+		raw = []byte("{}")
 	}
-	return b.Bytes()
+	return slices.Concat([]byte("event: "+name+"\ndata: "), raw, []byte("\n\n"))
 }
 
 // flush sends what was gathered, each part within Limits.Stall.

@@ -88,7 +88,7 @@ func TestLastChangeOfTheTasksIsTakenBackOnceUnderAKey(t *testing.T) {
 		return all.Last.ID
 	}
 	undo := question{method: "POST", path: "/api/tasks/undo", body: api.TaskUndo{Change: last()}, header: map[string]string{"Idempotency-Key": "k1"}}
-	var first, again api.TaskChange
+	var first, again task.Change
 	h.get(undo, &first)
 	h.get(undo, &again)
 	if first.Undoes != undo.body.(api.TaskUndo).Change || first.After == nil || first.After.Title != "A secret plan" || first.Actor != "http" || again.ID != first.ID {

@@ -11,6 +11,8 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
+	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
 )
 
@@ -33,12 +35,12 @@ func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
 	if tree.ID != "Panel" || tree.Text != panelTree(t) || len(tree.Nodes) != 3 || tree.Nodes[0].Parent != -1 || tree.Nodes[2].Parent != 0 || tree.Nodes[0].Leaf || !slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}) {
 		t.Errorf("the tree is %+v", tree)
 	}
-	var x api.Explanation
+	var x service.Explanation
 	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
 	for _, step := range x.Steps {
 		for _, e := range step.Events {
-			if n := tree.Nodes[e.Node]; n.Rule != e.Rule || e.Node != 1 {
-				t.Errorf("an event of node %d, by %s, is of %+v", e.Node, e.Rule, n)
+			if n := tree.Nodes[e.Number]; n.Rule != e.Rule || e.Number != 1 {
+				t.Errorf("an event of node %d, by %s, is of %+v", e.Number, e.Rule, n)
 			}
 		}
 	}
@@ -61,7 +63,7 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	b := h.begin("", "Tea?")
 	h.ended("", b.Run)
 	at := "/api/runs/" + b.Run + "/receipts/"
-	var r api.Receipt
+	var r service.Receipt
 	conforms := h.described()
 	conforms("told", "Receipt", h.get(question{path: at + "1"}, &r))
 	if r.To != "ada" || len(r.Sent) != 1 || len(r.Sent[0].Text) != 64<<10 || r.Sent[0].Bytes != 100_000 || r.Sent[0].Tokens != 9 || r.Lost || !slices.Equal(r.LeftOut, []string{"x: no room"}) {
@@ -130,7 +132,7 @@ func TestReplayOverHistoryGroupsTheUsersOwnRuns(t *testing.T) {
 	}
 	other := strings.Replace(own, `names="{names}"`, `names="cleo"`, 1)
 	f := ask(other, 0)
-	if f.Runs != 3 || f.Same != 0 || len(f.Groups) != 1 || len(f.Groups[0].Runs) != 3 || !slices.ContainsFunc(f.Groups[0].Runs, func(p api.ReplayedPlace) bool { return p.Run == runs[0] && p.Step == 1 }) {
+	if f.Runs != 3 || f.Same != 0 || len(f.Groups) != 1 || len(f.Groups[0].Runs) != 3 || !slices.ContainsFunc(f.Groups[0].Runs, func(p replay.Place) bool { return p.Run == runs[0] && p.Step == 1 }) {
 		t.Errorf("another tree: %+v", f)
 	}
 	if f := ask(other, 2); f.Runs != 2 {

@@ -54,17 +54,13 @@ func (s *Server) writeRoutes() {
 		return
 	}
 	const tag = "notes"
-	register(s, route{id: "listWrites", method: http.MethodGet, path: "/api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
-	register(s, route{id: "undoWrite", method: http.MethodPost, path: "/api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced",
-		problems: []int{http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable}}, s.undo)
+	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
+	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced"}, s.undo)
 }
 
-func (s *Server) writes(ctx context.Context, _ *none) (*of[Writes], error) {
+func (s *Server) writes(ctx context.Context, _ *none) (Writes, error) {
 	all, err := s.writesOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &of[Writes]{Writes{list(all[:min(len(all), mostWrites)])}}, nil
+	return Writes{all[:min(len(all), mostWrites)]}, err
 }
 
 // writesOf lists the writes of a user that can be taken back, or were, in folders that they may name.
@@ -88,22 +84,22 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 	return all, nil
 }
 
-func (s *Server) undo(ctx context.Context, in *WritePath) (*of[Undone], error) {
+func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err error) {
 	all, err := s.writesOf(ctx)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == in.Write })
 	if at < 0 {
-		return nil, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
+		return none, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
 	}
 	w := all[at]
 	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), exchangeOf(ctx).owner(), w.ID)
 	if err != nil {
-		return nil, notUndone(err)
+		return none, notUndone(err)
 	}
 	w.Undone = true
-	return &of[Undone]{Undone{w, done}}, nil
+	return Undone{w, done}, nil
 }
 
 // notUndone says why a write was not taken back. What is no matter of the note or its folder is left as it is.

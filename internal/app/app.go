@@ -167,7 +167,8 @@ func (a *App) assist(opt Options) (err error) {
 	if a.Engine, err = run.NewEngine(c); err != nil {
 		return err
 	}
-	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree, Now: a.Clock.Now})
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree,
+		Prices: a.prices(), Now: a.Clock.Now})
 	return err
 }
 

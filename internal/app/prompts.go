@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/api"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
@@ -12,7 +13,7 @@ import (
 )
 
 // checkedPrompts are the prompts as their files are by now, with what a check of each says, and what is wrong with their folder as a whole.
-func (a *App) checkedPrompts() (checked []api.CheckedPrompt, folder string, err error) {
+func (a *App) checkedPrompts() (checked []api.PromptInForce, folder string, err error) {
 	names, err := prompts.Names()
 	if err != nil {
 		return nil, "", err
@@ -29,7 +30,8 @@ func (a *App) checkedPrompts() (checked []api.CheckedPrompt, folder string, err 
 	ofOracle := oraclesProblems(texts)
 	for _, name := range names {
 		text, wrong := prompts.Read(texts, name)
-		p := api.CheckedPrompt{Name: strings.TrimSuffix(name, ".md"), Text: text, BuiltIn: true}
+		whose, called, _ := strings.Cut(strings.TrimSuffix(name, ".md"), "/")
+		p := api.PromptInForce{Assistant: whose, Name: called, Text: text, BuiltIn: true, Tokens: agent.Tokens(text)}
 		if upper != nil {
 			if _, err := fs.Stat(upper, name); err == nil {
 				built, readErr := fs.ReadFile(prompts.FS, name)
@@ -41,10 +43,11 @@ func (a *App) checkedPrompts() (checked []api.CheckedPrompt, folder string, err 
 		}
 		switch {
 		case strings.HasPrefix(name, oracle.Name+"/"):
-			p.Problems = ofOracle[name]
+			p.Found = ofOracle[name]
 		case wrong != nil:
-			p.Problems = []string{wrong.Error()}
+			p.Found = []string{wrong.Error()}
 		}
+		p.Problems = len(p.Found)
 		checked = append(checked, p)
 	}
 	return checked, folder, nil

@@ -25,30 +25,30 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 		}
 	}
 	a := &App{Config: config.Config{Prompts: dir}}
-	look := func() (named func(string) api.CheckedPrompt, folder string) {
+	look := func() (named func(string) api.PromptInForce, folder string) {
 		t.Helper()
 		all, folder, err := a.checkedPrompts()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return func(name string) api.CheckedPrompt {
-			return all[slices.IndexFunc(all, func(p api.CheckedPrompt) bool { return p.Name == name })]
+		return func(name string) api.PromptInForce {
+			return all[slices.IndexFunc(all, func(p api.PromptInForce) bool { return p.Assistant+"/"+p.Name == name })]
 		}, folder
 	}
 	write("tasks/intent.md", "Read it.\n")
 	write("oracle/base.md", "Be terse {{#never}}\n")
 	write("council/chair.md", " ")
 	named, folder := look()
-	if p := named("tasks/intent"); p.BuiltIn || p.Text != "Read it.\n" || p.Original == "" || len(p.Problems) != 0 {
+	if p := named("tasks/intent"); p.BuiltIn || p.Text != "Read it.\n" || p.Original == "" || len(p.Found) != 0 {
 		t.Errorf("a text of one's own is %+v", p)
 	}
-	if p := named("oracle/base"); len(p.Problems) == 0 || strings.Contains(strings.Join(p.Problems, ""), "base.md") {
-		t.Errorf("a broken template is told as %q", p.Problems)
+	if p := named("oracle/base"); len(p.Found) == 0 || strings.Contains(strings.Join(p.Found, ""), "base.md") {
+		t.Errorf("a broken template is told as %q", p.Found)
 	}
-	if p := named("council/chair"); len(p.Problems) != 1 || !strings.Contains(p.Problems[0], "empty") {
-		t.Errorf("an empty prompt is told as %q", p.Problems)
+	if p := named("council/chair"); len(p.Found) != 1 || !strings.Contains(p.Found[0], "empty") {
+		t.Errorf("an empty prompt is told as %q", p.Found)
 	}
-	if p := named("inquiry/witness"); !p.BuiltIn || p.Text == "" || p.Original != "" || len(p.Problems) != 0 || folder != "" {
+	if p := named("inquiry/witness"); !p.BuiltIn || p.Text == "" || p.Original != "" || len(p.Found) != 0 || folder != "" {
 		t.Errorf("one that is built in is %+v, the folder: %s", p, folder)
 	}
 	write("oracle/bsae.md", "misspelt")

@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/mcp"
 	"sibyl/internal/node"
 	"sibyl/internal/server"
+	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
 	"sibyl/trees"
@@ -50,7 +51,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Prices: a.prices(), Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Sources: Sources, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
@@ -130,9 +131,9 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 }
 
 // prices are those of the settings, or the public ones.
-func (a *App) prices() *api.Prices {
+func (a *App) prices() *service.Prices {
 	set := a.Config.Prices.OrPublic()
-	return &api.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
+	return &service.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
 		p, known := set.Find(model)
 		return p.Of(input, cached, output), known
 	}}
@@ -148,24 +149,25 @@ func (a *App) operation() *api.Operation {
 }
 
 // checkedTrees are the trees in force, as they are now, with what a check of each says.
-func (a *App) checkedTrees() ([]api.CheckedTree, error) {
+func (a *App) checkedTrees() ([]api.TreeInForce, error) {
 	all, err := a.Trees.All()
-	checked := make([]api.CheckedTree, 0, len(all))
+	checked := make([]api.TreeInForce, 0, len(all))
 	for _, t := range all {
-		c := api.CheckedTree{Name: t.Name, Text: t.Text, BuiltIn: t.Embedded}
+		c := api.TreeInForce{Name: t.Name, Text: string(t.Text), BuiltIn: t.Embedded}
 		if built, none := (trees.Set{}).Get(t.Name); none == nil && !t.Embedded {
-			c.Original = built.Text
+			c.Replaces, c.Original = true, string(built.Text)
 		}
 		loaded, err := a.LoadTree(t)
 		var wrong *bt.LoadError
 		switch {
 		case errors.As(err, &wrong):
-			c.Problems = wrong.Problems
+			c.Found = wrong.Problems
 		case err != nil:
-			c.Problems = []bt.Problem{{Message: "it is no tree of an assistant"}}
+			c.Found = []bt.Problem{{Message: "it is no tree of an assistant"}}
 		default:
-			c.Nodes, c.Picture, c.Problems = loaded.Size(), loaded.Picture(), loaded.Warnings
+			c.Nodes, c.Picture, c.Found = loaded.Size(), loaded.Picture(), loaded.Warnings
 		}
+		c.Problems = len(c.Found)
 		checked = append(checked, c)
 	}
 	return checked, err

@@ -39,6 +39,8 @@ type Assistant struct {
 	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of the Spec but owner and
 	// tree. A Request without a session may be given one that the options mean: the same each time, and made with its first run.
 	Begin func(ctx context.Context, r Request) (run.Spec, error)
+	// Form is the form of an outcome, for those who describe it: a zero value. Nil: an object that nothing is said of.
+	Form any
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
@@ -105,30 +107,54 @@ type Tool struct {
 
 // Shown is an outcome as it reaches people.
 type Shown struct {
-	Question string   // the person's words
-	Answer   string   // Markdown
-	Sources  []string // what the answer cites, each as it is cited there
-	Warnings []string
-	Notes    []string // what else is worth a line
-	Points   []Point  // how the answer came about, in a few words each: for an explanation that is read
-	Usage    []Usage  // of the models that were asked, where they count; rules do not
-	Ending   []string // how it came to its end, for an explanation: a line, and what belongs to it
-	Footer   string   // Markdown: what an export says of the answer, its sources and what else it rests on
-	Partial  bool     // there is an answer, but not a whole one
-	Held     []string // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
-	Asks     bool     // the answer is a question to the person
-	HowTo    string   // of Warnings, the one that says how a command line answers; "" for none
-	Failure  *Failure
-	Notices  []Notice
+	Question string   `json:"question"`
+	Answer   string   `json:"answer" doc:"Markdown."`
+	Partial  bool     `json:"partial" doc:"There is an answer, but not a whole one."`
+	Warnings []string `json:"warnings"`
+	Notes    []string `json:"notes"` // what else is worth a line
+	Ending   []string `json:"ending" doc:"How it came to its end."`
+	Footer   string   `json:"footer" doc:"Markdown: what the answer rests on."`
+	Notices  []Notice `json:"notices" doc:"What happened beside the answer, in the form of the assistant."`
+	Failure  *Failure `json:"failure,omitempty" doc:"Why there is no answer."`
+
+	Sources []string `json:"-"` // what the answer cites, each as it is cited there
+	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
+	Usage   []Usage  `json:"-"` // of the models that were asked, where they count; rules do not
+	Held    []string `json:"-"` // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
+	Asks    bool     `json:"-"` // the answer is a question to the person
+	HowTo   string   `json:"-"` // of Warnings, the one that says how a command line answers; "" for none
 }
 
-// Point is one thing that an explanation tells, with what it is of: “searched”, “opened”.
-type Point struct{ What, Text string }
+// Point is one thing that an explanation tells.
+type Point struct {
+	What string `json:"what" doc:"What it is of, in a word: searched, opened."`
+	Text string `json:"text"`
+}
 
-// Usage is how many tokens a model took, as its provider counts them; those that were cached are some of the input.
+// Usage is how many tokens a model took, or several without a name, as their providers count them, and what they cost.
 type Usage struct {
-	Model                 string
-	Input, Cached, Output int
+	Model  string   `json:"model,omitempty"`
+	Input  int      `json:"input_tokens"`
+	Cached int      `json:"cached_tokens,omitempty" doc:"Of the input."`
+	Output int      `json:"output_tokens"`
+	Cost   *float64 `json:"cost,omitempty" doc:"In the currency of the server. Left out: a model that took part has no price."`
+}
+
+// Sum adds up what models took. One without a price leaves the sum without one.
+func Sum(all ...Usage) (sum Usage) {
+	cost, priced := 0.0, len(all) > 0
+	for _, u := range all {
+		sum.Input += u.Input
+		sum.Cached += u.Cached
+		sum.Output += u.Output
+		if priced = priced && u.Cost != nil; priced {
+			cost += *u.Cost
+		}
+	}
+	if priced {
+		sum.Cost = &cost
+	}
+	return sum
 }
 
 // Place is a place that was read, or that the answer cites though nobody read it.
@@ -152,10 +178,10 @@ type Exchanged struct {
 
 // Part is a part of what was sent or came back.
 type Part struct {
-	Kind   PartKind
-	Name   string // of the segment or the tool; may be empty
-	Text   string
-	Tokens int // estimated; 0: it is for others to estimate
+	Kind   PartKind `json:"kind" enum:"segment,tool,person,control,model,call,result,data"`
+	Name   string   `json:"name,omitempty" doc:"Of the segment or the tool."`
+	Text   string   `json:"text" doc:"Of a long part, the beginning."`
+	Tokens int      `json:"tokens,omitempty" doc:"Estimated."` // 0: it is for others to estimate
 }
 
 // PartKind says what a part is.
@@ -175,13 +201,13 @@ const (
 
 // Failure is why there is no answer.
 type Failure struct {
-	Kind    string // "refused" by the model, or an error kind
-	Message string
-	Hint    string // what would help
+	Kind    string `json:"kind"` // "refused" by the model, or an error kind
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty" doc:"What would help."`
 }
 
 // Notice is something that happened beside the answer, for those who collect such: its data encode as JSON.
-type Notice = any
+type Notice any
 
 // Findings are an assistant's part of an audit: a list that is put into its JSON under Name, and the same as text.
 type Findings struct {

@@ -12,12 +12,12 @@ import (
 
 // Left is something that was sent away: to a model, a page, a search engine or a server of somebody else.
 type Left struct {
-	Kind   string `json:"kind"`             // "model", "address", "engine" or "server"
-	To     string `json:"to"`               // the model, or the call whole
-	Bytes  int    `json:"bytes,omitempty"`  // of the texts that were sent; 0: not kept
-	Tokens int    `json:"tokens,omitempty"` // as the model's provider counted them
-	Rule   string `json:"rule"`             // why it might
-	Labels string `json:"labels,omitempty"` // of what had been seen: whose words, and whether private
+	Kind   string `json:"kind" enum:"model,address,engine,server"`
+	To     string `json:"to" doc:"The model, or the call whole."`
+	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not kept
+	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
+	Rule   string `json:"rule" doc:"Why it might."`
+	Labels string `json:"labels,omitempty" doc:"Of what had been seen: whose words, and whether private."`
 }
 
 func (l Left) String() string {

@@ -9,11 +9,12 @@ import (
 
 // Problem is one thing wrong with a tree file. Line and Col count from 1, in characters.
 type Problem struct {
-	File      string
-	Line, Col int
-	Message   string
-	Hint      string // what would fix it
-	Warning   bool   // the tree loads all the same
+	File    string `json:"file,omitempty" hidden:"true"`
+	Line    int    `json:"line"`
+	Col     int    `json:"column"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty" doc:"What would fix it."`
+	Warning bool   `json:"warning,omitempty" doc:"The tree loads all the same."`
 }
 
 func (p Problem) String() string {

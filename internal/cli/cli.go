@@ -181,17 +181,8 @@ func withCode(code int, err error) error {
 
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
-	for known, hint := range map[error]string{
-		journal.ErrLocked:      "another program has locked the journal: wait for it, or name another folder with --data",
-		journal.ErrFull:        "free some space; what was already written is safe, and ‘sibyl run resume’ continues",
-		journal.ErrReadOnly:    "sessions and runs can be read but not changed: name another folder with --data",
-		journal.ErrCorrupt:     "move the file away, or name another folder with --data; nothing was changed",
-		journal.ErrUnreachable: "what was already written is safe; once the database can be reached, ‘sibyl run resume’ continues",
-		journal.ErrUnsure:      "‘sibyl run list’ shows what was written, once the database can be reached",
-	} {
-		if errors.Is(err, known) {
-			return c.report(err, ExitJournal, hint)
-		}
+	if m, _ := service.MeaningOf(err); m.Here != "" {
+		return c.report(err, ExitJournal, m.Here)
 	}
 	return c.report(err, c.codeOf(err), "")
 }

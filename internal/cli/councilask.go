@@ -87,18 +87,6 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 	return s.gather(context.WithoutCancel(ctx), r, len(o.Oracles))
 }
 
-// listedOracle is an oracle in a list.
-type listedOracle struct {
-	ID          string       `json:"id"`
-	Name        string       `json:"name"`
-	About       string       `json:"about"`
-	File        string       `json:"file_path"`
-	Placeholder string       `json:"placeholder"`
-	Mode        persona.Mode `json:"mode"`
-	Language    string       `json:"language"`
-	Warnings    []string     `json:"warnings"`
-}
-
 func (c *command) councilOracles() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
@@ -115,27 +103,19 @@ func (c *command) councilOracles() *cobra.Command {
 
 // listOracles prints the oracles, and what their authors should know.
 func (s *sitting) listOracles(list persona.Listing, check bool) error {
-	out := struct {
-		Oracles []listedOracle    `json:"oracles"`
-		Skipped []persona.Skipped `json:"skipped"`
-	}{[]listedOracle{}, append([]persona.Skipped{}, list.Skipped...)}
-	for _, p := range list.Oracles {
-		out.Oracles = append(out.Oracles, listedOracle{p.ID, p.Name, council.About(p), p.File, p.Placeholder, p.Mode, p.Language,
-			append([]string{}, p.Warnings...)})
-	}
 	warnings := oracleWarnings(list)
 	if check && len(warnings) > 0 {
 		s.code = ExitFailed
 	}
 	if s.asJSON {
-		return s.printJSON(out)
+		return s.printJSON(list.Brief())
 	}
-	for _, p := range out.Oracles {
+	for _, p := range list.Oracles {
 		line := printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.About))
 		fmt.Fprintln(s.Out, ansi.Truncate(line, max(s.Width-1, oracleLine), "…"))
 	}
-	s.note("%s", oraclesIn(s.a, len(out.Oracles)))
-	if len(out.Oracles) == 0 {
+	s.note("%s", oraclesIn(s.a, len(list.Oracles)))
+	if len(list.Oracles) == 0 {
 		s.note("‘sibyl council oracle new NAME’ creates one")
 	}
 	for _, line := range warnings {

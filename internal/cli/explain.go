@@ -104,7 +104,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 
 // pointsOf are the points of an explanation, with what the run cost.
 func pointsOf(x service.Explanation, costs string) []assistant.Point {
-	points := x.Points()
+	points := x.Points
 	if costs != "" {
 		points = append(points, assistant.Point{What: "tokens", Text: costs})
 	}
@@ -120,15 +120,15 @@ func stepText(s service.Step) string {
 	for i, e := range s.Events {
 		if e.Status == "" {
 			if e.Key != "" {
-				wrote = append(wrote, s.Words[i])
+				wrote = append(wrote, e.Words)
 			} else {
-				said = append(said, s.Words[i])
+				said = append(said, e.Words)
 			}
 			if i+1 < len(s.Events) && s.Events[i+1].Rule == e.Rule {
 				continue // its status stands there
 			}
-		} else if said == nil && s.Words[i] != "" {
-			said = []string{s.Words[i]}
+		} else if said == nil && e.Words != "" {
+			said = []string{e.Words}
 		}
 		trees := strings.Split(printable(e.Rule), "/")
 		node := len(trees) - 1
@@ -149,7 +149,7 @@ func stepText(s service.Step) string {
 		b.WriteByte('\n')
 		said, wrote = nil, nil
 	}
-	for _, asked := range s.Start {
+	for _, asked := range s.Started {
 		fmt.Fprintf(b, "  → asks for %s\n", printable(asked.Name()))
 	}
 	if s.Status != "RUNNING" {

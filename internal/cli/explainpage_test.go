@@ -25,9 +25,10 @@ func hostilePage(t *testing.T, text, code string) string {
 	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
 	page, err := explainPage(service.Explanation{
 		Run:     service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
-		Steps:   []service.Step{{TraceStep: run.TraceStep{Events: []run.TraceEvent{{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}}}, TookIn: text, Words: []string{text}, At: time.Unix(0, 0)}},
+		Steps:   []service.Step{{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
+		Points:  []assistant.Point{{What: "kind", Text: text}, {What: "sent to", Text: "model " + text}},
 		Ending:  []string{text},
-		Shown:   &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`", Points: []assistant.Point{{What: "kind", Text: text}}},
+		Shown:   &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`"},
 		Sources: []service.Source{read, changed, gone, never},
 		Left:    []assistant.Left{{Kind: "model", To: text}},
 	}, "5 tokens in, 1 out")

@@ -52,7 +52,7 @@ func (c *command) inquiryVerify() *cobra.Command {
 			} else {
 				printChecks(c, report)
 			}
-			if err == nil && !report.OK() {
+			if err == nil && !report.OK {
 				c.code = ExitFailed
 			}
 			return err

@@ -61,7 +61,7 @@ func (p *progress) update(u service.Update) {
 	case u.Wait != nil && !p.quiet:
 		p.countDown(u.Wait)
 		return
-	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
+	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
 	p.follow(u)
@@ -81,10 +81,10 @@ func (p *progress) update(u service.Update) {
 func (p *progress) follow(u service.Update) {
 	switch {
 	case u.Step != nil:
-		for _, asked := range u.Step.Start {
+		for _, asked := range u.Step.Started {
 			p.work = append(p.work, work{asked.Op, conversation.UnderWay(asked), time.Now()})
 		}
-		p.ended(u.Step.Cancel...)
+		p.ended(u.Step.Withdrawn...)
 	case u.Record != nil && u.Record.Kind == run.KindCompletion:
 		if body, err := run.Read(*u.Record); err == nil {
 			p.ended(body.(*run.CompletionRecord).Op)

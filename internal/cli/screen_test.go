@@ -70,7 +70,7 @@ func golden(t *testing.T, name, got string) {
 
 // asks is a step that asks for effects.
 func asks(effects ...run.Asked) service.Update {
-	return service.Update{Step: &service.Step{TraceStep: run.TraceStep{Status: "RUNNING", Start: effects}}}
+	return service.Update{Step: &service.Step{Status: "RUNNING", Started: effects}}
 }
 
 // receipt is that of an effect.

@@ -206,12 +206,12 @@ func promptHash(texts []run.Text) string {
 // Preview is what an oracle would be asked.
 type Preview struct {
 	Oracle   Seat                    `json:"oracle"`
-	Model    string                  `json:"model"`
+	Model    string                  `json:"model,omitempty" doc:"Left out where there is none."`
 	Prompt   string                  `json:"prompt"`
 	Snapshot session.ContextSnapshot `json:"context_snapshot"`
-	Cut      string                  `json:"cut,omitempty"`
-	Left     []string                `json:"left_out,omitempty"`
-	Doubted  []string                `json:"doubted,omitempty"`
+	Cut      string                  `json:"cut,omitempty" doc:"What did not fit into the model's window."`
+	Left     []string                `json:"left_out,omitempty" doc:"What no context has, and why."`
+	Doubted  []string                `json:"doubted,omitempty" doc:"What of the context may not have been said."`
 }
 
 // Preview gives the very prompts that oracles would be sent. Nothing is asked, and nothing kept.

@@ -43,7 +43,7 @@ func (e *AmbiguousError) Error() string {
 // short.
 type Opened struct {
 	session.Session
-	Mended []string
+	Mended []string `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
 // List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is written.
@@ -267,6 +267,7 @@ func (d *Desk) repair(ctx context.Context, id string) (r Repaired, err error) {
 	}
 	o, err := d.OpenID(ctx, id)
 	r.Mended = o.Mended
+	r.Changed = r.Changed || len(o.Mended) > 0
 	return r, err
 }
 

@@ -17,10 +17,10 @@ import (
 // Export is a session with all its words.
 type Export struct {
 	Session  session.Session `json:"session"`
-	Folder   string          `json:"folder"`
-	Entries  []prompt.Entry  `json:"entries"`  // in the order of time
-	Problems []string        `json:"problems"` // what breaks the rules of its form
-	Left     []string        `json:"left_out"`
+	Folder   string          `json:"folder,omitempty" hidden:"true"`
+	Entries  []prompt.Entry  `json:"entries" doc:"In the order of time."`
+	Problems []string        `json:"problems" doc:"What breaks the rules of its form."`
+	Left     []string        `json:"left_out" doc:"What no context has, and why."`
 }
 
 // Export reads a session whole.

@@ -20,7 +20,7 @@ const (
 type Seat struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	Slug string `json:"slug"`
+	Slug string `json:"slug,omitempty" hidden:"true"`
 }
 
 // Given is what a run begins with.

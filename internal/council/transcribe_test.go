@@ -134,9 +134,9 @@ func (h *house) told(p *process, id string) string {
 	h.Helper()
 	b := &strings.Builder{}
 	for _, step := range must(p.service.Explain(h.Context(), ada, id))(h).Steps {
-		for _, words := range step.Words {
-			if words != "" {
-				b.WriteString(words + "\n")
+		for _, e := range step.Events {
+			if e.Words != "" {
+				b.WriteString(e.Words + "\n")
 			}
 		}
 	}

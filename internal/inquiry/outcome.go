@@ -14,15 +14,15 @@ import (
 // Item is an inquiry in a list (requirement 4, SessionListItem): the summary of its run.
 type Item struct {
 	ID               string        `json:"id"`
-	Hypothesis       string        `json:"hypothesis"`
-	StartTime        string        `json:"startTime"`
-	Status           record.Status `json:"status"`
-	EndReason        string        `json:"endReason,omitempty"`
-	Pairs            int           `json:"pairs"`
-	Limit            int           `json:"iterationLimit"`
-	ConsistencyScore *int          `json:"consistencyScore,omitempty"`
-	Provisional      bool          `json:"provisional,omitempty"` // the score is of an inquiry that did not complete
-	Verdict          string        `json:"verdict"`               // record.Verdict
+	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
+	StartTime        string        `json:"startTime" format:"date-time"`
+	Status           record.Status `json:"status" enum:"running,completed,failed,limit-reached"`
+	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, collected, stopped, error or timeout."`
+	Pairs            int           `json:"pairs" doc:"How many questions were answered."`
+	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out where a list knows neither it nor the pairs."`
+	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where no model has judged."`
+	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete."`
+	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line."` // record.Verdict
 	Run              string        `json:"run,omitempty"`
 
 	at journal.Cursor

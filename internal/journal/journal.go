@@ -75,10 +75,10 @@ type Session struct {
 	Owner     Owner     `json:"-"`
 	Assistant string    `json:"assistant"` // "oracle"
 	Title     string    `json:"title"`
-	Place     string    `json:"place,omitempty"` // the folder on this machine that it is about; "": none
+	Place     string    `json:"place,omitempty" hidden:"true"` // the folder on this machine that it is about; "": none
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"` // moved by Begin and by the end of a run
-	Runs      int       `json:"runs"`       // how many runs it has; set by the store
+	UpdatedAt time.Time `json:"updated_at"`                  // moved by Begin and by the end of a run
+	Runs      int       `json:"runs" doc:"How many it has."` // set by the store
 }
 
 // Reason says why a session was removed.
@@ -131,18 +131,19 @@ type Run struct {
 	Session   string    `json:"session_id"`
 	Owner     Owner     `json:"-"`
 	Assistant string    `json:"assistant"`
-	Title     string    `json:"title"` // the person's words, shortened
-	Status    Status    `json:"status"`
+	Title     string    `json:"title" doc:"The words that it began with, shortened."`
+	Status    Status    `json:"status" enum:"running,done,failed,cancelled,needs_user"`
 	StartedAt time.Time `json:"started_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
-	Records   int64     `json:"records"` // the next sequence number; set by the store
+	Records   int64     `json:"records" doc:"How many things the journal has of it."` // the next sequence number; set by the store
 
-	Reason  string          `json:"reason,omitempty"`  // why it ended, in its assistant's words ("satisfied"); set by its end, at most 64 bytes
-	Summary json.RawMessage `json:"summary,omitempty"` // its outcome for lists and histories, in its assistant's form; see Filter.Summaries
+	Reason string `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."` // set by its end, at most 64 bytes
+	// Summary is its outcome for lists and histories, in its assistant's form; see Filter.Summaries.
+	Summary json.RawMessage `json:"summary,omitempty" hidden:"true"`
 
-	LeaseHolder string    `json:"lease_holder,omitempty"`
-	LeaseUntil  time.Time `json:"lease_until,omitzero"` // without a holder: until when it rests
-	Tries       int       `json:"tries,omitempty"`      // how often it was taken up in vain since it last settled; set by the store
+	LeaseHolder string    `json:"lease_holder,omitempty" hidden:"true"`
+	LeaseUntil  time.Time `json:"lease_until,omitzero" hidden:"true"` // without a holder: until when it rests
+	Tries       int       `json:"tries,omitempty" hidden:"true"`      // taken up in vain since it last settled; set by the store
 }
 
 // Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they
@@ -244,10 +245,10 @@ const (
 
 // Count is how many runs of an assistant stand so, and when the first of them started. It tells nobody's words.
 type Count struct {
-	Assistant string
-	Stand     Stand
-	Runs      int
-	Oldest    time.Time
+	Assistant string    `json:"assistant"`
+	Stand     Stand     `json:"state" enum:"driven,waiting,resting,set_aside" doc:"How they stand."`
+	Runs      int       `json:"runs"`
+	Oldest    time.Time `json:"oldest" doc:"When the first of them started."`
 }
 
 // Store keeps sessions, runs, records and leases. Implementations are safe for concurrent use and, where they are a

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/assistant"
-	"sibyl/internal/journal"
-	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service"
 	"sibyl/internal/task"
 )
 
@@ -104,28 +103,8 @@ func faultOf(err error, database bool) *Fault {
 	if wrong, ok := errors.AsType[*task.Invalid](err); ok {
 		return invalid(wrong.Field, wrong.Problem)
 	}
-	if wrong, ok := errors.AsType[*assistant.RequestError](err); ok {
-		return &Fault{Code: Validation, Text: sentence(wrong.Public, wrong.Hint)}
-	}
-	for _, known := range []struct {
-		err  error
-		code Code
-		text string
-	}{
-		{task.ErrNotFound, NotFound, "There is no such task; it may have been deleted. list_tasks shows those there are."},
-		{task.ErrNoChange, NotFound, "There is nothing to undo."},
-		{task.ErrConflict, Conflict, "The task has changed since you looked. Look again with list_tasks, and decide anew."},
-		{journal.ErrNotFound, NotFound, "There is no such session."},
-		{run.ErrDraining, Unavailable, "This server is about to stop. Try again."},
-		{journal.ErrLocked, Database, "The database is busy. Try again."},
-		{journal.ErrUnreachable, Database, "The database can't be reached. Try again."},
-		{journal.ErrUnsure, Database, "The database was lost in the middle of this: look whether it was done before you ask for it again."},
-		{journal.ErrReadOnly, Database, "The database can only be read."},
-		{journal.ErrFull, Database, "The database has no space left."},
-	} {
-		if errors.Is(err, known.err) {
-			return &Fault{Code: known.code, Text: known.text, Err: err}
-		}
+	if m, known := service.MeaningOf(err); known {
+		return &Fault{Code: codeOf(m), Text: strings.TrimSpace(m.Detail + " " + m.Hint), Err: err}
 	}
 	if database {
 		return &Fault{Code: Database, Text: "The task list can't be read or written now. Try again; if it stays so, the log of the server says more.", Err: err}
@@ -133,12 +112,21 @@ func faultOf(err error, database bool) *Fault {
 	return &Fault{Code: Internal, Text: "Something went wrong in the server. Its log says more.", Err: err}
 }
 
-// sentence is a remark of the core as people read it here.
-func sentence(public, hint string) string {
-	if hint != "" {
-		public += ": " + hint
+// codeOf is the code of what an error means.
+func codeOf(m service.Meaning) Code {
+	switch {
+	case m.Here != "": // it is of the journal
+		return Database
+	case m.Status == http.StatusNotFound || m.Kind == "no_change":
+		return NotFound
+	case m.Status == http.StatusBadRequest:
+		return Validation
+	case m.Status == http.StatusConflict:
+		return Conflict
+	case m.Status == http.StatusServiceUnavailable:
+		return Unavailable
 	}
-	return public + "."
+	return Internal
 }
 
 // tell logs what is theirs to mend who run the server.

@@ -17,15 +17,15 @@ import (
 
 // Node is a process that serves.
 type Node struct {
-	Holder    string    `json:"holder"` // its name in leases
-	Name      string    `json:"name"`   // for people
+	Holder    string    `json:"holder,omitempty" hidden:"true"` // its name in leases
+	Name      string    `json:"name"`                           // for people
 	Build     string    `json:"build"`
-	Address   string    `json:"address"` // where it listens
+	Address   string    `json:"address" doc:"Where it listens."`
 	StartedAt time.Time `json:"started_at"`
-	SeenAt    time.Time `json:"seen_at"`
-	Most      int       `json:"most_runs"` // driven at once; 0: any number
-	Draining  bool      `json:"draining"`  // it takes no more runs
-	Runs      int       `json:"runs"`      // driven, as leases tell; set by the registry
+	SeenAt    time.Time `json:"seen_at" doc:"When it last said that it lives."`
+	Most      int       `json:"most_runs,omitempty" doc:"That it drives at once; left out: any number."`
+	Draining  bool      `json:"draining" doc:"It takes no more runs."`
+	Runs      int       `json:"runs" doc:"That it drives, of all users."` // as leases tell; set by the registry
 }
 
 // gone is how long a node that dies keeps looking alive.

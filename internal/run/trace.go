@@ -30,7 +30,7 @@ type TraceStep struct {
 
 // Asked is an effect that a step asked for.
 type Asked struct {
-	Op     uint64 `json:"op"`
+	Op     uint64 `json:"op" doc:"The number of the operation in its run."`
 	Leaf   string `json:"leaf"`
 	Kind   string `json:"kind"`
 	Label  string `json:"label,omitempty"`
@@ -45,14 +45,14 @@ func (a Asked) Name() string { return cmp.Or(a.Label, a.Kind) }
 // key). Rule is bt.Tree.Rule of the node: no name that a tree gives its nodes is in it. Number is the node's in the
 // tree that decided.
 type TraceEvent struct {
-	Number int32           `json:"node"`
-	Rule   string          `json:"rule"`
-	Status string          `json:"status,omitempty"`
+	Number int32           `json:"node" doc:"The number of the node in the tree of the run."`
+	Rule   string          `json:"rule" doc:"Where in the tree."`
+	Status string          `json:"status,omitempty" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED,HALTED" doc:"Of the node."`
 	Reason string          `json:"reason,omitempty"`
-	Type   string          `json:"type,omitempty"`
-	Data   json.RawMessage `json:"data,omitempty"`
-	Key    string          `json:"key,omitempty"`
-	Value  string          `json:"value,omitempty"`
+	Type   string          `json:"type,omitempty" doc:"Of what the node told."`
+	Data   json.RawMessage `json:"data,omitempty" doc:"The fields of what it told."`
+	Key    string          `json:"key,omitempty" doc:"That the node wrote."`
+	Value  string          `json:"value,omitempty" doc:"The beginning of what it wrote."`
 }
 
 // Node is the type of the node: the last part of its rule.

@@ -264,8 +264,8 @@ func (h *house) explained(s *service.Service, id string) (all []string) {
 	x := must(s.Explain(h.Context(), ada, id))(h)
 	for _, step := range x.Steps {
 		all = append(all, fmt.Sprintf("%d %s: %s", step.Record, step.TookIn, step.Status))
-		for i, e := range step.Events {
-			all = append(all, strings.TrimRight(fmt.Sprintf("  %s %s %s", e.Rule, e.Status, step.Words[i]), " "))
+		for _, e := range step.Events {
+			all = append(all, strings.TrimRight(fmt.Sprintf("  %s %s %s", e.Rule, e.Status, e.Words), " "))
 		}
 	}
 	return slices.Concat([]string{x.Run.State}, all, x.Ending)

@@ -26,17 +26,17 @@ const Interrupted = "interrupted"
 // SetAside is how a run stands that was taken up in vain again and again: only a person may have it gone on with.
 const SetAside = "set_aside"
 
-// Row is a run in a list. State says how it stands: running, queued (nobody has driven it yet), suspended (it rests before it is taken
-// up), interrupted, set aside, or why it ended. Why says more where nobody but a person will go on with it.
+// Row is a run in a list.
 type Row struct {
 	journal.Run
-	State string `json:"state"`
-	Why   string `json:"why,omitempty"`
+	Companion bool   `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
+	State     string `json:"state" doc:"How it stands: running, queued, suspended, interrupted, set_aside, or why it ended."`
+	Why       string `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
 }
 
 // row is a run as lists have it.
 func (s *Service) row(r journal.Run) Row {
-	row := Row{Run: r, State: s.State(r)}
+	row := Row{Run: r, Companion: s.accompanies(r.Assistant), State: s.State(r)}
 	if row.State == SetAside {
 		row.Why = run.WhySetAside(r)
 	}

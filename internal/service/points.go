@@ -11,16 +11,16 @@ import (
 // mostTold is how many of the events of a run are told that has no points of its own.
 const mostTold = 5
 
-// Points are the run in short: what its assistant tells of it, or else what was decided last, and what was refused and sent away.
-func (x Explanation) Points() (all []assistant.Point) {
+// inShort is the run in short: what its assistant tells of it, or else what was decided last, and what was refused and sent away.
+func (x Explanation) inShort() (all []assistant.Point) {
 	var told, refused []string
 	for _, s := range x.Steps {
-		for i, e := range s.Events {
+		for _, e := range s.Events {
 			switch {
 			case e.Type == agent.CallRefused{}.EventType() || e.Type == agent.CallHeld{}.EventType():
-				refused = append(refused, s.Words[i])
-			case e.Type != "" && s.Words[i] != "":
-				told = append(told, s.Words[i])
+				refused = append(refused, e.Words)
+			case e.Type != "" && e.Words != "":
+				told = append(told, e.Words)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants made them.
 type Conversation struct {
 	journal.Session
-	Outcomes []json.RawMessage `json:"exchanges"`
+	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant."`
 
 	shown []assistant.Shown
 }
@@ -102,44 +102,66 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run     Row
-	Steps   []Step
-	Ending  []string         // how it ended, or why it waits to be resumed; none: it goes on
-	Shown   *assistant.Shown // what came of it; nil: it has not ended
-	Sources []Source         // what was read for it, and what it cites
-	Left    []assistant.Left // what was sent away, in the order of the receipts
-	Used    []Used           // what models took, likewise
-	Began   time.Time
+	Run     Row               `json:"run"`
+	Steps   []Step            `json:"steps"`
+	Ending  []string          `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Points  []assistant.Point `json:"points" doc:"The run in short."`
+	Sources []Source          `json:"sources" doc:"What was read for it, and what it cites."`
+	Left    []assistant.Left  `json:"left" doc:"What was sent away, in order."`
+	Used    []Used            `json:"used" doc:"What models took, in order."`
+	Tokens  assistant.Usage   `json:"tokens" doc:"All of that."`
+	Shown   *assistant.Shown  `json:"-"` // what came of it; nil: it has not ended
 }
 
-// Step is one step with what it took in and, of each event, what happened in words.
+// Step is what the tree did with one record.
 type Step struct {
-	run.TraceStep
-	TookIn string    `json:"took_in,omitempty"`
-	Took   Took      `json:"-"` // the same in parts; zero in a watch
-	Op     uint64    `json:"-"` // whose receipt it took in; 0: it took in no receipt
-	Words  []string  `json:"-"` // of the events
-	At     time.Time `json:"-"` // when what it took in was written; zero in a watch
+	Record    int64       `json:"record" doc:"The number of the record that it took in."`
+	At        time.Time   `json:"at,omitzero" doc:"When that record was written."`
+	TookIn    string      `json:"took_in" doc:"What that record is."`
+	Took      *Took       `json:"took,omitempty" doc:"The same in parts. Left out in a stream, where the record stands beside it."`
+	Op        uint64      `json:"op,omitempty" doc:"The operation whose receipt that record is."`
+	Status    string      `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []Event     `json:"events"`
+	Started   []run.Asked `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64    `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
-// Took is what a record is that a step took in.
+// Event is one thing that happened in a step.
+type Event struct {
+	run.TraceEvent
+	Words string `json:"words" doc:"What happened, for people."`
+}
+
+// Took is what a record is that a step took in, in parts.
 type Took struct {
-	Kind    string // of the record
-	Effect  string // of a receipt: the kind of its effect
-	Label   string
-	Failure string // why it failed
+	Kind    string `json:"kind" doc:"Of the record: start, completion, time and others."`
+	Effect  string `json:"effect,omitempty" doc:"Of a receipt: the kind of its effect."`
+	Label   string `json:"label,omitempty" doc:"Of that effect."`
+	Failure string `json:"failure,omitempty" doc:"Why it failed."`
 }
 
 func explained(step run.TraceStep, words run.Vocabulary) Step {
-	s := Step{TraceStep: step, Words: make([]string, len(step.Events))}
-	for i, e := range step.Events {
-		s.Words[i] = words.Words(e)
+	return Step{Record: step.Record, Status: step.Status, Events: Worded(step.Events, words), Started: step.Start, Withdrawn: step.Cancel}
+}
+
+// Worded are events with what happened in words.
+func Worded(events []run.TraceEvent, words run.Vocabulary) []Event {
+	all := make([]Event, len(events))
+	for i, e := range events {
+		all[i] = Event{e, words.Words(e)}
 	}
-	return s
+	return all
 }
 
 // Explain says what a run decided, step by step, and how it ended.
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
+	x, err := s.explain(ctx, owner, id)
+	x.Points = x.inShort()
+	x.Tokens = total(x.Used)
+	return x, err
+}
+
+func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
 	if err != nil {
 		return Explanation{}, err
@@ -156,7 +178,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Used: s.usedOf(r.Assistant, recs), Began: r.StartedAt}
+	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Used: s.usedOf(r.Assistant, recs)}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
 		one.TookIn, one.Took, one.Op = tookIn(recs, step.Record)
@@ -225,11 +247,11 @@ func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Le
 }
 
 // tookIn says in a few words what a record is, the same in parts, and of which operation it is the receipt; 0 for none.
-func tookIn(recs []journal.Record, seq int64) (string, Took, uint64) {
+func tookIn(recs []journal.Record, seq int64) (string, *Took, uint64) {
 	if seq >= int64(len(recs)) {
-		return "", Took{}, 0
+		return "", nil, 0
 	}
-	took := Took{Kind: recs[seq].Kind}
+	took := &Took{Kind: recs[seq].Kind}
 	body, err := run.Read(recs[seq])
 	switch c := body.(type) {
 	case *run.StartRecord:

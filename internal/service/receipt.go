@@ -18,23 +18,24 @@ import (
 // Receipt is an effect with what it sent and what came back.
 type Receipt struct {
 	run.Asked
-	Record    int64
-	At        time.Time
-	Took      time.Duration
-	Found     bool             // it was performed before a crash, and found afterwards
-	Fault     *bt.Fault        // why it failed; nil: it did not
-	To        string           // the model that answered, or the tool
-	Used      *assistant.Usage // by that model; nil: it is none, or does not say
-	Sent, Got []Part
-	LeftOut   []string // of the prompt, each with the reason
-	Changed   bool     // this build composes another prompt than the one that was sent: Sent has that other one
-	Lost      bool     // what was sent can't be composed any more: Sent is what the record has
+	Record  int64            `json:"record" doc:"The number of the record that holds it."`
+	At      time.Time        `json:"at"`
+	TookMS  int64            `json:"took_ms"`
+	Found   bool             `json:"found" doc:"It was performed before a crash, and found afterwards."`
+	Failure string           `json:"failure,omitempty" doc:"Why it failed. Left out: it did not."`
+	To      string           `json:"to,omitempty" doc:"The model that answered, or the tool."`
+	Sent    []Part           `json:"sent" doc:"In the order in which it was sent."`
+	Got     []Part           `json:"got" doc:"What came back."`
+	LeftOut []string         `json:"left_out" doc:"What was left out of the prompt, each with the reason."`
+	Changed bool             `json:"changed" doc:"This build composes another prompt than the one that was sent: sent has that other one."`
+	Lost    bool             `json:"lost" doc:"What was sent can't be composed any more: sent is what the record has of it."`
+	Used    *assistant.Usage `json:"used,omitempty" doc:"What the model took. Left out: none was asked, or its provider does not count."`
 }
 
-// Part is a part of what was sent or came back. Of a long one Text is the beginning.
+// Part is a part of what was sent or came back.
 type Part struct {
 	assistant.Part
-	Bytes int // of the whole
+	Bytes int `json:"bytes" doc:"Of the whole."`
 }
 
 // The bounds of a receipt that is told.
@@ -65,7 +66,10 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 		return Receipt{}, err
 	}
 	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, Record: record, At: recs[record].At,
-		Took: time.Duration(c.TookMS) * time.Millisecond, Found: c.Found, Fault: c.Err}
+		TookMS: c.TookMS, Found: c.Found}
+	if c.Err != nil {
+		r.Failure = c.Err.Reason
+	}
 	if used := s.usedOf(row.Assistant, recs[record:record+1]); len(used) > 0 {
 		r.Used = &used[0].Usage
 	}

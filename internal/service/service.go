@@ -34,6 +34,7 @@ type Config struct {
 	Tree       func(name string) (file string, text []byte, err error)
 	Redact     func(text string) string // of titles
 	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
+	Prices     *Prices                  // nil: nobody has said what models cost
 	Now        func() time.Time         // nil: the time of day
 }
 

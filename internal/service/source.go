@@ -14,17 +14,18 @@ import (
 
 // Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean as render.Clean has it.
 type Source struct {
-	Cite        string // as answers name it
-	Read, Cited bool
-	State       SourceState
-	Lines       []Line // those of the place and some around it, where the file is as it was read, or is not known to be another
+	Cite  string      `json:"cite" doc:"As answers name it."`
+	Read  bool        `json:"read"`
+	Cited bool        `json:"cited"`
+	State SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
+	Lines []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
 }
 
 // Line is one line of a place.
 type Line struct {
-	Number int // from 1
-	Text   string
-	Marked bool // it belongs to the place, and does not only stand around it
+	Number int    `json:"number"` // from 1
+	Text   string `json:"text"`
+	Marked bool   `json:"marked" doc:"It belongs to the place, and does not only stand around it."`
 }
 
 // SourceState is what became of a place since it was read.

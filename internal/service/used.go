@@ -13,16 +13,39 @@ import (
 	"sibyl/internal/run"
 )
 
-// Used is what a model took in one effect of a run, by the record of its receipt.
+// Prices are what models cost, as the settings say.
+type Prices struct {
+	Currency string
+	// Of is what so many tokens of a model cost, those that were cached being some of the input; false: it has no price.
+	Of func(model string, input, cached, output int) (float64, bool)
+}
+
+// Currency is that of what models cost; empty: nobody has said what they do.
+func (s *Service) Currency() string {
+	if s.config.Prices == nil {
+		return ""
+	}
+	return s.config.Prices.Currency
+}
+
+// Used is what a model took in one effect of a run.
 type Used struct {
-	Record int64
+	Record int64 `json:"record" doc:"The number of the record that holds its receipt."`
 	assistant.Usage
 }
 
-// RunUsed is what the models of a run took, a model once.
-type RunUsed struct {
-	Run  string
-	Used []assistant.Usage
+// Costs are what the runs of a session took.
+type Costs struct {
+	Currency string     `json:"currency,omitempty" doc:"Left out: the server knows no prices. Nothing else is told then."`
+	Cost     float64    `json:"cost" doc:"Of the runs that have one."`
+	Runs     []RunCosts `json:"runs" doc:"Those that asked a model, the latest first."`
+	Left     int        `json:"left" doc:"How many runs were not looked at, since there was no time or they are too many."`
+}
+
+// RunCosts are what a run took.
+type RunCosts struct {
+	Run string `json:"run"`
+	assistant.Usage
 }
 
 // mostUsed is how many ended runs it is remembered of what they used: they use no more.
@@ -34,35 +57,42 @@ type usedSoFar struct {
 	byRuns map[string][]assistant.Usage
 }
 
-// UsedIn says what the models of the runs of a session took, of the latest ones and as far as there is time; left is how many runs were not looked at.
-// Runs that used none are not in it.
-func (s *Service) UsedIn(ctx context.Context, owner journal.Owner, session string, most int, within time.Duration) (all []RunUsed, left int, err error) {
+// Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says nothing.
+func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string, most int, within time.Duration) (c Costs, err error) {
 	found, err := s.config.Store.Session(ctx, owner, session)
-	if err != nil {
-		return nil, 0, err
+	if err != nil || s.config.Prices == nil {
+		return c, err
 	}
 	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: session, Limit: most})
 	if err != nil {
-		return nil, 0, err
+		return c, err
 	}
+	c.Currency = s.Currency()
 	look, cut := context.WithTimeout(ctx, within)
 	defer cut()
 	for n, r := range runs {
 		used, err := s.usedBy(look, r)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return all, max(found.Runs, len(runs)) - n, nil
+			c.Left = max(found.Runs, len(runs)) - n
+			return c, nil
 		}
 		if err != nil {
-			return nil, 0, err
+			return c, err
 		}
-		if len(used) > 0 {
-			all = append(all, RunUsed{r.ID, used})
+		if len(used) == 0 {
+			continue
 		}
+		sum := assistant.Sum(used...)
+		if sum.Cost != nil {
+			c.Cost += *sum.Cost
+		}
+		c.Runs = append(c.Runs, RunCosts{r.ID, sum})
 	}
-	return all, max(found.Runs-len(runs), 0), nil
+	c.Left = max(found.Runs-len(runs), 0)
+	return c, nil
 }
 
-// usedBy is what the models of a run took.
+// usedBy is what the models of a run took, a model once.
 func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
 	key := string(r.Owner) + "\x00" + r.ID
 	s.used.mu.Lock()
@@ -73,7 +103,7 @@ func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage,
 	}
 	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
 	sum := summed(s.usedOf(r.Assistant, recs))
 	if r.Status != journal.Running {
@@ -99,12 +129,26 @@ func (s *Service) usedOf(name string, recs []journal.Record) (all []Used) {
 		}
 		if body, err := run.Read(r); err == nil {
 			if u, used := usedBy(body.(*run.CompletionRecord)); used {
-				all = append(all, Used{r.Seq, u})
+				all = append(all, Used{r.Seq, s.priced(u)})
 			}
 		}
 	}
 	return all
 }
+
+// priced adds what it cost, where the model has a price.
+func (s *Service) priced(u assistant.Usage) assistant.Usage {
+	if s.config.Prices == nil {
+		return u
+	}
+	if cost, known := s.config.Prices.Of(u.Model, u.Input, u.Cached, u.Output); known {
+		u.Cost = &cost
+	}
+	return u
+}
+
+// total is all that was used.
+func total(used []Used) assistant.Usage { return assistant.Sum(summed(used)...) }
 
 // summed has each model once.
 func summed(used []Used) (all []assistant.Usage) {
@@ -114,8 +158,8 @@ func summed(used []Used) (all []assistant.Usage) {
 			all = append(all, u.Usage)
 			continue
 		}
-		one := &all[at]
-		one.Input, one.Cached, one.Output = one.Input+u.Input, one.Cached+u.Cached, one.Output+u.Output
+		all[at] = assistant.Sum(all[at], u.Usage)
+		all[at].Model = u.Model
 	}
 	slices.SortFunc(all, func(a, b assistant.Usage) int { return cmp.Compare(a.Model, b.Model) })
 	return all

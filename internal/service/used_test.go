@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"testing"
-	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/run"
@@ -19,16 +18,15 @@ func TestWhatRunsUsedIsSummedByModelOnceTheyAreRead(t *testing.T) {
 		s := h.process("one", h.store, a)
 		first := h.ask(s, "", "Tea?")
 		second := h.ask(s, first.Session, "Milk?")
-		all, left, err := s.UsedIn(h.Context(), ada, first.Session, 10, time.Minute)
-		if err != nil || left != 0 || len(all) != 2 || all[0].Run != second.ID || len(all[0].Used) != 1 || all[0].Used[0] != (assistant.Usage{Model: "a:b", Input: 20, Cached: 8, Output: 2}) {
-			h.Errorf("used was %+v, %d runs were left: %v", all, left, err)
+		used, err := s.Used(h.Context(), ada, first.ID, second.ID)
+		if want := (assistant.Usage{Model: "a:b", Input: 40, Cached: 16, Output: 4}); err != nil || len(used) != 1 || used[0] != want {
+			h.Errorf("used was %+v: %v", used, err)
 		}
 		before := read
-		all, left, err = s.UsedIn(h.Context(), ada, first.Session, 1, time.Minute)
-		if err != nil || left != 1 || len(all) != 1 || read != before {
-			h.Errorf("of one run: %+v, %d left, %d receipts read again: %v", all, left, read-before, err)
+		if _, err = s.Used(h.Context(), ada, first.ID); err != nil || read != before {
+			h.Errorf("%d receipts were read again: %v", read-before, err)
 		}
-		if _, _, err := s.UsedIn(h.Context(), "eve", first.Session, 10, time.Minute); err == nil {
+		if _, err := s.Used(h.Context(), "eve", first.ID); err == nil {
 			h.Error("another is told")
 		}
 	})

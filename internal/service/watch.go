@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/run"
 )
 
@@ -29,14 +30,24 @@ func (s *Service) driven(a *assistant.Assistant, live *run.Live, spec run.Spec) 
 // Assistant is the name of the run's assistant.
 func (r *Run) Assistant() string { return r.a.Name }
 
-// Result is how a run has ended.
+// Result is what came of a run: in its assistant's own form, and as it reaches people.
 type Result struct {
-	Run     string
-	Status  journal.Status
-	Reason  string
-	Outcome json.RawMessage // the assistant's own
+	Run     string          `json:"-"`
+	Status  journal.Status  `json:"-"`
+	Reason  string          `json:"-"`
+	Outcome json.RawMessage `json:"outcome" doc:"In the form of the assistant."`
 	assistant.Shown
+	HTML *ResultHTML `json:"html,omitempty" doc:"Answer and footer as HTML in which nothing runs, if it was asked for."`
 }
+
+// ResultHTML is what of a result is Markdown, as HTML.
+type ResultHTML struct {
+	Answer string `json:"answer"`
+	Footer string `json:"footer"`
+}
+
+// Mark adds answer and footer as HTML.
+func (r *Result) Mark() { r.HTML = &ResultHTML{render.HTML(r.Answer), render.HTML(r.Footer)} }
 
 // Wait blocks until the run has ended, and reads what came of it. The error says why it stopped short of an end; it can be resumed then.
 func (r *Run) Wait(ctx context.Context) (Result, error) {
@@ -98,14 +109,6 @@ type Update struct {
 	Left    bool            // this process drives the run no longer: all that is provisional is void
 	Op      uint64          // of text and retraction
 	Lines   []string        // for somebody who waits
-}
-
-// Event is a typed event: its type and its named fields, the rule of the tree that it comes from, and the same in words.
-type Event struct {
-	Type  string          `json:"type"`
-	Data  json.RawMessage `json:"data"`
-	Rule  string          `json:"rule"`
-	Words string          `json:"words"`
 }
 
 // Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its records, the steps on
@@ -199,13 +202,13 @@ func (w *watcher) make(u run.Update) (all []Update) {
 func (w *watcher) decided(told *run.TraceStep) []Update {
 	step := explained(*told, w.words)
 	all := []Update{{Step: &step}}
-	for i, e := range told.Events {
+	for i, e := range step.Events {
 		if e.Type == "" {
 			continue
 		}
-		event := Update{Event: &Event{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
+		event := Update{Event: &step.Events[i]}
 		if w.a != nil && w.a.Lines != nil && w.start != nil {
-			event.Lines = w.a.Lines(w.start, w.words.Read(e))
+			event.Lines = w.a.Lines(w.start, w.words.Read(e.TraceEvent))
 		}
 		all = append(all, event)
 	}

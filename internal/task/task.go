@@ -54,12 +54,12 @@ const (
 // Task is an entry of somebody's list (requirement 3, Task Entity).
 type Task struct {
 	ID          int64      `json:"id"`
-	Title       string     `json:"title"`       // 1 to MaxTitle characters
-	Description *string    `json:"description"` // up to MaxDescription characters; nil: none
-	Status      Status     `json:"status"`
+	Title       string     `json:"title"`                 // 1 to MaxTitle characters
+	Description *string    `json:"description,omitempty"` // up to MaxDescription characters; nil: none
+	Status      Status     `json:"status" enum:"pending,completed"`
 	CreatedAt   time.Time  `json:"created_at"`
-	CompletedAt *time.Time `json:"completed_at"` // set while Status is Completed
-	Version     int64      `json:"version"`      // 1 when it is added
+	CompletedAt *time.Time `json:"completed_at,omitempty"` // set while Status is Completed
+	Version     int64      `json:"version" doc:"1 when it was added, and one more with each change."`
 }
 
 // Action says what a change did.
@@ -78,11 +78,11 @@ const (
 type Change struct {
 	ID     int64     `json:"id"` // grows with every change; set by the store
 	Task   int64     `json:"task_id"`
-	Action Action    `json:"action"`
-	Actor  string    `json:"actor"`  // by which way: "cli", "mcp: NAME of the client", "chat: RUN"
-	Before *Task     `json:"before"` // nil: there was none
-	After  *Task     `json:"after"`  // nil: it is gone
-	Undoes int64     `json:"undoes,omitempty"`
+	Action Action    `json:"action" enum:"add,update,complete,delete,undo"`
+	Actor  string    `json:"actor" doc:"By which way it was made: cli, http, mcp: NAME of the client, chat: ID of the run."`
+	Before *Task     `json:"before,omitempty" doc:"What the task was. Left out: there was none."`
+	After  *Task     `json:"after,omitempty" doc:"What the task is. Left out: it is gone."`
+	Undoes int64     `json:"undoes,omitempty" doc:"The change that an undo takes back."`
 	At     time.Time `json:"at"`
 }
 

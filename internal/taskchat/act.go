@@ -11,7 +11,7 @@ type Item struct {
 	ID          int64      `json:"id"`
 	Title       string     `json:"title"`
 	Description *string    `json:"description,omitempty"`
-	Status      string     `json:"status"`
+	Status      string     `json:"status" enum:"pending,completed"`
 	CompletedAt *time.Time `json:"completed_at,omitempty"`
 	Version     int64      `json:"version"`
 }

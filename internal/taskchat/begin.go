@@ -88,7 +88,7 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Show: show, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Form: AgentResponse{}, Show: show, Exchanged: exchanged,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 

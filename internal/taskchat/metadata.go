@@ -20,8 +20,8 @@ const keptConfidences = 3
 // Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of each of its runs has it
 // as it was after that message.
 type Metadata struct {
-	TaskReferences     map[string]int64 `json:"task_references,omitempty"` // position in the last list shown, from "1" -> id
-	ReferencedAt       *time.Time       `json:"referenced_at,omitempty"`   // when that list was shown
+	TaskReferences     map[string]int64 `json:"task_references,omitempty" doc:"The id of the task at each position of the last list shown."`
+	ReferencedAt       *time.Time       `json:"referenced_at,omitempty" doc:"When that list was shown."`
 	LastToolUsed       string           `json:"last_tool_used,omitempty"`
 	LastToolParameters json.RawMessage  `json:"last_tool_parameters,omitempty"`
 	AgentContext       AgentContext     `json:"agent_context"`
@@ -30,13 +30,13 @@ type Metadata struct {
 // AgentContext is the agent's own part of Metadata.
 type AgentContext struct {
 	ApplicationDomain  string      `json:"application_domain"`
-	ConfidenceHistory  []float64   `json:"confidence_history"` // of the last three intents
+	ConfidenceHistory  []float64   `json:"confidence_history" doc:"Of the last three intents."`
 	ClarificationCount int         `json:"clarification_count"`
-	LastTask           int64       `json:"last_task,omitempty"` // that “it” means
-	Language           string      `json:"language,omitempty"`  // of the last message
-	Unlisted           bool        `json:"unlisted,omitempty"`  // the last list had more tasks than were shown
-	Shown              []string    `json:"shown,omitempty"`     // its titles, as they were shown
-	Changes            [][]Changed `json:"changes,omitempty"`   // what was done last in this conversation, the oldest first: each entry can be undone, once
+	LastTask           int64       `json:"last_task,omitempty" doc:"What “it” means."`
+	Language           string      `json:"language,omitempty" doc:"Of the last message."`
+	Unlisted           bool        `json:"unlisted,omitempty" doc:"The last list had more tasks than were shown."`
+	Shown              []string    `json:"shown,omitempty" doc:"The titles of the last list."`
+	Changes            [][]Changed `json:"changes,omitempty" doc:"What can be undone, the oldest first."`
 }
 
 // Changed is a task that was changed, and its version since; of a deleted one, the version that was deleted.

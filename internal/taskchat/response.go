@@ -24,16 +24,16 @@ const (
 // AgentResponse is what one message of a conversation comes to: the outcome of a run (requirement 3, Agent Response).
 type AgentResponse struct {
 	ConversationID string         `json:"conversation_id"`
-	Response       string         `json:"response"`
-	Status         Status         `json:"status"`
-	ToolCalls      []ToolCall     `json:"tool_calls"`
-	Clarification  *Clarification `json:"clarification,omitempty"`
-	ReasoningTrace string         `json:"reasoning_trace,omitempty"`
-	Message        string         `json:"message"` // the person's words
+	Response       string         `json:"response" doc:"For the person."`
+	Status         Status         `json:"status" enum:"success,clarification_needed,confirmation_required,error"`
+	ToolCalls      []ToolCall     `json:"tool_calls" doc:"The calls of MCP tools, in order."`
+	Clarification  *Clarification `json:"clarification,omitempty" doc:"What is asked. The next message answers it, or it is void."`
+	ReasoningTrace string         `json:"reasoning_trace,omitempty" doc:"For whoever wants to know why; no form is promised."`
+	Message        string         `json:"message" doc:"What was said."`
 	RunID          string         `json:"run_id"`
-	Intents        []IntentResult `json:"intents"`          // what the message was read as, with its alternatives, in the order said
-	Metadata       Metadata       `json:"metadata"`         // of the conversation, as it is after this message
-	Writes         *agent.Writes  `json:"writes,omitempty"` // what became of the changes that tools were called for; null: of none
+	Intents        []IntentResult `json:"intents" doc:"What the message was read as, in the order said."`
+	Metadata       Metadata       `json:"metadata" doc:"Of the conversation, as it is after this message."`
+	Writes         *agent.Writes  `json:"writes,omitempty" doc:"What became of the changes that tools were called for."`
 }
 
 // ToolCall is a call of an MCP tool (requirement 3, Tool Call Record). Exactly one of Result and Error is set.
@@ -41,28 +41,28 @@ type ToolCall struct {
 	ToolName   string          `json:"tool_name"`
 	Parameters json.RawMessage `json:"parameters"`
 	Result     json.RawMessage `json:"result,omitempty"`
-	Error      string          `json:"error,omitempty"` // in words for people
+	Error      string          `json:"error,omitempty" doc:"In words for people."`
 	InvokedAt  time.Time       `json:"invoked_at"`
 }
 
 // Clarification is a question to the person, with what can be chosen, numbered from 1. Its answer changes a task if that is of its Version still.
 type Clarification struct {
 	Question    string   `json:"question"`
-	Options     []string `json:"options"`
-	Kind        string   `json:"kind"`                   // "confirm": yes or no; "choose": one of the options; "value": a text
-	Intent      string   `json:"intent,omitempty"`       // what is done then
-	Tasks       []Item   `json:"tasks,omitempty"`        // those it is done to, as they were when it was asked
-	OptionTasks [][]Item `json:"option_tasks,omitempty"` // those of each option
+	Options     []string `json:"options" doc:"What can be chosen, numbered from 1."`
+	Kind        string   `json:"kind" enum:"confirm,choose,value" doc:"What is asked for: yes or no, one of the options, or a text."`
+	Intent      string   `json:"intent,omitempty" doc:"What is done then: create, list, update, complete, delete."`
+	Tasks       []Item   `json:"tasks,omitempty" doc:"Those it is done to, as they were when it was asked."`
+	OptionTasks [][]Item `json:"option_tasks,omitempty" doc:"Those of each option, in its order."`
 }
 
 // IntentResult is what the person wants, as far as it was understood (requirement 3, Intent Classification Result).
 type IntentResult struct {
 	IntentType   string         `json:"intent_type"`
-	Confidence   float64        `json:"confidence"`
-	Entities     map[string]any `json:"entities"`
-	Alternatives []Scored       `json:"alternatives,omitempty"`
+	Confidence   float64        `json:"confidence" doc:"0 to 1."`
+	Entities     map[string]any `json:"entities" doc:"What was said beside it: title, description, status, reference."`
+	Alternatives []Scored       `json:"alternatives,omitempty" doc:"What it may have been instead."`
 	Reasoning    string         `json:"reasoning,omitempty"`
-	By           string         `json:"by"` // "rules", or the model that proposed it
+	By           string         `json:"by" doc:"The model that read it, or rules."`
 }
 
 // Scored is a name with a confidence of 0 to 1.

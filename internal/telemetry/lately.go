@@ -9,17 +9,25 @@ import (
 
 // Minute is what this process did in one minute.
 type Minute struct {
-	At time.Time // its beginning, in UTC
+	At            time.Time `json:"at" doc:"Its beginning."` // in UTC
+	Effects       int       `json:"effects" doc:"That were performed: searches, reads, requests to models, writes."`
+	Failed        int       `json:"failed" doc:"Of them."`
+	EffectMS      int64     `json:"effect_ms" doc:"How long one took, on average."`
+	SlowestEffect int64     `json:"slowest_effect_ms"`
+	Requests      int       `json:"requests" doc:"To models."` // each attempt by itself
+	Unanswered    int       `json:"unanswered" doc:"Of them."`
+	ModelMS       int64     `json:"model_ms" doc:"How long one that was answered took, on average."`
+	SlowestModel  int64     `json:"slowest_model_ms"`
+	Input         int       `json:"input_tokens" doc:"That models read."`
+	Output        int       `json:"output_tokens" doc:"That models wrote."`
+	Cached        int       `json:"cached_tokens" doc:"Of those read, the ones that a provider had cached."`
 
-	Effects, Failed int           // that were performed; Failed of them with a fault
-	EffectTime      time.Duration // of all of them
-	SlowestEffect   time.Duration
+	effectTime, modelTime time.Duration // of all effects, and of all requests that were answered
+}
 
-	Requests, Unanswered int           // to models, each attempt by itself; Unanswered of them failed
-	ModelTime            time.Duration // of those that were answered
-	SlowestModel         time.Duration
-
-	Input, Output, Cached int // tokens that models read and wrote; Cached of those read
+// mean is how long one of so many took, in milliseconds.
+func mean(all time.Duration, many int) int64 {
+	return (all / time.Duration(max(many, 1))).Milliseconds()
 }
 
 // remembered is how many minutes are looked back on.
@@ -50,8 +58,9 @@ func (l *lately) place(at time.Time) *Minute {
 func (l *lately) effect(took time.Duration, failed bool) {
 	l.in(func(m *Minute) {
 		m.Effects++
-		m.EffectTime += took
-		m.SlowestEffect = max(m.SlowestEffect, took)
+		m.effectTime += took
+		m.EffectMS = mean(m.effectTime, m.Effects)
+		m.SlowestEffect = max(m.SlowestEffect, took.Milliseconds())
 		if failed {
 			m.Failed++
 		}
@@ -64,8 +73,9 @@ func (l *lately) request(took time.Duration, u model.Usage, err error) {
 		if err != nil {
 			m.Unanswered++
 		} else {
-			m.ModelTime += took
-			m.SlowestModel = max(m.SlowestModel, took)
+			m.modelTime += took
+			m.ModelMS = mean(m.modelTime, m.Requests-m.Unanswered)
+			m.SlowestModel = max(m.SlowestModel, took.Milliseconds())
 		}
 		m.Input += max(u.InputTokens, 0)
 		m.Output += max(u.OutputTokens, 0)

@@ -34,7 +34,7 @@ func TestTheLastHourIsToldByMinutesAndNothingBefore(t *testing.T) {
 		if len(all) != 60 || !all[59].At.Equal(time.Now().UTC().Truncate(time.Minute)) || !all[0].At.Equal(all[59].At.Add(-59*time.Minute)) {
 			t.Fatalf("%d minutes, from %s to %s", len(all), all[0].At, all[len(all)-1].At)
 		}
-		if m := all[58]; m.Effects != 2 || m.Failed != 1 || m.EffectTime != 4*time.Second || m.SlowestEffect != 3*time.Second {
+		if m := all[58]; m.Effects != 2 || m.Failed != 1 || m.EffectMS != 2000 || m.SlowestEffect != 3000 {
 			t.Errorf("the last minute but one is %+v", m)
 		}
 		if m := all[59]; m.Requests != 2 || m.Unanswered != 1 || m.Effects != 0 {

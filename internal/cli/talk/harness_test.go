@@ -145,7 +145,7 @@ func (r *playedRun) say(text string) { r.updates <- service.Update{Text: text, O
 
 // step is a step that asks for something.
 func step(name string) service.Update {
-	return service.Update{Step: &service.Step{TraceStep: run.TraceStep{Status: "RUNNING", Start: []run.Asked{{Label: name}}}}}
+	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}}}}
 }
 
 // told is a line for somebody who waits.

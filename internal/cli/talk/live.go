@@ -169,10 +169,10 @@ func (l *live) take(all []service.Update, o render.Options) {
 		case u.Text != "":
 			l.text.WriteString(u.Text)
 			l.stable = append(l.stable, l.stream.Write(u.Text)...)
-		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
+		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 			l.retract(o) // what was said was a step on the way
 			var all []string
-			for _, asked := range u.Step.Start {
+			for _, asked := range u.Step.Started {
 				all = append(all, UnderWay(asked))
 			}
 			l.under = strings.Join(all, ", ")

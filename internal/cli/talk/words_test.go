@@ -43,7 +43,7 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := service.Update{Event: &service.Event{Type: c.event.EventType(), Data: data}, Lines: []string{"first", "asking a:b"}}
+		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}}, Lines: []string{"first", "asking a:b"}}
 		if got := Progress(u); !slices.Equal(got, c.want) {
 			t.Errorf("%s is told as %q, not %q", c.event.EventType(), got, c.want)
 		}

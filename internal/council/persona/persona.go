@@ -47,15 +47,16 @@ const (
 
 // Persona is an oracle.
 type Persona struct {
-	ID          string   `json:"id"`        // the first 8 hex digits of the SHA-256 of File
-	Name        string   `json:"name"`      // one line, for people; never empty
-	File        string   `json:"file_path"` // absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
-	Slug        string   `json:"slug"`
-	Content     string   `json:"content"` // the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
+	ID          string   `json:"id"`   // the first 8 hex digits of the SHA-256 of File
+	Name        string   `json:"name"` // one line, for people; never empty
+	About       string   `json:"about,omitempty" doc:"The first sentence of its file."`
+	File        string   `json:"file_path" doc:"Over HTTP, the name of its file."` // absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
+	Slug        string   `json:"slug,omitempty" hidden:"true"`
+	Content     string   `json:"content,omitempty" doc:"Markdown. Left out of lists."` // the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
 	Placeholder string   `json:"placeholder"`
-	Mode        Mode     `json:"mode"`
-	Warnings    []string `json:"warnings"` // what its author may not have meant, a sentence each; never nil
-	Language    string   `json:"language"` // "pt", "en" or "de"; "" if it is none of them
+	Mode        Mode     `json:"mode" enum:"placeholder,append"`
+	Warnings    []string `json:"warnings"`           // what its author may not have meant, a sentence each; never nil
+	Language    string   `json:"language,omitempty"` // "pt", "en" or "de"; "" if it is none of them
 }
 
 // load reads a file. It refuses whatever would keep it waiting. Errors are in words for people.
@@ -139,7 +140,7 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 		p.Name = fileTitle(called)
 		p.warn("the first line is not a title such as “# Name”, so the file name is used")
 	}
-	p.Slug = Slug(p.Name)
+	p.About, p.Slug = p.about(), Slug(p.Name)
 	times := strings.Count(content, placeholder)
 	if times > 0 {
 		p.Mode = InPlace

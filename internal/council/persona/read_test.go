@@ -49,7 +49,7 @@ func parsed(t *testing.T, text string) Persona {
 
 func TestParseReadsAnOracle(t *testing.T) {
 	text := "# Cético\n\nVocê é um pensador cético e rigoroso.\n\n{{CONTEXT}}\n"
-	want := Persona{Name: "Cético", File: "/o/some file.md", Slug: "cetico", Content: text, Placeholder: "{{CONTEXT}}", Mode: InPlace,
+	want := Persona{Name: "Cético", About: "Você é um pensador cético e rigoroso.", File: "/o/some file.md", Slug: "cetico", Content: text, Placeholder: "{{CONTEXT}}", Mode: InPlace,
 		Warnings: []string{}, Language: "pt"}
 	want.ID = parsed(t, "x").ID // of the path alone
 	if diff := cmp.Diff(want, parsed(t, text)); diff != "" {

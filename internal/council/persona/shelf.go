@@ -42,6 +42,15 @@ type Listing struct {
 	Skipped []Skipped `json:"skipped"`
 }
 
+// Brief is a listing without the texts of its oracles.
+func (l Listing) Brief() Listing {
+	l = Listing{Oracles: append([]Persona{}, l.Oracles...), Skipped: append([]Skipped{}, l.Skipped...)}
+	for i := range l.Oracles {
+		l.Oracles[i].Content, l.Oracles[i].Slug = "", ""
+	}
+	return l
+}
+
 // clone makes a listing that its user may change.
 func (l Listing) clone() Listing {
 	l.Oracles, l.Skipped = slices.Clone(l.Oracles), slices.Clone(l.Skipped)

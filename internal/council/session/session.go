@@ -37,13 +37,13 @@ const (
 // members that are not known here.
 type Session struct {
 	ID          string       `json:"session_id"` // "2025-12-20_10-30-00", UTC, and "_02" and so on where that is taken; always the name of the folder
-	State       State        `json:"state"`
-	Audio       []AudioEntry `json:"audio_entries"` // in the order in which they came
-	Answers     []LlmEntry   `json:"llm_entries"`   // in the order in which they came
+	State       State        `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Audio       []AudioEntry `json:"audio_entries" doc:"What was said, in the order in which it came."`
+	Answers     []LlmEntry   `json:"llm_entries" doc:"What oracles answered, in the order in which it came."`
 	Preferences Preferences  `json:"ui_preferences"`
 	Name        string       `json:"name,omitempty"`
-	NamedBy     string       `json:"named_by,omitempty"` // ByWords, ByPerson, or a model
-	Language    string       `json:"language,omitempty"` // "pt", "en", "de" and so on; "": not said
+	NamedBy     string       `json:"named_by,omitempty" doc:"words (the first that were said), person, or a model."`
+	Language    string       `json:"language,omitempty" doc:"Left out: it is found out."`
 	CreatedAt   time.Time    `json:"created_at,omitzero"`
 
 	jsonobject.Kept
@@ -53,21 +53,21 @@ type Session struct {
 
 // AudioEntry is something that was said: a recording, or words typed in, which have a transcript and no file.
 type AudioEntry struct {
-	Sequence   int       `json:"sequence"` // 1 and on, of this entry alone
+	Sequence   int       `json:"sequence" doc:"From 1."` // of this entry alone
 	ReceivedAt time.Time `json:"received_at"`
-	File       string    `json:"local_filename,omitempty"` // in audio/: "001_audio.ogg"; "": words typed in
+	File       string    `json:"local_filename,omitempty" doc:"Left out of words typed in."` // in audio/: "001_audio.ogg"
 	Size       int64     `json:"file_size_bytes"`
-	Seconds    *float64  `json:"duration_seconds,omitempty"` // nil: not known
-	Status     Status    `json:"transcription_status"`
-	Transcript string    `json:"transcript_filename,omitempty"` // in transcripts/: "001_audio.txt"
-	Checksum   string    `json:"checksum,omitempty"`            // "sha256:" and hex digits, of what was received
-	Original   string    `json:"original_filename,omitempty"`   // a label, never a path
-	Silent     bool      `json:"silent,omitempty"`              // nothing is to be heard
+	Seconds    *float64  `json:"duration_seconds,omitempty" doc:"Left out where it is not known."`
+	Status     Status    `json:"transcription_status" enum:"PENDING,SUCCESS,FAILED"`
+	Transcript string    `json:"transcript_filename,omitempty"`                                            // in transcripts/: "001_audio.txt"
+	Checksum   string    `json:"checksum,omitempty"`                                                       // "sha256:" and hex digits, of what was received
+	Original   string    `json:"original_filename,omitempty" doc:"What it was called where it came from."` // a label, never a path
+	Silent     bool      `json:"silent,omitempty" doc:"Nothing is to be heard."`
 	By         string    `json:"transcribed_by,omitempty"`
 	Heard      string    `json:"heard_language,omitempty"`
-	Flags      []Flag    `json:"transcript_flags,omitempty"`
-	Times      string    `json:"transcript_times,omitempty"`    // "0=0 45=3.25": what begins at which byte of the transcript is said at which second
-	Error      string    `json:"transcription_error,omitempty"` // why it FAILED, or has still the transcript that it had
+	Flags      []Flag    `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
+	Times      string    `json:"transcript_times,omitempty" hidden:"true"` // "0=0 45=3.25": what begins at which byte of the transcript is said at which second
+	Error      string    `json:"transcription_error,omitempty"`            // why it FAILED, or has still the transcript that it had
 	Attempts   int       `json:"transcription_attempts,omitempty"`
 
 	jsonobject.Kept
@@ -85,15 +85,15 @@ type Flag struct {
 
 // LlmEntry is an answer.
 type LlmEntry struct {
-	Sequence   int             `json:"sequence"` // 1 and on, of this answer alone
+	Sequence   int             `json:"sequence" doc:"From 1."` // of this answer alone
 	CreatedAt  time.Time       `json:"created_at"`
 	OracleName string          `json:"oracle_name"`
 	OracleID   string          `json:"oracle_id"`         // 8 characters
 	File       string          `json:"response_filename"` // in llm_responses/: "001_cetico.txt"
 	Context    ContextSnapshot `json:"context_snapshot"`
 	Run        string          `json:"run,omitempty"`
-	Operation  string          `json:"operation,omitempty"` // what saved it; one answer each
-	Kind       string          `json:"kind,omitempty"`      // "": an oracle's answer; "chair": what a chair made of several
+	Operation  string          `json:"operation,omitempty" hidden:"true"` // what saved it; one answer each
+	Kind       string          `json:"kind,omitempty" doc:"chair for what a chair made of several answers; left out of an oracle's answer."`
 
 	jsonobject.Kept
 }

@@ -35,8 +35,8 @@ func encodeTimes(all []Time) string {
 
 // Spoken is a part of a transcript with when it is said.
 type Spoken struct {
-	Text    string
-	Seconds float64 // from the beginning of the recording
+	Text    string  `json:"text"`
+	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
 }
 
 // Spoken takes a transcript of the entry apart by its times. The parts together are the text; none: no times are known, or they are not of this text.

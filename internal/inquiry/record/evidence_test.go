@@ -114,7 +114,7 @@ func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 	if a, b := must(Evidence(s, d.Chunks...))(t), must(Evidence(s, d.Chunks...))(t); !bytes.Equal(a, b) {
 		t.Error("the same session gives another page")
 	}
-	if r := Verify(must(Evidence(collected()))(t), nil); !r.OK() {
+	if r := Verify(must(Evidence(collected()))(t), nil); !r.OK {
 		t.Errorf("collected: %v", r.Checks)
 	}
 }
@@ -136,7 +136,7 @@ func TestASessionFileIsVerifiedWithoutWhatOnlyAPageHas(t *testing.T) {
 		t.Errorf("a broken rule: %v", r.Checks)
 	}
 	for _, content := range []string{"", "{", "null", "[]", "{}", "x", "<", "<html>", "\xff\xfe", "{\"id\": 1}"} {
-		if r := Verify([]byte(content), nil); r.OK() || len(r.Checks) != 4 {
+		if r := Verify([]byte(content), nil); r.OK || len(r.Checks) != 4 {
 			t.Errorf("%q is verified: %v", content, r.Checks)
 		}
 	}
@@ -172,7 +172,7 @@ func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 		if changed == page {
 			t.Errorf("%s: nothing was changed", name)
 		}
-		if r := Verify([]byte(changed), nil); r.OK() {
+		if r := Verify([]byte(changed), nil); r.OK {
 			t.Errorf("%s is not found: %v", name, r.Checks)
 		}
 	}
@@ -181,7 +181,7 @@ func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 		if changed[i] = ' '; page[i] == ' ' {
 			changed[i] = '\n'
 		}
-		if r := Verify(changed, nil); r.OK() {
+		if r := Verify(changed, nil); r.OK {
 			t.Fatalf("byte %d may be changed: …%s…", i, page[max(0, i-30):min(len(page), i+30)])
 		}
 	}

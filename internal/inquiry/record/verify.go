@@ -35,22 +35,18 @@ const (
 
 // Checked is a check and what came of it.
 type Checked struct {
-	Name     string   `json:"name"`
-	Outcome  Outcome  `json:"outcome"`
-	Problems []string `json:"problems,omitempty"` // what fails, or why something is not checked
+	Name     string   `json:"name" enum:"read,rules,shown,documents"`
+	Outcome  Outcome  `json:"outcome" enum:"holds,fails,not checked"`
+	Problems []string `json:"problems" doc:"What fails, or why something is not checked."`
 }
 
 // Report is what Verify found.
 type Report struct {
-	Page    bool      `json:"page"` // it is an evidence page, no session file
-	Session string    `json:"session,omitempty"`
-	Digest  string    `json:"digest,omitempty"` // of the page, to compare with one that was noted elsewhere
-	Checks  []Checked `json:"checks"`           // all, in their order
-}
-
-// OK says that nothing fails.
-func (r *Report) OK() bool {
-	return !slices.ContainsFunc(r.Checks, func(c Checked) bool { return c.Outcome == Fails })
+	OK      bool      `json:"ok" doc:"Nothing fails."`
+	Page    bool      `json:"page" doc:"It is an evidence page; else a session."`
+	Session string    `json:"session,omitempty" doc:"The id of the inquiry."`
+	Digest  string    `json:"digest,omitempty" doc:"Of the page, to compare with one that was noted elsewhere."`
+	Checks  []Checked `json:"checks" doc:"All, in their order."`
 }
 
 // Source is a document as it is read for a verification.
@@ -95,6 +91,7 @@ func Verify(content []byte, docs func(name string) (Source, error)) Report {
 		shown = checked(CheckShown, changedSince(s, passages, content)...)
 	}
 	r.Checks = []Checked{checked(CheckRead), checked(CheckRules, broken...), shown, documents(&s, docs)}
+	r.OK = !slices.ContainsFunc(r.Checks, func(c Checked) bool { return c.Outcome == Fails })
 	return r
 }
 
@@ -103,7 +100,7 @@ func checked(name string, problems ...string) Checked {
 	if len(problems) > 0 {
 		return Checked{name, Fails, problems}
 	}
-	return Checked{Name: name, Outcome: Holds}
+	return Checked{Name: name, Outcome: Holds, Problems: []string{}}
 }
 
 // unchecked is a check that could not be made, and why.

@@ -9,26 +9,26 @@ import (
 
 // History is what a changed tree would have decided in many runs.
 type History struct {
-	Runs   int     `json:"runs"` // that were replayed
-	Same   int     `json:"same"` // of them decide the same
-	Groups []Group `json:"groups"`
+	Runs   int     `json:"runs" doc:"That were replayed."`
+	Same   int     `json:"same" doc:"Of them decide the same."`
+	Groups []Group `json:"groups" doc:"Those with most runs first."`
 	Unfit  []Unfit `json:"unfit"`
-	Left   int     `json:"left"` // runs that were not looked at, since there was no time
+	Left   int     `json:"left" doc:"That were not looked at, since there was no time."`
 }
 
 // Group is the runs that differ first in the same way, at the same node. Was and Would are the rules of the nodes that
 // act there in the recorded run and in the replay; empty where none does.
 type Group struct {
-	Kind  DifferenceKind `json:"kind"`
-	Was   string         `json:"was,omitempty"`
-	Would string         `json:"would,omitempty"`
+	Kind  DifferenceKind `json:"kind" enum:"decision,request,sending,outcome"`
+	Was   string         `json:"was,omitempty" doc:"The rule of the node that acted there."`
+	Would string         `json:"would,omitempty" doc:"The rule of the node that acts in the replay."`
 	Runs  []Place        `json:"runs"`
 }
 
 // Place is where a run differs first.
 type Place struct {
 	Run  string `json:"run"`
-	Step int    `json:"step,omitempty"` // counted from 1; 0: the recorded run has no such step
+	Step int    `json:"step,omitempty" doc:"In its explanation, counted from 1."` // 0: the recorded run has no such step
 }
 
 // Unfit is a run that can't be held against the tree.

@@ -1,11 +1,6 @@
-package council_test
+package persona
 
-import (
-	"testing"
-
-	"sibyl/internal/council"
-	"sibyl/internal/council/persona"
-)
+import "testing"
 
 func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
 	for content, want := range map[string]string{
@@ -15,6 +10,8 @@ func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
 		"# Ada\n\n{{CONTEXT}}\n":                                "",
 		"# Ada\nBefore the placeholder.\n{{CONTEXT}}\nAfter it": "Before the placeholder.",
 	} {
-		same(t, content, council.About(persona.Persona{Content: content, Placeholder: "{{CONTEXT}}"}), want)
+		if got := (&Persona{Content: content, Placeholder: "{{CONTEXT}}"}).about(); got != want {
+			t.Errorf("%q is about %q; want %q", content, got, want)
+		}
 	}
 }

@@ -1,15 +1,14 @@
-package council
+package persona
 
 import (
 	"strings"
 
-	"sibyl/internal/council/persona"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
 
-// About is the first sentence of an oracle's file that is no heading, in one line; "" where it has none.
-func About(p persona.Persona) string {
+// about is the first sentence of an oracle's file that is no heading, in one line; "" where it has none.
+func (p *Persona) about() string {
 	var paragraph []string
 	for line := range strings.Lines(p.Content) {
 		_, _, heading := markdown.Heading(line)
