@@ -15,7 +15,7 @@ func TestPublicPricesStandInWhereTheSettingsHaveNone(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	for model, known := range map[string]bool{"openai:gpt-4o-mini": true, "openai:gpt-4o-mini-2024-07-18": true, "openai:gpt-4o-audio": false, "ollama:gpt-4o": false} {
+	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true, "openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
 		if _, found := public.Find(model); found != known {
 			t.Errorf("%s has a price: %t", model, found)
 		}
