@@ -1,18 +1,22 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
@@ -112,13 +116,35 @@ func (o offline) turn() model.Response {
 	case len(places) > 0:
 		return o.answer(places)
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
-		return say(noModel+" I didn't search: this doesn't look like a question about your code or your notes.",
-			sig("context_sufficient", 0.5, field("sources_found", "0")))
+		return say(hello(o.sit.Question), sig("context_sufficient", 0.5, field("sources_found", "0")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
 		stuck := sig("stuck", 0.8, list("attempted", o.called()), field("blocker", "no search found the question's words"))
 		return model.Response{Text: stuck, Finish: model.FinishStop}
 	}
 	return o.nothing()
+}
+
+//go:embed offline_hello.json
+var helloText string
+
+// hellos say what can be done without a model, by language.
+var hellos = sync.OnceValue(func() (all map[string]string) {
+	if err := json.Unmarshal([]byte(helloText), &all); err != nil {
+		panic(err) // the file is ours, and a test reads it
+	}
+	return all
+})
+
+// fewLetters are so few that they are of any language, as “hi” is.
+const fewLetters = 4
+
+// hello answers small talk, and who asks what this is, in their language as far as it can be told.
+func hello(question string) string {
+	spoken := "en"
+	if len(question) > fewLetters {
+		spoken = cmp.Or(language.Of(question), spoken)
+	}
+	return hellos()[spoken]
 }
 
 // What is said where a change may be wished for, and what lacks for it.

@@ -93,6 +93,16 @@ func TestOfflineLineAboveTheListHoldsTheNumberTheDefaultOrTheDateThatWasAskedFor
 	}
 }
 
+func TestOfflineAnswerToSmallTalkSaysInThePersonsLanguageWhatCanBeDone(t *testing.T) {
+	for question, want := range map[string]string{"hi": "I'm Sibyl.", "What can you do?": "I'm Sibyl.", "Was kannst du?": "Ich bin Sibyl.", "Olá, tudo bem?": "Sou a Sibyl.",
+		"Qui es-tu ?": "Je suis Sibyl.", "¿Qué puedes hacer?": "Soy Sibyl."} {
+		said := strings.Join(answerLines(t, map[string]string{"a.md": "# A\n"}, tool.Vault, question), "\n")
+		if !strings.HasPrefix(said, want) || !strings.Contains(said, "`sibyl init`") || !strings.Contains(said, "`sibyl chat ") {
+			t.Errorf("%s: %s", question, said)
+		}
+	}
+}
+
 func TestOfflineListTellsOfWhatWasFoundAndNotOfItsNeighbourOrItsParameters(t *testing.T) {
 	code := map[string]string{
 		"lease.go": "package lease\n\n// takeOver starts the quetzal lease of another node.\nfunc takeOver() {}\n\n// Acquire locks the quetzal lease for a minute.\nfunc Acquire() {}\n",
