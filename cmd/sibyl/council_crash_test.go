@@ -323,7 +323,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 		}
 	})
 	o := s.begin(t, onlyReads, "council", "ask", "skeptic")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "it stays in the journal") {
+	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "stays in the journal") {
 		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
 	if err := chmod(folder, 0o700, 0o600); err != nil {

@@ -18,7 +18,6 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
-	"sibyl/internal/text"
 )
 
 // askFlags are the flags of ‘sibyl ask’ beside the options of the Oracle.
@@ -272,15 +271,6 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 		place = "no folder"
 	}
 	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place, last.ID)
-}
-
-// mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
-func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
-	open, err := a.Service.Interrupted(ctx, c.owner())
-	if err == nil && len(open) > 0 {
-		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", text.Count(len(open), "run"))
-	}
-	return err
 }
 
 // questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person stands in, if that is a
