@@ -24,12 +24,6 @@ const (
 	councilSession  = councilSessions + "/{session}"
 )
 
-// What a route about a session of the Council may answer beside its success.
-var (
-	councilReads  = []int{http.StatusConflict}
-	councilWrites = []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage}
-)
-
 type councilList struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many at most."`
 	After string `query:"after" doc:"Where the list goes on: next of the part before, which is the id of its last session."`

@@ -68,7 +68,7 @@ func (w wordless) Error() string {
 	err := w.error
 	for {
 		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 { //nolint:errorlint // link by link
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
 			inner = joined.Unwrap()[0]
 		}
 		if inner == nil {

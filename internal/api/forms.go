@@ -62,9 +62,6 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: schemasRef + name}
 }
 
-// list is a list that is never null.
-func list[T any](all []T) []T { return append([]T{}, all...) }
-
 // forms are the forms of all that is in a list. They are never null either.
 func forms[T, F any](all []T, form func(T) F) []F {
 	out := make([]F, len(all))

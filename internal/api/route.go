@@ -88,7 +88,7 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 			if id := r.PathValue(name); id != "" && !isID(id) {
 				p := problemOf(journal.ErrNotFound)
 				if op.Metadata[filesOf] == true {
-					p.closing()
+					p = p.closing()
 				}
 				refuse(w, p)
 				return

@@ -27,7 +27,7 @@ type asked struct {
 	Who    schema.Folder `json:"who,omitempty" names:"witness"`
 	Model  string        `json:"model,omitempty" names:"model" setting:"a.model"`
 	Here   bool          `json:"-" flag:"here"`
-	inner  bool
+	inner  bool          //nolint:unused // what is not exported is no option
 }
 
 func read(raw string) (asked, error) {

@@ -15,7 +15,7 @@ func (f *file) reserveName() string { return f.path + "-reserve" }
 // reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be none for another
 // reason, there is none.
 func (f *file) reserve() error {
-	if info, err := os.Stat(f.reserveName()); err == nil && info.Size() == reserveSize || f.readOnly != nil || f.synchronous != "FULL" {
+	if f.readOnly != nil || f.synchronous != "FULL" || f.hasReserve() {
 		return nil
 	}
 	err := os.WriteFile(f.reserveName(), make([]byte, reserveSize), 0o600)
@@ -26,6 +26,11 @@ func (f *file) reserve() error {
 		return f.full(err)
 	}
 	return nil
+}
+
+func (f *file) hasReserve() bool {
+	info, err := os.Stat(f.reserveName())
+	return err == nil && info.Size() == reserveSize
 }
 
 // spendReserve implements dialect.

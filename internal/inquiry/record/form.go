@@ -1,8 +1,6 @@
 package record
 
 import (
-	"strings"
-
 	"github.com/google/uuid"
 )
 
@@ -14,8 +12,6 @@ func isUUID(id string) bool {
 	u, err := uuid.Parse(id)
 	return err == nil && u.Version() == 4 && u.Variant() == uuid.RFC4122 && len(id) == len(u.String())
 }
-
-func blank(text string) bool { return strings.Trim(text, space) == "" }
 
 // mostContradictions is how many contradictions an audit has at most.
 const mostContradictions = 200
