@@ -70,11 +70,14 @@ type dialect interface {
 // Close waits for what is under way and closes the database. Every later call but Close fails.
 func (db *DB) Close() error {
 	db.use.Lock()
-	defer db.use.Unlock()
-	if db.over() {
+	isClosed := db.over()
+	if !isClosed {
+		close(db.closed)
+	}
+	db.use.Unlock() // a call that waits for it has its error at once
+	if isClosed {
 		return nil
 	}
-	close(db.closed)
 	return db.close()
 }
 
