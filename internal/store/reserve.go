@@ -15,7 +15,7 @@ func (f *file) reserveName() string { return f.path + "-reserve" }
 // reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be none for another
 // reason, there is none.
 func (f *file) reserve() error {
-	if f.readOnly != nil || f.synchronous != "FULL" || f.hasReserve() {
+	if !f.wantsReserve() {
 		return nil
 	}
 	err := os.WriteFile(f.reserveName(), make([]byte, reserveSize), 0o600)
@@ -28,9 +28,10 @@ func (f *file) reserve() error {
 	return nil
 }
 
-func (f *file) hasReserve() bool {
+func (f *file) wantsReserve() bool {
 	info, err := os.Stat(f.reserveName())
-	return err == nil && info.Size() == reserveSize
+	isThere := err == nil && info.Size() == reserveSize
+	return !isThere && f.readOnly == nil && f.synchronous == "FULL"
 }
 
 // spendReserve implements dialect.
