@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -323,6 +324,34 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 				if again := d.like(t, calm, 1); again != 1 {
 					t.Errorf("%d requests were repeated, want the one that was cut", again)
 				}
+			})
+		}
+	})
+}
+
+func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
+
+func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }
+
+// killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
+func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+	matrix(t)
+	calm, writes := calmly(t, newDrama)
+	const second = 4 // the write of the resuming process
+	t.Run("at", func(t *testing.T) {
+		for pair := 0; pair < writes*second; pair += stride {
+			first, then := pair/second+1, pair%second+1
+			t.Run(fmt.Sprintf("%d and %d", first, then), func(t *testing.T) {
+				t.Parallel()
+				d := newDrama(t)
+				d.killed(t, itoa(-first), d.ask(true)...)
+				again := d.begin(t, crashAt+"="+itoa(then), "run", "resume", "--json")()
+				d.childless(t)
+				if again.code != -1 && again.code != cli.ExitPartial && again.code != cli.ExitAnswered {
+					t.Errorf("resuming exits %d\n%s", again.code, again.err)
+				}
+				d.goOn(t, true)
+				d.like(t, calm, 2)
 			})
 		}
 	})
