@@ -27,7 +27,7 @@ var budgets = map[string]int{
 	"internal/council":    6591,
 	"internal/document":   1423,
 	"internal/eval":       3263,
-	"internal/files":      1267,
+	"internal/files":      1317,
 	"internal/inquiry":    5124,
 	"internal/journal":    884,
 	"internal/jsonobject": 311,

@@ -39,6 +39,7 @@ const (
 	Busy                        // another program holds the lock
 	NoRoot                      // the root's own folder is gone
 	NotSynced                   // it is written, but may be lost if the machine fails
+	NoMemory                    // this process may not use as much memory as it takes
 )
 
 // Error is a refusal.
@@ -86,6 +87,9 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return File{}, refuse(NoFile, "%s is not a file", name)
+	}
+	if err := room(name, min(info.Size(), int64(limit))); err != nil {
+		return File{}, err
 	}
 	var content bytes.Buffer
 	content.Grow(int(min(info.Size(), int64(limit))) + bytes.MinRead)
