@@ -118,12 +118,12 @@ type Shown struct {
 	Notices  []Notice `json:"notices" doc:"What happened beside the answer, in the form of the assistant."`
 	Failure  *Failure `json:"failure,omitempty" doc:"Why there is no answer."`
 
+	Usage   []Usage   `json:"usage,omitempty" doc:"Of the models that were asked, where they count; rules do not."`
 	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
 	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
 
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
-	Usage   []Usage  `json:"-"` // of the models that were asked, where they count; rules do not
 }
 
 // Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be seen.

@@ -57,7 +57,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if err != nil {
 		return assistant.Shown{}, err
 	}
-	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
+	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
 	s.Warnings = a.reasons()
 	s.Waiting = a.asks()
