@@ -240,16 +240,15 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 40
 		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
-		nothingSeen, allBegun := "since-1", "since-1"
+		nothingSeen, allBegun := service.Position{Since: 1}, service.Position{Since: 1, Going: map[string]service.Place{}}
 		for i := range n {
 			w.begin(0, 0)
 			w.end(fmt.Sprintf("r%d", i))
 		}
-		for _, id := range slices.Sorted(maps.Keys(w.want)) {
-			allBegun += "!" + id + ":0"
+		for id := range w.want {
+			allBegun.Going[id] = service.Place{}
 		}
-		for _, text := range []string{nothingSeen, allBegun} {
-			from := must(service.ParsePosition(text))(h)
+		for _, from := range []service.Position{nothingSeen, allBegun} {
 			store := &counting{Store: h.store}
 			all, ended := told{runs: map[string][]string{}}, 0
 			for at, err := range node(h.T, store, "one", 0).WatchAll(h.Context(), ada, from) {
@@ -258,7 +257,7 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 				}
 				synctest.Wait()                             // all that is done without the stream being read
 				if held := store.held() - ended; held > 5 { // with the one that is being told
-					h.Fatalf("after %.9s, %d ended: %d more are held", text, ended, held)
+					h.Fatalf("after %.9s, %d ended: %d more are held", from, ended, held)
 				}
 				if all.add(at); at.Ended != nil {
 					ended++
@@ -416,32 +415,6 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 		w.record("r0", nil)
 		synctest.Wait()
 		same(h, "what was told at once", stop().runs["r0"], []string{"begun", "0", "1"})
-	})
-}
-
-func TestManyStreamsOfAnOwnerLookOnceForNewRuns(t *testing.T) {
-	inHouse(t, func(h *house) {
-		store := &counting{Store: h.store}
-		s := node(h.T, store, "one", 0)
-		var stops []func() *told
-		for range 50 {
-			stops = append(stops, h.follow([]*service.Service{s}, never))
-		}
-		before := store.asked()
-		pass(10)
-		if looks := store.asked() - before; looks > 45 {
-			h.Errorf("within 10 s it was asked %d times for runs", looks)
-		}
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
-		w.begin(0, 0)
-		pass(1)
-		for _, stop := range stops {
-			same(h, "what a stream has told", stop().runs, map[string][]string{"r0": {"begun", "0"}})
-		}
-		synctest.Wait()
-		before = store.asked()
-		pass(10)
-		same(h, "questions once nobody watches", store.asked(), before)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -48,15 +47,6 @@ type RunCosts struct {
 	assistant.Usage
 }
 
-// mostUsed is how many ended runs it is remembered of what they used: they use no more.
-const mostUsed = 4096
-
-// usedSoFar remembers what ended runs have used.
-type usedSoFar struct {
-	mu     sync.Mutex
-	byRuns map[string][]assistant.Usage
-}
-
 // Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says nothing.
 func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string, most int, within time.Duration) (c Costs, err error) {
 	found, err := s.config.Store.Session(ctx, owner, session)
@@ -94,27 +84,8 @@ func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string
 
 // usedBy is what the models of a run took, a model once.
 func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
-	key := string(r.Owner) + "\x00" + r.ID
-	s.used.mu.Lock()
-	known, ok := s.used.byRuns[key]
-	s.used.mu.Unlock()
-	if ok {
-		return known, nil
-	}
 	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
-	if err != nil {
-		return known, err
-	}
-	sum := summed(s.usedOf(r.Assistant, recs))
-	if r.Status != journal.Running {
-		s.used.mu.Lock()
-		defer s.used.mu.Unlock()
-		if s.used.byRuns == nil || len(s.used.byRuns) >= mostUsed {
-			s.used.byRuns = map[string][]assistant.Usage{}
-		}
-		s.used.byRuns[key] = sum
-	}
-	return sum, nil
+	return summed(s.usedOf(r.Assistant, recs)), err
 }
 
 // usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
