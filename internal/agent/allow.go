@@ -90,7 +90,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 		call := t.Calls[h.Call]
 		if size+len(call.Arguments) <= 2*mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
-			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
+			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why.Text, Write: h.Once})
 		}
 	}
 	return all

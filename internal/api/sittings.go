@@ -27,6 +27,7 @@ type CouncilSitting struct {
 	Silent  []council.Silent   `json:"without_answer"`
 	Chair   *CouncilChair      `json:"chair,omitempty" doc:"What the chair made of the answers. Left out where nobody presided."`
 	Skipped []string           `json:"skipped" doc:"What was left out, and why."`
+	LeftOut []council.Skipped  `json:"left_out" doc:"The same in parts."`
 	Failure *assistant.Failure `json:"failure,omitempty"`
 }
 
@@ -110,7 +111,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 
 // take takes in what came of a sitting.
 func (f *CouncilSitting) take(sat council.Sat) {
-	f.Oracles, f.Silent = sat.Oracles, sat.Silent
+	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model, a.CutOff, a.Unsaved != ""})
 	}

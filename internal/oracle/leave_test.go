@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -189,7 +190,8 @@ func TestAuditTellsOfAPageThatWasDeniedOnTheWay(t *testing.T) {
 		all = append(all, oracle.Describe(nil, oracle.Surroundings{}).Left(&c)...)
 	}
 	same(t, "what has left by calls", all, []assistant.Left{{Kind: "address", To: "web_fetch https://go.example/release", Bytes: len(release),
-		Rule: "nothing private was read; denied, possibly in transit", Labels: "person, public"}})
+		Rule:  "nothing private was read; denied, possibly in transit",
+		Coded: bt.Coded{Code: "left.denied", Values: map[string]bt.Why{"why": agent.RulePublic.Why()}}, Labels: "person, public"}})
 }
 
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -32,13 +33,15 @@ type Row struct {
 	Companion bool   `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
 	State     string `json:"state" doc:"How it stands: running, queued, suspended, interrupted, set_aside, or why it ended."`
 	Why       string `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
+	bt.Coded
 }
 
 // row is a run as lists have it.
 func (s *Service) row(r journal.Run) Row {
 	row := Row{Run: r, Companion: s.accompanies(r.Assistant), State: s.State(r)}
 	if row.State == SetAside {
-		row.Why = run.WhySetAside(r)
+		why := run.WhySetAside(r)
+		row.Why, row.Coded = why.Text, why.Coded
 	}
 	return row
 }
