@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
 	"sibyl/internal/council"
@@ -52,74 +49,6 @@ func TestOracleAnswersWholeAndItsAnswerIsKept(t *testing.T) {
 	}
 	if h.get(question{path: councils + "/" + s.ID}, &s); s.State != session.Ready || len(s.Answers) != 1 {
 		t.Errorf("%+v", s)
-	}
-}
-
-func TestQuestionThatIsSentAgainUnderItsKeyIsAnsweredOnce(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting("", offer)
-	q := answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}})
-	q.header["Idempotency-Key"] = "one"
-	var first, again api.RunWithResult
-	h.get(q, &first)
-	h.get(q, &again)
-	same(t, "run", again.ID, first.ID)
-	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Answers) != 2 {
-		t.Errorf("%+v", s.Answers)
-	}
-}
-
-// Who follows several oracles at once finds the run of each in the events of their sitting.
-func TestSittingTellsTheRunOfEachOracle(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting("", offer)
-	q := answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist", "pragmatist"}})
-	delete(q.header, "Accept")
-	a := h.get(q, nil)
-	if a.header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%v", a.header)
-	}
-	asked := map[string]string{} // runs by oracles
-	var end api.RunEnded
-	lines := bufio.NewScanner(strings.NewReader(string(a.body)))
-	for name := ""; lines.Scan(); {
-		if is, found := strings.CutPrefix(lines.Text(), "event: "); found {
-			name = is
-		}
-		data, found := strings.CutPrefix(lines.Text(), "data: ")
-		if !found {
-			continue
-		}
-		var e api.Decided
-		switch name {
-		case "event":
-			if err := json.Unmarshal([]byte(data), &e); err != nil {
-				t.Fatal(err)
-			}
-		case "answer":
-			if err := json.Unmarshal([]byte(data), &end); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if e.Type == (council.OracleAsked{}).EventType() {
-			var one council.OracleAsked
-			if err := json.Unmarshal(e.Data, &one); err != nil {
-				t.Fatal(err)
-			}
-			asked[one.Oracle] = one.Run
-		}
-	}
-	o := outcomeOf(t, api.RunWithResult{Row: end.Row, Result: end.Result})
-	answered := map[string]string{}
-	for _, one := range o.Answers {
-		answered[one.Oracle.Name] = one.Run
-		if r := h.ended("", one.Run); outcomeOf(t, r).Answer.Text != one.Text || !r.Companion {
-			t.Errorf("the run of %s is %+v", one.Oracle.Name, r)
-		}
-		h.refused("the run of another", question{path: "/api/runs/" + one.Run, token: evesToken}, 404, "not_found")
-	}
-	if diff := cmp.Diff(answered, asked); diff != "" || len(asked) != 3 {
-		t.Errorf("(-answered +asked):\n%s", diff)
 	}
 }
 
@@ -266,40 +195,6 @@ func TestRecordingThatFailedIsWrittenDownAgain(t *testing.T) {
 	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != "at last" {
 		t.Errorf("%+v", said)
 	}
-}
-
-func TestRecordingThatHasATranscriptIsWrittenDownAnewAndKeepsItWhereThatFails(t *testing.T) {
-	h := withCouncil(t)
-	said, fault := "there words", error(nil)
-	h.transcribe = func(context.Context, string) (string, error) { return said, fault }
-	h.open()
-	s := h.sitting("")
-	at := councils + "/" + s.ID
-	var added api.CouncilAdded
-	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
-	h.over(added.Transcription.Run)
-	anew := func(attempts int) (text string, e session.AudioEntry) {
-		var begun api.Begun
-		if a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 1, "attempts": attempts}}, &begun); a.status != http.StatusAccepted {
-			t.Fatalf("%d %s", a.status, a.body)
-		}
-		h.over(begun.Run)
-		var heard api.CouncilTranscript
-		h.get(question{path: at + "/entries/1/transcript"}, &heard)
-		return heard.Text, heard.Entry
-	}
-	said, fault = "", &model.Error{Kind: model.Refused, Err: errors.New("it is too loud")}
-	if text, e := anew(1); text != "there words" || e.Status != session.Success || e.Error == "" {
-		t.Errorf("after a failure it has %q: %+v", text, e)
-	}
-	said, fault = "their words", nil
-	if text, _ := anew(1); text != "there words" {
-		t.Errorf("the same request has it written down anew: %q", text)
-	}
-	if text, e := anew(2); text != "their words" || e.Status != session.Success || e.Error != "" {
-		t.Errorf("it has %q: %+v", text, e)
-	}
-	h.refused("what there is not", question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 2}}, 404, "not_found")
 }
 
 func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {

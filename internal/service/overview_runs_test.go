@@ -107,20 +107,6 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 	})
 }
 
-func TestRunThatIsQueuedAndTakenUpIsFollowedThroughout(t *testing.T) {
-	inHouse(t, func(h *house) {
-		id := h.crash(2) // at its first receipt
-		s := h.service()
-		stop := h.follow([]*service.Service{s}, never)
-		<-time.After(time.Second)
-		h.wait(must(s.Resume(h.Context(), ada, id))(h))
-		<-time.After(time.Second)
-		all := stop().runs[id]
-		same(h, "beginning", all[:4], []string{"begun", "0", "0 step RUNNING", "1"})
-		same(h, "end", all[len(all)-1], "ended heard")
-	})
-}
-
 func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()
@@ -142,32 +128,11 @@ func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 	})
 }
 
-func TestRunThatBeginsAndEndsBetweenTwoStreamsIsTold(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		var from service.Position
-		for at, err := range s.WatchAll(h.Context(), ada, from) {
-			if err != nil || at.Run != "" || at.Position.IsZero() {
-				h.Fatalf("a stream begins with %+v, %v", at, err)
-			}
-			from = at.Position
-			break
-		}
-		r := h.ask(s, "", "Tea?")
-		<-time.After(time.Hour)
-		all := &told{runs: map[string][]string{}, last: from}
-		ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
-		defer cancel()
-		all.inTurns(ctx, h.T, []*service.Service{s}, func() bool { return false })
-		same(h, "first and last thing told", []string{all.runs[r.ID][0], all.runs[r.ID][len(all.runs[r.ID])-1]}, []string{"begun", "ended heard"})
-	})
-}
-
 func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 	for name, n := range map[string]int{"some hundreds": 400, "more than a thousand": 1100} {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(h *house) {
-				w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+				w := newScene(h.T, h.store)
 				s := node(h.T, h.store, "one", 0)
 				stop := h.follow([]*service.Service{s}, never)
 				w.begin(0, 0)
@@ -213,7 +178,7 @@ func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 150
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
 		cuts := 0
 		stop := h.follow(nodes, func(n int) bool { cuts++; return n%37 == 0 })
@@ -239,7 +204,7 @@ func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
 func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 40
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		nothingSeen, allBegun := service.Position{Since: 1}, service.Position{Since: 1, Going: map[string]service.Place{}}
 		for i := range n {
 			w.begin(0, 0)
@@ -278,7 +243,7 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 100
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		for range n {
 			w.begin(0, 0)
 			pass(1)
@@ -297,7 +262,7 @@ func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
 
 func TestRemovedRunEndsOnce(t *testing.T) {
 	inHouse(t, func(h *house) {
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
 		stop := h.follow(nodes, func(int) bool { return true })
 		w.begin(0, 0)
@@ -410,7 +375,7 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 		if looks := asked.asked() - before; looks > 12 {
 			h.Errorf("within 10 s it was asked %d times for runs", looks)
 		}
-		w := &scene{T: h.T, store: &late{Store: store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, store)
 		w.begin(0, 0)
 		w.record("r0", nil)
 		synctest.Wait()

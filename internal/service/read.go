@@ -233,7 +233,8 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 }
 
 // leftBy is what a run sent away, by its receipts.
-func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Left) {
+func (s *Service) leftBy(name string, recs []journal.Record) []assistant.Left {
+	all := []assistant.Left{}
 	leaves := assistant.ToModel
 	if a := s.byName[name]; a != nil && a.Left != nil {
 		leaves = a.Left
@@ -337,19 +338,12 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if r.Status == journal.Running {
 		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}
-	left, leaves := []assistant.Left{}, a.Left
-	if leaves == nil {
-		leaves = assistant.ToModel
+	effect := a.Effect
+	if effect == nil {
+		effect = func(*run.CompletionRecord) any { return nil }
 	}
-	found := RunAudit{State: s.State(r)}
-	found.Run = audit.Of(r, recs, steps, func(c *run.CompletionRecord) any {
-		left = append(left, leaves(c)...)
-		if a.Effect == nil {
-			return nil
-		}
-		return a.Effect(c)
-	})
-	found.Left = left
+	found := RunAudit{State: s.State(r), Left: s.leftBy(r.Assistant, recs)}
+	found.Run = audit.Of(r, recs, steps, effect)
 	for _, d := range found.Decisions {
 		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
 	}

@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,15 +61,6 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 		misused(h, "a broken tree", s.CheckTree("panel"), "Sing")
 		misused(h, "a start by it", try(service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"}), "Sing")
 		same(h, "runs", len(must(s.Runs(h.Context(), ada, journal.Filter{}))(h)), 1)
-	})
-}
-
-func TestAssistantsOfOneNameAreRefused(t *testing.T) {
-	inHouse(t, func(h *house) {
-		a := h.panel("panel")
-		if _, err := service.New(service.Config{Assistants: []*assistant.Assistant{a, a}}); err == nil || err.Error() != "two assistants have the name panel" {
-			h.Errorf("the error is %v", err)
-		}
 	})
 }
 
@@ -152,73 +142,6 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "a run that has ended", err, journal.ErrEnded)
-	})
-}
-
-func TestRunThatSomebodyDrivesIsNotResumed(t *testing.T) {
-	inHouse(t, func(h *house) {
-		release := h.holds("bob")
-		r := h.start(h.service(), "", "Tea?")
-		synctest.Wait()
-		other := h.process("two", h.store)
-		_, err := other.Resume(h.Context(), ada, r.ID)
-		isError(h, "a run that is driven", err, journal.ErrLeased)
-		same(h, "interrupted", len(must(other.Interrupted(h.Context(), ada))(h)), 0)
-		release()
-		h.wait(r)
-	})
-}
-
-func TestCancelledRunKeepsWhatWasAnswered(t *testing.T) {
-	for name, holder := range map[string]string{"by the process that drives it": "one", "by another": "two"} {
-		t.Run(name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
-				s := h.service()
-				canceller := s
-				if holder != "one" {
-					canceller = h.process(holder, h.store)
-				}
-				h.holds("bob")
-				r := h.start(s, "", "Tea?")
-				synctest.Wait()
-				if err := canceller.Cancel(h.Context(), ada, r.ID, "enough"); err != nil {
-					h.Fatal(err)
-				}
-				res := h.wait(r)
-				same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason), "cancelled stopped")
-				isError(h, "cancelled again", canceller.Cancel(h.Context(), ada, r.ID, "enough"), journal.ErrEnded)
-			})
-		})
-	}
-}
-
-func TestRunThatNobodyDrivesIsCancelledAtOnce(t *testing.T) {
-	inHouse(t, func(h *house) {
-		h.takes("bob", time.Second, nil)
-		id := h.crash(3)
-		s := h.service()
-		if err := s.Cancel(h.Context(), ada, id, "enough"); err != nil {
-			h.Fatal(err)
-		}
-		same(h, "state", must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "stopped")
-	})
-}
-
-func TestProcessThatDrainsLeavesItsRunsToOthers(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		release := h.holds("bob")
-		r := h.start(s, "", "Tea?")
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
-		defer cancel()
-		s.Drain(ctx)
-		_, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"})
-		isError(h, "a start", err, run.ErrDraining)
-		_, err = r.Wait(h.Context())
-		isError(h, "the run", err, run.ErrLeft)
-		release()
-		same(h, "answer", h.wait(must(h.process("two", h.store).Resume(h.Context(), ada, r.ID))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
 	})
 }
 
