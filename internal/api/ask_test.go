@@ -218,11 +218,7 @@ func TestMessageThatCannotBeTakenIsRefused(t *testing.T) {
 	h := withTasks(t).open()
 	c := h.chat(saying("add Apples", ""), "success").ConversationID
 	with := func(q question, change func(*question)) question { change(&q); return q }
-	for about, one := range map[string]struct {
-		question
-		status int
-		kind   string
-	}{
+	h.refuses(refusals{
 		"no message":         {saying("", ""), 400, "invalid_request"},
 		"spaces":             {saying(" \t\n", ""), 400, "invalid_request"},
 		"too many words":     {saying(strings.Repeat("a", taskchat.MaxMessage+1), ""), 400, "invalid_request"},
@@ -235,9 +231,7 @@ func TestMessageThatCannotBeTakenIsRefused(t *testing.T) {
 		"another's":          {with(saying("yes", c), func(q *question) { q.token = evesToken }), 404, "not_found"},
 		"an unknown one":     {saying("yes", "unknown"), 404, "not_found"},
 		"a body that is not": {question{method: http.MethodPost, path: "/api/chat", body: "add Milk"}, 400, "invalid_request"},
-	} {
-		h.refused(about, one.question, one.status, one.kind)
-	}
+	})
 	same(t, "response", h.chat(saying("show my tasks", c), "success").Response, "Here is your task:\n1. Apples")
 }
 

@@ -3,8 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,11 +67,7 @@ func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 func TestQuestionToOraclesThatCannotBeAnsweredIsRefused(t *testing.T) {
 	h := withCouncil(t).open()
 	s, silent := h.sitting("", offer), h.sitting("")
-	for about, c := range map[string]struct {
-		question
-		status int
-		kind   string
-	}{
+	h.refuses(refusals{
 		"nobody":                  {answersOf(s.ID, map[string]any{"oracles": []string{}}), 400, "invalid_request"},
 		"no list":                 {answersOf(s.ID, map[string]any{}), 400, "invalid_request"},
 		"an unknown oracle":       {answersOf(s.ID, map[string]any{"oracles": []string{"hunter2"}}), 404, "no_oracle"},
@@ -91,11 +85,7 @@ func TestQuestionToOraclesThatCannotBeAnsweredIsRefused(t *testing.T) {
 		"a name by rules":         {question{method: "POST", path: councils + "/" + s.ID + "/name", body: map[string]any{"model": model.OfflineRules}}, 400, "invalid_request"},
 		"no transcriber":          {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{}}, 409, "no_transcriber"},
 		"a transcription of what": {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{"again": 7}}, 400, "invalid_request"},
-	} {
-		if a := h.refused(about, c.question, c.status, c.kind); strings.Contains(string(a.body), "hunter2") || strings.Contains(string(a.body), "/etc") {
-			t.Errorf("%s: it is told %s", about, a.body)
-		}
-	}
+	}, "hunter2", "/etc")
 	var runs api.Runs
 	if h.get(question{path: "/api/runs"}, &runs); len(runs.Runs) != 0 {
 		t.Errorf("%+v", runs)
@@ -162,38 +152,6 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	}
 	if h.get(question{path: at}, &s); s.State != session.Transcribed {
 		t.Errorf("%+v", s)
-	}
-}
-
-func TestRecordingThatFailedIsWrittenDownAgain(t *testing.T) {
-	h := withCouncil(t)
-	works := false
-	h.transcribe = func(context.Context, string) (string, error) {
-		if works {
-			return "at last", nil
-		}
-		return "", &model.Error{Kind: model.Refused, Err: errors.New("it is too loud")}
-	}
-	h.open()
-	s := h.sitting("")
-	at := councils + "/" + s.ID
-	var added api.CouncilAdded
-	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
-	h.over(added.Transcription.Run)
-	if h.get(question{path: at}, &s); s.State != session.Failed || s.Audio[0].Status != session.Failure || s.Audio[0].Error == "" {
-		t.Errorf("%+v", s)
-	}
-	h.refused("its transcript", question{path: at + "/entries/1/transcript"}, 404, "not_found")
-	works = true
-	var begun api.Begun
-	a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"again": true}}, &begun)
-	if a.status != http.StatusAccepted || a.header.Get("Location") != "/api/runs/"+begun.Run || begun.Run == added.Transcription.Run {
-		t.Errorf("%d %+v", a.status, begun)
-	}
-	h.over(begun.Run)
-	var said api.CouncilTranscript
-	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != "at last" {
-		t.Errorf("%+v", said)
 	}
 }
 

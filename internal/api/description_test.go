@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -249,21 +248,6 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 	shadow := question{method: "POST", path: "/api/runs", body: `{"assistant":"` + oracle.ShadowName + `","words":"Tea?"}`}
 	if a := h.refused("the shadow", shadow, 400, "invalid_request"); !strings.Contains(a.problem().Detail, "started by another assistant") {
 		t.Errorf("of the shadow is said: %s", a.body)
-	}
-}
-
-func TestCookieEndsWithItsToken(t *testing.T) {
-	h := newHouse(t)
-	h.config.Now = newClock().Now
-	h.open()
-	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, nil)
-	var me api.Me
-	if err := json.Unmarshal(a.body, &me); err != nil {
-		t.Fatal(err)
-	}
-	lasts := fmt.Sprintf("Max-Age=%.0f", me.ExpiresAt.Sub(h.config.Now()).Seconds())
-	if set := a.header.Get("Set-Cookie"); !slices.Contains(strings.Split(set, "; "), lasts) {
-		t.Errorf("the cookie is %s, and its token lasts %s", set, lasts)
 	}
 }
 

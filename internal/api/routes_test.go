@@ -259,28 +259,6 @@ func TestSessionIsRenamedExportedAuditedAndDeleted(t *testing.T) {
 	h.refused("deleted again", question{method: "DELETE", path: at}, 404, "not_found")
 }
 
-func TestExplanationTellsEachStepInWords(t *testing.T) {
-	h := newHouse(t).open()
-	b := h.begin("", "Tea?")
-	h.ended("", b.Run)
-	var x service.Explanation
-	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
-	var words []string
-	for _, step := range x.Steps {
-		for _, e := range step.Events {
-			if e.Words != "" {
-				words = append(words, e.Rule+": "+e.Words)
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"Panel/Ask: ada: ADA", "Panel/Ask: bob: BOB"}, words); diff != "" || len(x.Steps) != 3 || len(x.Steps[0].Started) != 2 || x.Steps[0].TookIn != "the beginning" {
-		t.Errorf("the steps are %+v\n%s", x.Steps, diff)
-	}
-	if diff := cmp.Diff([]string{"ended done; asked ada bob"}, x.Ending); diff != "" || x.Run.ID != b.Run {
-		t.Errorf("the ending (-want +got):\n%s", diff)
-	}
-}
-
 func TestWhoAsksIsToldWithFoldersByName(t *testing.T) {
 	h := newHouse(t).open()
 	var ada, nobody api.Me
