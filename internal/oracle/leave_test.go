@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -31,7 +32,7 @@ func waits(t *testing.T, then ...modeltest.Turn) *harness {
 		modeltest.SayAndCall(needTurn("write it down"), "vault_write", goNote), modeltest.Say("Go 1 is out; the note waits for your yes. " + enough())}, then...)...)
 	a := h.finish(h.start(askRemind))
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "vault_write", Arguments: goNote, Why: "text from strangers was read in this run", Write: true}})
+	same(t, "what waits", whatWaits(a), []string{"vault_write " + goNote + ": text from strangers was read in this run"})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	return h
 }
@@ -95,7 +96,7 @@ func TestQueryOfOtherWordsWaitsAndIsSentByAYes(t *testing.T) {
 	h.world.on("web_search", finds(tool.Ref{Source: tool.Web, URL: "https://hit.example/"}))
 	a := h.finish(h.start(auth))
 	same(t, "tools that were reached", h.world.called(), []string{"code_read", "web_search"})
-	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "web_search", Arguments: `{"query":"what is ZEBRA-4711-kiwi"}`, Why: "private text was read in this run, and neither the person nor the web said “ZEBRA-4711-kiwi”"}})
+	same(t, "what waits", whatWaits(a), []string{"web_search " + `{"query":"what is ZEBRA-4711-kiwi"}` + ": private text was read in this run, and neither the person nor the web said “ZEBRA-4711-kiwi”"})
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
 	holds(t, "what the model is told", said(h.request(4), model.ToolRole), "so the person is asked first")
 	left := 0
@@ -189,7 +190,8 @@ func TestAuditTellsOfAPageThatWasDeniedOnTheWay(t *testing.T) {
 		all = append(all, oracle.Describe(nil, oracle.Surroundings{}).Left(&c)...)
 	}
 	same(t, "what has left by calls", all, []assistant.Left{{Kind: "address", To: "web_fetch https://go.example/release", Bytes: len(release),
-		Rule: "nothing private was read; denied, possibly in transit", Labels: "person, public"}})
+		Rule:  "nothing private was read; denied, possibly in transit",
+		Coded: bt.Coded{Code: "left.denied", Values: map[string]bt.Why{"why": agent.RulePublic.Why()}}, Labels: "person, public"}})
 }
 
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
@@ -244,4 +246,12 @@ func TestShadowAsksNobodyAndReachesNothingThatWaits(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "tools that were reached", h.world.called(), []string{"code_read"})
 	same(t, "what waits", len(a.Waiting), 0)
+}
+
+// whatWaits tells which calls wait for the person, and why.
+func whatWaits(a oracle.Answer) (all []string) {
+	for _, w := range a.Waiting {
+		all = append(all, w.Tool+" "+w.Arguments+": "+w.Text)
+	}
+	return all
 }
