@@ -23,18 +23,3 @@ func TestWhatIsSaidAfterReadingIsNotLostToTheGuessBeforeIt(t *testing.T) {
 		})
 	}
 }
-
-func TestOfferOfHelpIsNoAnnouncement(t *testing.T) {
-	h := setUp(t, reading(1), modeltest.Say("It uses JWT. Let me know if you want more."))
-	a := h.ask(auth)
-	same(t, "answer", a.Answer, "It uses JWT. Let me know if you want more.")
-	same(t, "turns", a.Turns, 2)
-}
-
-func TestNewThoughtWithNeedTurnGoesOn(t *testing.T) {
-	h := setUp(t, reading(1), modeltest.Say(needTurn("think")), modeltest.Say("The token may be of two kinds. "+needTurn("see which")), reading(2),
-		modeltest.Say("It uses JWT. "+enough()))
-	a := h.ask(auth)
-	same(t, "answer", a.Answer, "It uses JWT.")
-	same(t, "turns", a.Turns, 5)
-}

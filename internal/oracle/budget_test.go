@@ -17,42 +17,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-func TestBudgetOfTokensMakesTheTurnAfterItTheLastOne(t *testing.T) {
-	used := model.Usage{InputTokens: 400, OutputTokens: 100}
-	h := setUp(t, costing(used, reading(1)), costing(used, reading(2)), modeltest.SayAndCall("So far. "+needTurn("more"), "code_read", lines("more.go", 1, 9)))
-	h.maxTokens = 1000
-	a := h.ask(auth)
-	same(t, "turns", a.Turns, 3)
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
-	same(t, "tools of the third request", offered(h.request(3)), []string{})
-	holds(t, "the third request", lastText(h.request(3)), lastHint)
-	same(t, "calls performed", len(h.world.called()), 2)
-	same(t, "answer", a.Answer, "So far.")
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "tokens", Used: 1000, Limit: 1000})
-	same(t, "is told", notices(a, agent.NoticeBudgetExhausted), []agent.Notice{{Type: "budget.exhausted", Severity: agent.Warning, Turn: 3,
-		Text: "The budget ran out: the last turn began after 1000 of 1000 tokens.", Payload: map[string]string{"kind": "tokens", "used": "1000", "limit": "1000"}}})
-}
-
-func TestBudgetOfTokensOneBelowItGrantsAnotherTurn(t *testing.T) {
-	h := setUp(t, costing(model.Usage{InputTokens: 999}, reading(1)), costing(model.Usage{OutputTokens: 1}, reading(2)), theEnd)
-	h.maxTokens = 1000
-	h.ask(auth)
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
-	same(t, "tools of the third request", offered(h.request(3)), []string{})
-}
-
-func TestTokensThatTheProviderHasCachedAreNotCountedAgain(t *testing.T) {
-	cached := model.Usage{InputTokens: 1000, CachedTokens: 950, OutputTokens: 50}
-	odd := model.Usage{InputTokens: 10, CachedTokens: 500, OutputTokens: 100} // more than was sent: as nothing
-	h := setUp(t, costing(cached, reading(1)), costing(odd, reading(2)), costing(cached, reading(3)), theEnd)
-	h.maxTokens = 300
-	a := h.ask(auth)
-	same(t, "tools of the third request", offered(h.request(3)), []string{"code_read", "code_search"})
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
-	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "tokens", Used: 300, Limit: 300})
-}
-
 func TestTokensAreEstimatedWhereNoUsageIsReported(t *testing.T) {
 	calm := setUp(t, reading(1), theEnd)
 	calm.ask(auth)
@@ -142,35 +106,6 @@ func TestEachKindOfBudgetIsWarnedOfOnce(t *testing.T) {
 	}
 	same(t, "warnings", kinds, []string{"turns 7 of 10", "tokens 800 of 1100", "seconds 9 of 12"})
 	lacks(t, "what the last turn ends with", lastText(h.request(10)), hintLow)
-}
-
-func TestRunWithoutBudgetsOfTokensAndTimeHasNone(t *testing.T) {
-	h := setUp(t, costing(model.Usage{InputTokens: 1 << 40}, reading(1)), theEnd)
-	a := h.ask(auth)
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
-	same(t, "warnings", notices(a, agent.NoticeBudgetWarning), []agent.Notice(nil))
-}
-
-func TestExhaustionBehindASatisfiedAnswerIsForThoseWhoWatch(t *testing.T) {
-	h := setUp(t, costing(model.Usage{InputTokens: 5000}, reading(1)), modeltest.Say("It checks a token. "+enough()))
-	h.maxTokens = 1000
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	found := notices(a, agent.NoticeBudgetExhausted)
-	if len(found) != 1 || found[0].Severity != agent.Info {
-		t.Errorf("the notices are %+v", found)
-	}
-	same(t, "what made the last turn the last one", a.Budget.Kind, "tokens")
-}
-
-func TestExhaustedTurnsAreTold(t *testing.T) {
-	h := setUp(t, reading(1), reading(2), modeltest.Say("So far. "+needTurn("more")))
-	h.turns = 3
-	a := h.ask(auth)
-	found := notices(a, agent.NoticeBudgetExhausted)
-	same(t, "times it is told", len(found), 1)
-	same(t, "text", found[0].Text, "The budget ran out: the last turn began after 2 of 3 turns.")
-	same(t, "payload", found[0].Payload, map[string]string{"kind": "turns", "used": "2", "limit": "3"})
 }
 
 // anyScores is whatever a classifier may come up with.

@@ -17,20 +17,12 @@ import (
 // The words of the control layer, by the beginning that tells them apart.
 const (
 	hintNudge     = "You repeat yourself, and it brings nothing new."
-	hintTakenAway = "The tool that you called in vain is not offered any more."
 	hintWithdrawn = "Tools are withdrawn."
 	hintWidened   = "More tools are offered to you from now on."
-	hintOther     = "Change your approach"
-	hintRemind    = "Your replies have no signal."
-	hintSource    = "No source was opened for this answer, and the question needs one."
-	hintWrite     = "Nothing was written: no tool has confirmed a change."
-	hintAnnounced = "You have said what you will do, but no call came with it."
-	hintEmpty     = "Your reply was empty."
 	hintUnsigned  = "Your reply ended without a valid signal."
 	hintUnsure    = "You were unsure of your last signal."
 	hintSame      = "You have given the same reason several times."
 	hintLow       = "Most of your budget is used."
-	hintNotes     = "The conversation has become long"
 )
 
 // malformed is markup that counts as no signal.

@@ -58,7 +58,9 @@ type harness struct {
 	opened  func(oracle.Env)
 
 	classifier func(ctx context.Context, text string) ([]oracle.Score, error) // nil: none is configured
+	judge      *classifier                                                    // the classifier of a conversation
 	configured bool                                                           // the run is told of a classifier that this process has not
+	material   string                                                         // handed over with the questions of a conversation
 	maxTokens  int
 	maxTime    time.Duration
 	named      []tool.Source // that the person named

@@ -83,52 +83,6 @@ func TestCycleThatIsLongerThanAllowedIsNone(t *testing.T) {
 	}
 }
 
-func TestCycleWithATurnThatThinksOrBringsSomethingNewIsNone(t *testing.T) {
-	a, b := modeltest.SayAndCall(needTurn("see a"), "code_read", lines("a.go", 1, 9)), modeltest.SayAndCall(needTurn("see b"), "code_read", lines("b.go", 1, 9))
-	for name, script := range map[string][]modeltest.Turn{
-		"thinks": {a, thinking(1), a, thinking(2), theEnd},
-		"other":  {a, b, reading(1), a, b, reading(2), theEnd},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t, script...)
-			h.alone("a cycle of calls", 2)
-			same(t, "loops found", loops(h.ask(auth)), []string(nil))
-		})
-	}
-}
-
-func TestEscalationNudgesThenTakesTheToolThenForcesTheAnswer(t *testing.T) {
-	again := goingRound["the same call"]
-	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It checks a token (`a.go:3`). "+needTurn("more")))
-	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, 2", "the same call, 3"})
-	same(t, "loops told", loops(a), []string{"3: the same call, step 1", "4: the same call, step 2", "5: the same call, step 3"})
-	holds(t, "what is said after the third turn", lastText(h.request(4)), hintNudge)
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{"code_read", "code_search"})
-	holds(t, "what is said after the fourth turn", lastText(h.request(5)), hintTakenAway)
-	same(t, "tools of the fifth request", offered(h.request(5)), []string{"code_search"})
-	same(t, "calls performed", len(h.world.called()), 4)
-	holds(t, "what the model hears of its fifth call", said(h.request(6), model.ToolRole), "Not performed: it is not offered for this question.")
-	holds(t, "what is said after the fifth turn", lastText(h.request(6)), hintWithdrawn)
-	same(t, "tools of the sixth request", offered(h.request(6)), []string{})
-	same(t, "stop reason", a.StopReason, oracle.StopLoop)
-	same(t, "is partial", a.Partial(), true)
-	same(t, "cited", cites(a), []string{"a.go:1-9"})
-}
-
-func TestEscalationWithoutAToolBehindItForcesTheAnswer(t *testing.T) {
-	var script []modeltest.Turn
-	for i := range 6 {
-		script = append(script, thinking(i))
-	}
-	h := setUp(t, append(script, modeltest.Say("Nothing."))...)
-	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"nothing new, 1", "nothing new, 2"})
-	same(t, "tools of the sixth request", offered(h.request(6)), []string{"code_read", "code_search"})
-	same(t, "tools of the seventh request", offered(h.request(7)), []string{})
-	same(t, "stop reason", a.StopReason, oracle.StopLoop)
-}
-
 func TestStrikesAreForgivenAfterThreeProductiveTurnsInARow(t *testing.T) {
 	for between, want := range map[string]string{"b c": "2", "b c d": "1", "b c - d": "2", "b - c d e": "1"} {
 		t.Run(between, func(t *testing.T) {
@@ -150,47 +104,6 @@ func TestStrikesAreForgivenAfterThreeProductiveTurnsInARow(t *testing.T) {
 	}
 }
 
-// What the fallback counts as a step is a strike like any other: it must not undo that the run had recovered.
-func TestStrikesStayForgivenWhenTheFallbackCountsOne(t *testing.T) {
-	again, thought := goingRound["the same call"], modeltest.Say(needTurn("look for it"))
-	script := []modeltest.Turn{again(0), again(1), again(2), again(3)} // two strikes: the tool is taken away
-	for i := range 3 {
-		script = append(script, modeltest.SayAndCall(needTurn("find "+spelled[i]), "code_search", `{"query":"`+spelled[i]+`"}`))
-	}
-	h := setUp(t, append(script, thought, thought, thought, thought, theEnd)...)
-	found := 0
-	h.world.on("code_search", func(c tool.Call) (tool.Result, error) {
-		found++
-		return finds(tool.Ref{Source: tool.Code, Path: spelled[found] + ".go", Start: 1})(c)
-	})
-	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"10: same_reason, other_strategy by rules", "11: same_reason, other_strategy by rules"})
-	same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, 2", "the same reason, 2"})
-}
-
-func TestWriteResetsWhatWasReadBeforeIt(t *testing.T) {
-	read := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("see it for "+spelled[n]), "vault_read", lines("a.md", 1, 9))
-	}
-	write := modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`)
-	h := setUp(t, read(0), read(1), write, read(2), read(3), theEnd)
-	h.alone("the same call", 3)
-	same(t, "loops found", loops(h.ask(save)), []string(nil))
-	h = setUp(t, read(0), read(1), write, read(2), read(3), read(4), theEnd)
-	h.alone("the same call", 3)
-	same(t, "loops found after three more", loops(h.ask(save)), []string{"6: the same call, step 1"})
-}
-
-func TestWriteThatFailedResetsNothing(t *testing.T) {
-	read := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("see it for "+spelled[n]), "vault_read", lines("a.md", 1, 9))
-	}
-	h := setUp(t, read(0), read(1), modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`), read(2), theEnd)
-	h.world.on("vault_write", fails(tool.Denied, "", "it is ignored"))
-	h.alone("the same call", 3)
-	same(t, "loops found", loops(h.ask(save)), []string{"4: the same call, step 1"})
-}
-
 func TestSameCallIsCountedFromItsLastNewResultOn(t *testing.T) {
 	var script []modeltest.Turn
 	for i := range 5 {
@@ -206,34 +119,6 @@ func TestSameCallIsCountedFromItsLastNewResultOn(t *testing.T) {
 		return opens(tool.Code, fmt.Sprintf("%d tests passed", n))(c)
 	})
 	same(t, "loops found", loops(h.ask(auth)), []string{"5: the same call, step 1"})
-}
-
-func TestSameCallSeveralTimesInOneTurnCountsOnce(t *testing.T) {
-	args := lines("a.go", 1, 9)
-	turn := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("see "+spelled[n]), "code_read", args).AndCall("code_read", args).AndCall("code_read", args)
-	}
-	h := setUp(t, turn(0), turn(1), theEnd)
-	a := h.ask(auth)
-	same(t, "loops found", loops(a), []string(nil))
-	same(t, "calls performed", len(h.world.called()), 6)
-}
-
-func TestSameErrorSeveralTimesInOneTurnCountsOnce(t *testing.T) {
-	turn := modeltest.Say(needTurn("open them")).AndCall("code_read", lines("one.go", 1, 9)).AndCall("code_read", lines("two.go", 1, 9)).AndCall("code_read", lines("three.go", 1, 9))
-	h := setUp(t, turn, theEnd)
-	h.world.on("code_read", fails(tool.Timeout, "ask for less", "no result in time"))
-	a := h.ask(auth)
-	same(t, "loops found", loops(a), []string(nil))
-}
-
-func TestSameErrorIsEndedByACallThatGoesWell(t *testing.T) {
-	bad := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("open "+spelled[n]), "vault_read", lines(spelled[n]+".md", 1, 9))
-	}
-	h := setUp(t, bad(0), bad(1), modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), bad(2), theEnd)
-	a := h.ask(auth)
-	same(t, "loops found", loops(a), []string(nil))
 }
 
 func TestErrorsThatDifferInMoreThanNumbersAreNotTheSame(t *testing.T) {
@@ -289,98 +174,4 @@ func TestCallsOverTheLimitOfATurnAreNoLoop(t *testing.T) {
 	same(t, "calls performed", len(h.world.called()), 16)
 	same(t, "loops found", loops(a), []string(nil))
 	lacks(t, "what is said after it", lastText(h.request(2)), hintNudge)
-}
-
-func TestToolThatWasTakenAwayIsNotOfferedAgain(t *testing.T) {
-	again := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("look for "+spelled[n]), "code_search", `{"query":"auth"}`)
-	}
-	for name, next := range map[string]modeltest.Turn{
-		"on the model's wish": modeltest.Say(needCapability("code search")),
-		"by the fallback":     modeltest.Say(stuck("nothing")),
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t, again(0), again(1), again(2), again(3), next, theEnd)
-			h.onlyCode()
-			h.world.without("code_read")
-			h.ask(auth)
-			same(t, "tools of the fifth request", offered(h.request(5)), []string{})
-			same(t, "tools of the sixth request", offered(h.request(6)), []string{})
-		})
-	}
-}
-
-// The fallback has just turned the model another way: it must be given the chance to go it.
-func TestTurnInWhichTheFallbackTurnedTheModelIsNoStrikeAsWell(t *testing.T) {
-	again := modeltest.SayAndCall(needTurn("see a"), "code_read", lines("a.go", 1, 9))
-	h := setUp(t, again, again, again, theEnd)
-	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules"})
-	same(t, "loops found", h.strikes(), []string(nil))
-	lacks(t, "what is said after it", lastText(h.request(4)), hintTakenAway)
-}
-
-func TestRunThatAnswersInTheTurnOfALoopIsNotNudged(t *testing.T) {
-	again := goingRound["the same call"]
-	h := setUp(t, again(0), again(1), modeltest.SayAndCall("It checks a token (`a.go:3`). "+enough(), "code_read", lines("a.go", 1, 9)))
-	a := h.ask(auth)
-	same(t, "loops found", loops(a), []string(nil))
-	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-}
-
-// A tool that the control layer took away is not one that never was: nothing was read, and the words rest on nothing.
-func TestWordsAfterTheOnlyToolWasTakenAwayAreNoSatisfyingAnswer(t *testing.T) {
-	again := func(n int) modeltest.Turn {
-		return modeltest.SayAndCall(needTurn("look for "+spelled[n]), "code_search", `{"query":"auth"}`)
-	}
-	h := setUp(t, again(0), again(1), again(2), again(3), modeltest.Say("From memory: it checks a token."), theEnd, theEnd)
-	h.onlyCode()
-	h.world.without("code_read")
-	a := h.play(auth)
-	same(t, "tools of the fifth request", offered(h.request(5)), []string{})
-	if a.StopReason == oracle.StopSatisfied {
-		t.Errorf("the run is satisfied with %q, after %d searches and no reading", a.Answer, len(h.world.called()))
-	}
-}
-
-func TestLoopEndsWithWhatWasFoundAndNotWithTheLastFiller(t *testing.T) {
-	again := goingRound["the same call"]
-	for filler, kept := range map[string]bool{
-		"Searching again.": true, "Let me look once more.": false,
-		"The search for the middleware is running once more, with other words than those before.": true,
-	} {
-		h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say(filler))
-		a := h.ask(auth)
-		same(t, "stop reason", a.StopReason, oracle.StopLoop)
-		holds(t, "the answer", a.Answer, "What was read last:", "`a.go:1-9`", "line of code")
-		same(t, "the filler stands in it", strings.Contains(a.Answer, filler), kept)
-	}
-	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It checks a token, as `a.go:3` says."))
-	same(t, "an answer stays as it is", h.ask(auth).Answer, "It checks a token, as `a.go:3` says.")
-}
-
-func TestForcedAnswerSaysThatNothingWasLookedUp(t *testing.T) {
-	thinks := func(turns int) (script []modeltest.Turn) {
-		for i := range turns {
-			script = append(script, thinking(i))
-		}
-		return script
-	}
-	for name, c := range map[string]struct {
-		turns []modeltest.Turn
-		most  int
-		stop  string
-	}{
-		"budget": {append(thinks(2), modeltest.Say("From memory: it checks a token.")), 3, oracle.StopBudget},
-		"loop":   {append(thinks(6), modeltest.Say("From memory: it checks a token.")), 30, oracle.StopLoop},
-		"stuck":  {[]modeltest.Turn{modeltest.Say(" "), modeltest.Say(" "), modeltest.Say("From memory: it checks a token.")}, 30, oracle.StopStuck},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t, c.turns...)
-			h.turns = c.most
-			a := h.play(auth)
-			same(t, "stop reason", a.StopReason, c.stop)
-			holds(t, "caveat", a.Caveat, "Nothing was looked up for this answer")
-		})
-	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,6 +163,24 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 	} {
 		if got := mayWrite(c.class, 0.5); got != c.want {
 			t.Errorf("%s with %v: tools that write are offered: %v", c.class.QueryType, c.class.Probabilities, got)
+		}
+	}
+}
+
+// A capability is granted by the source that it names, search and reader together, and not by a word that several sources share.
+func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
+	facts := append(searchers(tool.Code, tool.Vault, tool.Web), agent.ToolFact{Name: "code_read", Source: tool.Code},
+		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write", Source: tool.Vault, Once: true},
+		agent.ToolFact{Name: "web_fetch", Source: tool.Web})
+	web, vault := "web_search web_fetch", "vault_search vault_read"
+	for capability, want := range map[string]string{
+		"web search": web, "web_search": web, "Search the web for current prices": web, "internet access": web, "looking something up online": web, "web": web,
+		"vault search": vault, "thread search": vault, "searching the notes": vault, "the vault": vault,
+		"calendar search": "", "read the person's mail": "", "code execution": "", "running the tests of the code": "",
+		"opening lines of places by words in a database": "", "vault write": "", "vault_write": "", "write a note into the vault": "", "…": "",
+	} {
+		if got := strings.Join(toolsFor(capability, facts), " "); got != want {
+			t.Errorf("%q is served by %q, and not by %q", capability, got, want)
 		}
 	}
 }

@@ -47,22 +47,6 @@ func TestStory3Scenario2AtTheLimitAnotherTurnIsNotGrantedAndTheAnswerIsPartial(t
 	same(t, "answer", a.Answer, "So far: a token is checked (`one.go:3`).")
 }
 
-// The independent test of user story 3.
-func TestStory3MaxTurnsOfFiveForcesTheAnswerInTheFifth(t *testing.T) {
-	h := setUp(t, append(readsOn(4), modeltest.Say("What I have so far. "+needTurn("still more")))...)
-	h.turns = 5
-	a := h.ask(auth)
-	same(t, "turns", a.Turns, 5)
-	same(t, "limit", a.MaxTurns, 5)
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "answer", a.Answer, "What I have so far.")
-	for i := 1; i <= 4; i++ {
-		lacks(t, fmt.Sprintf("request %d", i), whole(h.request(i)), lastHint)
-	}
-	same(t, "tools of the last request", offered(h.request(5)), []string{})
-	holds(t, "the prompt", h.request(1).System, "Turn budget: 5.")
-}
-
 func TestLimitAboveTheDefaultHoldsAndLongRunsDoNotStall(t *testing.T) {
 	var turns []modeltest.Turn
 	for i := range 60 {
@@ -74,41 +58,4 @@ func TestLimitAboveTheDefaultHoldsAndLongRunsDoNotStall(t *testing.T) {
 	same(t, "turns", a.Turns, 61)
 	same(t, "places read", len(a.Sources), 60)
 	same(t, "cited", cites(a), []string{"59.go:1-9"})
-}
-
-func TestOneTurnAloneIsTheLastTurn(t *testing.T) {
-	h := setUp(t, modeltest.Say("From memory: a token is checked. "+partial("I could not look")))
-	h.turns = 1
-	a := h.ask(auth)
-	same(t, "tools of the request", offered(h.request(1)), []string{})
-	holds(t, "the request", lastText(h.request(1)), lastHint)
-	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-}
-
-func TestEmptyLastReplyGivesASummaryOfWhatWasTried(t *testing.T) {
-	for name, last := range map[string]modeltest.Turn{
-		"nothing at all":    modeltest.Say(""),
-		"blanks":            modeltest.Say(" \n\t"),
-		"a signal alone":    modeltest.Say(needTurn("more")),
-		"done, but no word": modeltest.Say(enough()),
-		"a call alone":      modeltest.Call("code_read", lines("more.go", 1, 9)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t,
-				modeltest.SayAndCall(needTurn("searching"), "code_search", `{"query":"auth"}`),
-				modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), last)
-			h.turns = 3
-			a := h.ask(auth)
-			holds(t, "the summary", a.Answer, "I have no answer.", "3 turns", "code: 2 calls", "auth/middleware.go:10-30")
-			same(t, "is partial", a.Partial(), true)
-			same(t, "calls performed", h.world.called(), []string{"code_search", "code_read"})
-		})
-	}
-}
-
-func TestModelThatIsDoneTwiceWithoutAWordHasGivenNoAnswer(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Say(enough()), modeltest.Say(enough()))
-	a := h.ask(auth)
-	holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 }

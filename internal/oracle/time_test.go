@@ -70,35 +70,6 @@ func TestTurnThatIsAskedAgainSinceItWasTooLongIsCutOffInTimeToo(t *testing.T) {
 	})
 }
 
-// A budget that is used up stays so, whatever a tree makes of it.
-func TestTreeThatIgnoresTheLastTurnIsOfferedNoToolAgain(t *testing.T) {
-	var turns []modeltest.Turn
-	for i := range 6 {
-		turn := modeltest.SayAndCall(needTurn("still to read: "+spelled[i]), "code_read", lines(spelled[i]+".go", 1, 9))
-		turn.Usage.InputTokens = 1000
-		turns = append(turns, turn)
-	}
-	h := setUp(t, turns...)
-	h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `stop_reason="{why}" _failureIf="!last &amp;&amp; !withdrawn"`, `stop_reason="{why}" _failureIf="true"`, 1))
-	h.turns = 6
-	q := h.question(auth)
-	q.MaxTokens = 2000
-	h.finish(h.startQuestion(q))
-	for i := 3; i <= len(h.script.Requests()); i++ {
-		same(t, "tools of a request after the budget", offered(h.request(i)), []string{})
-	}
-}
-
-// An error of the model is an error at once, whatever time is left.
-func TestErrorOfTheModelIsNoEndOfTime(t *testing.T) {
-	h := setUp(t, modeltest.Fail("auth"))
-	q := h.question(auth)
-	q.MaxTime = time.Hour
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopError)
-	same(t, "kind", a.Error.Kind, "auth")
-}
-
 // The same tree gives the same reason, however often it is asked: nothing in a tick goes by the order of a map.
 func TestWrongPartsOfABudgetAreToldTheSameWayEachTime(t *testing.T) {
 	for range 20 {
