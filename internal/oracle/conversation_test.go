@@ -1,10 +1,13 @@
 package oracle_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"sibyl/internal/model/modeltest"
@@ -86,7 +89,7 @@ func conversations(t *testing.T, text string) (all []conversation) {
 func lineOf(t *testing.T, at int, raw string) line {
 	t.Helper()
 	found := ""
-	for words := range known() {
+	for _, words := range known() {
 		if (raw == words || strings.HasPrefix(raw, words+" ")) && len(words) > len(found) {
 			found = words
 		}
@@ -97,23 +100,11 @@ func lineOf(t *testing.T, at int, raw string) line {
 	return line{at, found, spoken(strings.TrimSpace(raw[len(found):]))}
 }
 
-// known are the words by which a line begins. In a request and in the end, they are checks.
-func known() map[string]bool {
-	all := map[string]bool{"ask": true, "relayed": true, "piped": true}
-	for words := range worlds {
-		all[words] = true
-	}
-	for words := range replies {
-		all[words] = true
-	}
-	for words := range requests {
-		all[words] = true
-	}
-	for words := range ends {
-		all[words] = true
-	}
-	return all
-}
+// known are the words by which a line begins.
+var known = sync.OnceValue(func() []string {
+	return slices.Concat([]string{"ask", "relayed", "piped"}, slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(replies)),
+		slices.Collect(maps.Keys(furthers)), slices.Collect(maps.Keys(requests)), slices.Collect(maps.Keys(ends)))
+})
 
 var signalsIn = regexp.MustCompile(`\{(need_turn|context_sufficient|stuck|need_capability|partial_answer|delegation_recommended|malformed)(?:@([^ }|]+))?(?: ([^}|]*))?((?:\|[^}|]*)*)\}`)
 
@@ -165,15 +156,14 @@ func (c conversation) exchanges(t *testing.T) (all []exchange) {
 			t.Fatalf("line %d stands before a question: %s", l.at, l.words)
 		case isRequest && len(all[last].after) == 0:
 			request = append(request, l)
-		case isReply && len(all[last].after) == 0 && isBeside(l.words):
+		case furthers[l.words] != nil && len(all[last].turns) > 0 && request == nil:
 			turns := all[last].turns
-			if len(turns) == 0 || request != nil {
-				t.Fatalf("line %d has no turn before it: %s", l.at, l.words)
-			}
-			turns[len(turns)-1].reply = reply(turns[len(turns)-1].reply, l.rest)
+			turns[len(turns)-1].reply = furthers[l.words](turns[len(turns)-1].reply, l.rest)
 		case isReply && len(all[last].after) == 0:
-			all[last].turns = append(all[last].turns, exchangeTurn{request, reply(modeltest.Turn{}, l.rest)})
-			request = nil
+			for _, turn := range reply(l.rest) {
+				all[last].turns = append(all[last].turns, exchangeTurn{request, turn})
+				request = nil
+			}
 		case isEnd:
 			all[last].after = append(all[last].after, l)
 		default:

@@ -104,26 +104,48 @@ func placed(rest string) (tool, args string) {
 	return tool, args
 }
 
-// isBeside says whether words add to the reply before them.
-func isBeside(words string) bool {
-	return slices.Contains([]string{"and calls", "uses", "cut", "filtered", "and fails"}, words)
+// turnOf makes a turn of “words -> tool arguments -> tool arguments”.
+func turnOf(rest string) modeltest.Turn {
+	parts := strings.Split(rest, " -> ")
+	turn := modeltest.Say(strings.TrimSpace(parts[0]))
+	for _, call := range parts[1:] {
+		turn = turn.AndCall(placed(call))
+	}
+	return turn
 }
 
-// replies are what a model does: a turn, or more of the one before.
-var replies = map[string]func(t modeltest.Turn, rest string) modeltest.Turn{
-	"says":  func(_ modeltest.Turn, rest string) modeltest.Turn { return modeltest.Say(rest) },
-	"calls": func(_ modeltest.Turn, rest string) modeltest.Turn { return modeltest.Call(placed(rest)) },
-	"reads": func(_ modeltest.Turn, rest string) modeltest.Turn { // with a reason of its own
-		return modeltest.SayAndCall(needTurn("see "+rest), "code_read", lines(rest, 1, 9))
+// each makes a turn of each word.
+func each(rest string, of func(word string) modeltest.Turn) (turns []modeltest.Turn) {
+	for word := range strings.FieldsSeq(rest) {
+		turns = append(turns, of(word))
+	}
+	return turns
+}
+
+// replies are what a model does, in one turn or more.
+var replies = map[string]func(rest string) []modeltest.Turn{
+	"says":             func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(rest)} },
+	"calls":            func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(" -> " + rest)} },
+	"ends":             func(string) []modeltest.Turn { return []modeltest.Turn{theEnd} },
+	"looks everywhere": func(string) []modeltest.Turn { return []modeltest.Turn{grabby()} },
+	"fails":            func(rest string) []modeltest.Turn { return []modeltest.Turn{modeltest.Fail(model.Kind(rest))} },
+	"reads": func(rest string) []modeltest.Turn { // files, each in a turn of its own, for a reason of its own
+		return each(rest, func(file string) modeltest.Turn {
+			return modeltest.SayAndCall(needTurn("see "+file), "code_read", lines(file, 1, 9))
+		})
 	},
-	"thinks":           func(_ modeltest.Turn, rest string) modeltest.Turn { return modeltest.Say(needTurn("think of " + rest)) },
-	"ends":             func(modeltest.Turn, string) modeltest.Turn { return theEnd },
-	"looks everywhere": func(modeltest.Turn, string) modeltest.Turn { return grabby() },
-	"fails": func(_ modeltest.Turn, rest string) modeltest.Turn {
-		return modeltest.Fail(model.Kind(rest))
+	"thinks": func(rest string) []modeltest.Turn {
+		return each(rest, func(of string) modeltest.Turn { return modeltest.Say(needTurn("think of " + of)) })
 	},
-	"and calls": func(t modeltest.Turn, rest string) modeltest.Turn { return t.AndCall(placed(rest)) },
-	"uses": func(t modeltest.Turn, rest string) modeltest.Turn { // tokens in, of them cached, and out
+	"tries": func(rest string) []modeltest.Turn { // a call again and again, each time for another reason
+		call, reasons, _ := strings.Cut(rest, " for ")
+		return each(reasons, func(reason string) modeltest.Turn { return turnOf(needTurn("look for "+reason) + " -> " + call) })
+	},
+}
+
+// furthers are more of what a model does in its turn.
+var furthers = map[string]func(t modeltest.Turn, rest string) modeltest.Turn{
+	"uses": func(t modeltest.Turn, rest string) modeltest.Turn { // tokens in, out, and those of the input that were cached
 		for i, n := range strings.Fields(rest) {
 			*[]*int{&t.Usage.InputTokens, &t.Usage.OutputTokens, &t.Usage.CachedTokens}[i] = number(n)
 		}
