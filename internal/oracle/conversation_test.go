@@ -103,7 +103,7 @@ func lineOf(t *testing.T, at int, raw string) line {
 // known are the words by which a line begins.
 var known = sync.OnceValue(func() []string {
 	return slices.Concat([]string{"ask", "relayed", "piped"}, slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(replies)),
-		slices.Collect(maps.Keys(furthers)), slices.Collect(maps.Keys(requests)), slices.Collect(maps.Keys(ends)))
+		slices.Collect(maps.Keys(furthers)), slices.Collect(maps.Keys(requests())), slices.Collect(maps.Keys(ends())))
 })
 
 var signalsIn = regexp.MustCompile(`\{(need_turn|context_sufficient|stuck|need_capability|partial_answer|delegation_recommended|malformed)(?:@([^ }|]+))?(?: ([^}|]*))?((?:\|[^}|]*)*)\}`)
@@ -112,7 +112,7 @@ var longIn = regexp.MustCompile(`\{long (\d+)\}`)
 
 // spoken puts the signals in for {need_turn@0.1 a reason|note=more}, so many tokens for {long 2500}, and line breaks for \n.
 func spoken(text string) string {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, `\n`, "\n"), `\xe9`, "\xe9")
+	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\xe9`, "\xe9", "{60 lines}", strings.Repeat("\tnothing()\n", 60)).Replace(text)
 	text = longIn.ReplaceAllStringFunc(text, func(short string) string { return long("", number(longIn.FindStringSubmatch(short)[1])) })
 	return signalsIn.ReplaceAllStringFunc(text, func(short string) string {
 		m := signalsIn.FindStringSubmatch(short)
@@ -144,8 +144,8 @@ func (c conversation) exchanges(t *testing.T) (all []exchange) {
 	for _, l := range c.lines {
 		last := len(all) - 1
 		reply, isReply := replies[l.words]
-		_, isRequest := requests[l.words]
-		_, isEnd := ends[l.words]
+		_, isRequest := requests()[l.words]
+		_, isEnd := ends()[l.words]
 		switch {
 		case worlds[l.words] != nil:
 			before = append(before, l)
@@ -202,7 +202,7 @@ func (c conversation) play(t *testing.T) {
 			ofNotes := false
 			for _, l := range turn.request {
 				ofNotes = ofNotes || l.words == "notes"
-				l.holds(t, requests[l.words](h, h.request(asked+n+1), l.rest))
+				l.holds(t, requests()[l.words](h, h.request(asked+n+1), l.rest))
 			}
 			if is := h.request(asked+n+1).Purpose == oracle.PurposeNotes; is != ofNotes {
 				t.Errorf("question in line %d: request %d is of notes: %v", e.ask.at, n+1, is)
@@ -210,7 +210,7 @@ func (c conversation) play(t *testing.T) {
 		}
 		asked += len(e.turns)
 		for _, l := range e.after {
-			l.holds(t, ends[l.words](h, a, l.rest))
+			l.holds(t, ends()[l.words](h, a, l.rest))
 		}
 		if t.Failed() {
 			t.Logf("the answer of line %d: %+v", e.ask.at, a)

@@ -61,6 +61,7 @@ type harness struct {
 	judge      *classifier                                                    // the classifier of a conversation
 	configured bool                                                           // the run is told of a classifier that this process has not
 	material   string                                                         // handed over with the questions of a conversation
+	folders    string                                                         // with code and notes of a conversation without a model
 	maxTokens  int
 	maxTime    time.Duration
 	named      []tool.Source // that the person named
@@ -72,7 +73,19 @@ type harness struct {
 	raw    []string
 }
 
-func TestMain(m *testing.M) { os.Exit(teststore.Main(m).Run()) }
+// TestMain gives the tests a folder of their own for what they share, and removes it.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "sibyl-oracle-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := teststore.Main(m).Run()
+	_ = os.RemoveAll(dir) // it is in nobody's way
+	os.Exit(code)
+}
 
 func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	t.Helper()

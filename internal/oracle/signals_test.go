@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -39,13 +38,6 @@ func raw(s oracle.AuditedSignal) string {
 }
 
 func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
-	t.Run("of a turn that failed", func(t *testing.T) {
-		h := setUp(t, modeltest.Turn{Text: "It checks" + needTurn("more"), Err: &model.Error{Kind: model.Garbled, Message: "overloaded"}})
-		h.ask(auth)
-		s := h.signals()[0]
-		same(t, "fate", s.Fate, oracle.Ignored)
-		holds(t, "why", s.Why, "its turn failed", "overloaded")
-	})
 	t.Run("of a turn that was stopped", func(t *testing.T) {
 		h := setUp(t, modeltest.Turn{Text: "It checks." + needTurn("more") + " And", Hang: true})
 		live := h.start(auth)

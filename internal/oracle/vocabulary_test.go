@@ -1,52 +1,54 @@
 package oracle_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
 
-// is wants a text.
-func is(got, want string) string {
-	if got == want {
-		return ""
-	}
-	return fmt.Sprintf("it is\n\t%s\nand should be\n\t%s", got, want)
+// manners are ways to hold a text against what a line says; what is wrong, or nothing.
+var manners = map[string]func(text, said string) string{
+	"is":  func(text, said string) string { return wrong(text == said, text, "is not", said) },
+	"has": func(text, said string) string { return wrong(strings.Contains(text, said), text, "lacks", said) },
+	"lacks": func(text, said string) string {
+		return wrong(said != "" && !strings.Contains(text, said), text, "has", said)
+	},
+	"begins": func(text, said string) string {
+		return wrong(strings.HasPrefix(text, said), text, "does not begin with", said)
+	},
+	"once": func(text, said string) string {
+		return wrong(strings.Count(text, said) == 1, text, "has not once", said)
+	},
 }
 
-// has wants a part of a text, and hasNot none.
-func has(text, part string) string {
-	if strings.Contains(text, part) {
+func wrong(holds bool, text, how, said string) string {
+	if holds {
 		return ""
 	}
-	return fmt.Sprintf("it lacks %q:\n%s", part, text)
+	return fmt.Sprintf("%q\n%s\n%q", text, how, said)
 }
 
-func hasNot(text, part string) string {
-	if part != "" && !strings.Contains(text, part) {
+// among wants a text of a list that begins so; “none” is an empty list.
+func among(all []string, begins string) string {
+	if begins == "none" && len(all) == 0 || slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, begins) }) {
 		return ""
 	}
-	return fmt.Sprintf("it holds %q:\n%s", part, text)
-}
-
-// among wants a text in a list; "none" an empty list.
-func among(all []string, want string) string {
-	if want == "none" && len(all) == 0 || slices.Contains(all, want) {
-		return ""
-	}
-	return fmt.Sprintf("it is not among %q", all)
+	return fmt.Sprintf("%q is not among %q", begins, all)
 }
 
 // leftByCalls is what calls of the last run sent away.
@@ -274,241 +276,192 @@ var worlds = map[string]func(h *harness, rest string){
 	},
 	"a classifier elsewhere": func(h *harness, _ string) { h.configured = true },
 	"another model answers":  func(h *harness, _ string) { h.model = standIn{h.script} },
+	"code has":               func(h *harness, rest string) { h.env.CodeRoot = h.keep("code", rest) },
+	"notes have":             func(h *harness, rest string) { h.env.Vault = h.keep("notes", rest) },
+	"without a model":        func(h *harness, _ string) { h.offline() },
 	"another session":        func(h *harness, rest string) { h.openSession(rest) },
 }
 
 // requests check what a request tells the model.
-var requests = map[string]func(h *harness, r model.Request, rest string) string{
-	"notes":   func(*harness, model.Request, string) string { return "" },
-	"offered": func(_ *harness, r model.Request, rest string) string { return is(strings.Join(offered(r), " "), rest) },
-	"never offered": func(_ *harness, r model.Request, rest string) string {
-		return hasNot(strings.Join(offered(r), " "), rest)
-	},
-	"calls and results match": func(_ *harness, r model.Request, _ string) string {
-		asked, answered := map[string]bool{}, map[string]bool{}
-		for _, m := range r.Messages {
-			for _, c := range m.ToolCalls {
-				asked[c.ID] = true
+var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request, rest string) string {
+	all := map[string]func(h *harness, r model.Request, rest string) string{
+		"notes": func(*harness, model.Request, string) string { return "" }, // it is for notes
+		"calls and results match": func(_ *harness, r model.Request, _ string) string {
+			asked, answered := map[string]bool{}, map[string]bool{}
+			for _, m := range r.Messages {
+				for _, c := range m.ToolCalls {
+					asked[c.ID] = true
+				}
+				if m.Role == model.ToolRole {
+					answered[m.ToolCallID] = true
+				}
 			}
-			if m.Role == model.ToolRole {
-				answered[m.ToolCallID] = true
-			}
+			return gocmp.Diff(asked, answered)
+		},
+		"the prompt is that of the first": func(h *harness, r model.Request, _ string) string {
+			return manners["is"](r.System, h.request(1).System)
+		},
+	}
+	add := func(words string, of func(r model.Request) string, how map[string]string) {
+		for suffix, manner := range how {
+			all[words+suffix] = func(_ *harness, r model.Request, rest string) string { return manners[manner](of(r), rest) }
 		}
-		return cmp.Diff(asked, answered)
+	}
+	for words, of := range map[string]func(model.Request) string{
+		"told":      lastText, // in the last message
+		"sees":      whole,
+		"hears":     func(r model.Request) string { return said(r, model.ToolRole) },
+		"remembers": func(r model.Request) string { return said(r, model.Assistant) },
+		"prompted":  func(r model.Request) string { return r.System },
+	} {
+		add(words, of, map[string]string{"": "has", " no": "lacks", " only": "is", " once": "once"})
+	}
+	for words, of := range map[string]func(model.Request) string{
+		"offered":  func(r model.Request) string { return strings.Join(offered(r), " ") },
+		"in order": func(r model.Request) string { return strings.Join(inOrder(r), " ") },
+		"messages": func(r model.Request) string { return fmt.Sprint(len(r.Messages)) },
+	} {
+		add(words, of, map[string]string{"": "is", " no": "lacks"})
+	}
+	return all
+})
+
+// ends check what is known when a run has ended.
+var ends = sync.OnceValue(func() map[string]func(h *harness, a oracle.Answer, rest string) string {
+	all := map[string]func(h *harness, a oracle.Answer, rest string) string{
+		"fate": func(h *harness, _ oracle.Answer, rest string) string { // of the first signal, the node that decided, and why
+			s := h.signals()[0]
+			node := s.Rule
+			if i := strings.LastIndex(node[:max(0, strings.LastIndexByte(node, '/'))], "/"); i >= 0 {
+				node = node[i+1:]
+			}
+			return manners["begins"](fmt.Sprintf("%s by %s: %s", s.Fate, cmp.Or(node, "nobody"), s.Why), rest)
+		},
+		"shorter": func(h *harness, _ oracle.Answer, rest string) string { // a request than three quarters of another
+			short, long, _ := strings.Cut(rest, " than ")
+			a, b := len(whole(h.request(number(short)))), len(whole(h.request(number(long))))
+			return wrong(a <= b*3/4, fmt.Sprint(a), "is not much less than", fmt.Sprint(b))
+		},
+		"notices": func(_ *harness, a oracle.Answer, rest string) string { // of a type, and how many
+			kind, n, _ := strings.Cut(rest, " ")
+			return manners["is"](fmt.Sprint(len(notices(a, kind))), n)
+		},
+	}
+	for words, of := range endLists {
+		all[words] = func(h *harness, a oracle.Answer, rest string) string { return among(of(h, a), rest) }
+	}
+	for words, of := range endTexts {
+		for suffix, manner := range map[string]string{"": "is", " has": "has", " lacks": "lacks", " begins": "begins"} {
+			all[words+suffix] = func(h *harness, a oracle.Answer, rest string) string { return manners[manner](of(h, a), rest) }
+		}
+	}
+	return all
+})
+
+// endLists are lists of which a line names one.
+var endLists = map[string]func(h *harness, a oracle.Answer) []string{
+	"left": func(h *harness, _ oracle.Answer) []string { return h.leftByCalls() },
+	"refused": func(_ *harness, a oracle.Answer) []string {
+		return texts(a.ToolCalls, func(c agent.ToolUse) string { return c.Name + ": " + c.Refused })
 	},
-	"in order":  func(_ *harness, r model.Request, rest string) string { return is(strings.Join(inOrder(r), " "), rest) },
-	"told":      func(_ *harness, r model.Request, rest string) string { return has(lastText(r), rest) },
-	"told only": func(_ *harness, r model.Request, rest string) string { return is(lastText(r), rest) },
-	"not told":  func(_ *harness, r model.Request, rest string) string { return hasNot(lastText(r), rest) },
-	"sees":      func(_ *harness, r model.Request, rest string) string { return has(whole(r), rest) },
-	"sees once": func(_ *harness, r model.Request, rest string) string {
-		return is(fmt.Sprint(strings.Count(whole(r), rest)), "1")
+	"waits": func(_ *harness, a oracle.Answer) []string {
+		return texts(a.Waiting, func(w agent.Waiting) string { return w.Tool + " " + w.Arguments + ": " + w.Why })
 	},
-	"sees no":                         func(_ *harness, r model.Request, rest string) string { return hasNot(whole(r), rest) },
-	"the prompt has":                  func(_ *harness, r model.Request, rest string) string { return has(r.System, rest) },
-	"the prompt has no":               func(_ *harness, r model.Request, rest string) string { return hasNot(r.System, rest) },
-	"the prompt is that of the first": func(h *harness, r model.Request, _ string) string { return is(r.System, h.request(1).System) },
-	"hears":                           func(_ *harness, r model.Request, rest string) string { return has(said(r, model.ToolRole), rest) },
-	"hears only":                      func(_ *harness, r model.Request, rest string) string { return is(said(r, model.ToolRole), rest) },
-	"remembers":                       func(_ *harness, r model.Request, rest string) string { return has(said(r, model.Assistant), rest) },
-	"remembers no":                    func(_ *harness, r model.Request, rest string) string { return hasNot(said(r, model.Assistant), rest) },
-	"messages":                        func(_ *harness, r model.Request, rest string) string { return is(fmt.Sprint(len(r.Messages)), rest) },
+	"notice": func(_ *harness, a oracle.Answer) []string {
+		return texts(a.Notices, func(n agent.Notice) string { return arguments(n) })
+	},
 }
 
-// ends check what is known when a run has ended. A list is written with blanks or line by line; “none” is an empty one.
-var ends = map[string]func(h *harness, a oracle.Answer, rest string) string{
-	"answer":        func(_ *harness, a oracle.Answer, rest string) string { return is(a.Answer, rest) },
-	"answer has":    func(_ *harness, a oracle.Answer, rest string) string { return has(a.Answer, rest) },
-	"answer has no": func(_ *harness, a oracle.Answer, rest string) string { return hasNot(a.Answer, rest) },
-	"stop":          func(_ *harness, a oracle.Answer, rest string) string { return is(a.StopReason, rest) },
-	"error": func(_ *harness, a oracle.Answer, rest string) string {
+func texts[T any](all []T, of func(T) string) (out []string) {
+	for _, one := range all {
+		out = append(out, of(one))
+	}
+	return out
+}
+
+func spaced[T any](all []T, of func(T) string) string { return strings.Join(texts(all, of), " ") }
+
+func listed(all []string) string { return strings.Join(all, "; ") }
+
+// endTexts are what a line gives whole, or has, lacks or begins.
+var endTexts = map[string]func(h *harness, a oracle.Answer) string{
+	"answer":            func(_ *harness, a oracle.Answer) string { return a.Answer },
+	"outside of fences": func(_ *harness, a oracle.Answer) string { return oracle.Unfenced(a.Answer) },
+	"shown":             func(h *harness, _ oracle.Answer) string { return h.shown },
+	"question":          func(_ *harness, a oracle.Answer) string { return a.Question },
+	"class":             func(_ *harness, a oracle.Answer) string { return a.QueryType },
+	"topic shift":       func(_ *harness, a oracle.Answer) string { return fmt.Sprint(a.TopicShift) },
+	"stop":              func(_ *harness, a oracle.Answer) string { return a.StopReason },
+	"turns":             func(_ *harness, a oracle.Answer) string { return fmt.Sprint(a.Turns) },
+	"caveat":            func(_ *harness, a oracle.Answer) string { return a.Caveat },
+	"blocker":           func(_ *harness, a oracle.Answer) string { return a.Blocker },
+	"suggestions":       func(_ *harness, a oracle.Answer) string { return listed(a.Suggestions) },
+	"labels":            func(_ *harness, a oracle.Answer) string { return a.Labels.String() },
+	"gaps":              func(_ *harness, a oracle.Answer) string { return listed(a.Gaps) },
+	"warned":            func(_ *harness, a oracle.Answer) string { return listed(told(a)) },
+	"decided":           func(_ *harness, a oracle.Answer) string { return listed(consulted(a)) },
+	"because":           func(_ *harness, a oracle.Answer) string { return a.Fallbacks[len(a.Fallbacks)-1].Because },
+	"loops":             func(_ *harness, a oracle.Answer) string { return listed(loops(a)) },
+	"strikes":           func(h *harness, _ oracle.Answer) string { return listed(h.strikes()) },
+	"judged":            func(h *harness, _ oracle.Answer) string { return listed(h.judge.asked) },
+	"judged times":      func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.judge.asked)) },
+	"trace":             func(h *harness, _ oracle.Answer) string { return h.trace() },
+	"reached":           func(h *harness, _ oracle.Answer) string { return strings.Join(h.world.called(), " ") },
+	"reached times":     func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.world.called())) },
+	"reached in any order": func(h *harness, _ oracle.Answer) string {
+		return strings.Join(slices.Sorted(slices.Values(h.world.called())), " ")
+	},
+	"written":    func(h *harness, _ oracle.Answer) string { return strings.Join(h.world.written(), " ") },
+	"calls made": func(_ *harness, a oracle.Answer) string { return fmt.Sprint(len(a.ToolCalls)) },
+	"failed call": func(_ *harness, a oracle.Answer) string {
+		return spaced(a.ToolCalls, func(c agent.ToolUse) string { return c.Error })
+	},
+	"necessary": func(_ *harness, a oracle.Answer) string { // whether the answer rests on each call
+		return spaced(a.ToolCalls, func(c agent.ToolUse) string { return map[bool]string{true: "yes", false: "no"}[c.Used] })
+	},
+	"cited":       func(_ *harness, a oracle.Answer) string { return strings.Join(cites(a), " ") },
+	"unsupported": func(_ *harness, a oracle.Answer) string { return strings.Join(a.Unsupported, " ") },
+	"sources": func(_ *harness, a oracle.Answer) string {
+		return spaced(a.Sources, func(s agent.Source) string { return s.Cite })
+	},
+	"signals": func(_ *harness, a oracle.Answer) string {
+		return spaced(a.Signals, func(s signal.Signal) string { return string(s.Type) })
+	},
+	"last signal": func(_ *harness, a oracle.Answer) string { return string(a.Signal.Type) },
+	"problems":    func(_ *harness, a oracle.Answer) string { return fmt.Sprint(len(a.Problems)) },
+	"notice types": func(_ *harness, a oracle.Answer) string {
+		return spaced(a.Notices, func(n agent.Notice) string { return n.Type })
+	},
+	"tried": func(_ *harness, a oracle.Answer) string {
+		return listed(texts(a.Tried, func(t agent.Tried) string {
+			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors", t.Source, t.Calls, t.Hits, t.Empty, t.Opened, t.Errors)
+		}))
+	},
+	"error": func(_ *harness, a oracle.Answer) string {
 		if a.Error == nil {
-			return is("", rest)
-		}
-		return has(a.Error.Kind+" "+a.Error.Reason, rest)
-	},
-	"turns":      func(_ *harness, a oracle.Answer, rest string) string { return is(fmt.Sprint(a.Turns), rest) },
-	"caveat":     func(_ *harness, a oracle.Answer, rest string) string { return is(a.Caveat, rest) },
-	"caveat has": func(_ *harness, a oracle.Answer, rest string) string { return has(a.Caveat, rest) },
-	"blocker":    func(_ *harness, a oracle.Answer, rest string) string { return is(a.Blocker, rest) },
-	"suggestions": func(_ *harness, a oracle.Answer, rest string) string {
-		return is(strings.Join(a.Suggestions, ", "), rest)
-	},
-	"class":       func(_ *harness, a oracle.Answer, rest string) string { return is(a.QueryType, rest) },
-	"topic shift": func(_ *harness, a oracle.Answer, rest string) string { return is(fmt.Sprint(a.TopicShift), rest) },
-	"reached": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(strings.Join(h.world.called(), " "), rest)
-	},
-	"reached in any order": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(strings.Join(slices.Sorted(slices.Values(h.world.called())), " "), rest)
-	},
-	"reached times": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(fmt.Sprint(len(h.world.called())), rest)
-	},
-	"calls made": func(_ *harness, a oracle.Answer, rest string) string { return is(fmt.Sprint(len(a.ToolCalls)), rest) },
-	"refused": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, c := range a.ToolCalls {
-			if c.Refused != "" {
-				all = append(all, c.Name+": "+c.Refused)
-			}
-		}
-		return among(all, rest)
-	},
-	"failed call": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, c := range a.ToolCalls {
-			all = append(all, c.Error)
-		}
-		return has(strings.Join(all, "\n"), rest)
-	},
-	"written": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(strings.Join(h.world.written(), " "), rest)
-	},
-	"decided": func(_ *harness, a oracle.Answer, rest string) string {
-		return is(strings.Join(consulted(a), "; "), rest)
-	},
-	"because": func(_ *harness, a oracle.Answer, rest string) string {
-		return is(a.Fallbacks[len(a.Fallbacks)-1].Because, rest)
-	},
-	"loops": func(_ *harness, a oracle.Answer, rest string) string { return is(strings.Join(loops(a), "; "), rest) },
-	"strikes": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(strings.Join(h.strikes(), "; "), rest)
-	},
-	"warned":    func(_ *harness, a oracle.Answer, rest string) string { return is(strings.Join(told(a), "; "), rest) },
-	"warned of": func(_ *harness, a oracle.Answer, rest string) string { return has(strings.Join(told(a), "\n"), rest) },
-	"notices": func(_ *harness, a oracle.Answer, rest string) string { // of a type, and how many
-		kind, n, _ := strings.Cut(rest, " ")
-		return is(fmt.Sprint(len(notices(a, kind))), n)
-	},
-	"cited": func(_ *harness, a oracle.Answer, rest string) string { return is(strings.Join(cites(a), " "), rest) },
-	"unsupported": func(_ *harness, a oracle.Answer, rest string) string {
-		return is(strings.Join(a.Unsupported, " "), rest)
-	},
-	"sources": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, s := range a.Sources {
-			all = append(all, s.Cite)
-		}
-		return is(strings.Join(all, " "), rest)
-	},
-	"tried": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, t := range a.Tried {
-			all = append(all, fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors", t.Source, t.Calls, t.Hits, t.Empty, t.Opened, t.Errors))
-		}
-		return is(strings.Join(all, "; "), rest)
-	},
-	"gaps": func(_ *harness, a oracle.Answer, rest string) string { return is(strings.Join(a.Gaps, "; "), rest) },
-	"signals": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, s := range a.Signals {
-			all = append(all, string(s.Type))
-		}
-		return is(strings.Join(all, " "), rest)
-	},
-	"last signal": func(_ *harness, a oracle.Answer, rest string) string { return is(string(a.Signal.Type), rest) },
-	"problem": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, p := range a.Problems {
-			all = append(all, p.Reason)
-		}
-		return has(strings.Join(all, "\n"), rest)
-	},
-	"problems": func(_ *harness, a oracle.Answer, rest string) string { return is(fmt.Sprint(len(a.Problems)), rest) },
-	"budget": func(_ *harness, a oracle.Answer, rest string) string {
-		if a.Budget == nil {
-			return is("none", rest)
-		}
-		return is(fmt.Sprintf("%s %d of %d", a.Budget.Kind, a.Budget.Used, a.Budget.Limit), rest)
-	},
-	"usage": func(_ *harness, a oracle.Answer, rest string) string {
-		return is(fmt.Sprint(a.Usage.InputTokens, a.Usage.OutputTokens), rest)
-	},
-	"waits": func(_ *harness, a oracle.Answer, rest string) string {
-		var all []string
-		for _, w := range a.Waiting {
-			all = append(all, w.Tool+" "+w.Arguments+": "+w.Why)
-		}
-		return among(all, rest)
-	},
-	"writes": func(_ *harness, a oracle.Answer, rest string) string {
-		w := a.Writes
-		return is(fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure", w.Asked, w.Done, w.Failed, w.Refused, w.Unsure), rest)
-	},
-	"left by calls": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(fmt.Sprint(len(h.leftByCalls())), rest)
-	},
-	"left":         func(h *harness, _ oracle.Answer, rest string) string { return among(h.leftByCalls(), rest) },
-	"question":     func(_ *harness, a oracle.Answer, rest string) string { return is(a.Question, rest) },
-	"not of class": func(_ *harness, a oracle.Answer, rest string) string { return hasNot(a.QueryType, rest) },
-	"labels":       func(_ *harness, a oracle.Answer, rest string) string { return is(a.Labels.String(), rest) },
-	"trace has":    func(h *harness, _ oracle.Answer, rest string) string { return has(h.trace(), rest) },
-	"shown":        func(h *harness, _ oracle.Answer, rest string) string { return is(h.shown, rest+"\n") },
-	"never shown":  func(h *harness, _ oracle.Answer, rest string) string { return hasNot(h.shown, rest) },
-	"judged": func(h *harness, _ oracle.Answer, rest string) string {
-		return is(strings.Join(h.judge.asked, "; "), rest)
-	},
-	"judged times": func(h *harness, _ oracle.Answer, rest string) string { return is(fmt.Sprint(len(h.judge.asked)), rest) },
-	"necessary": func(_ *harness, a oracle.Answer, rest string) string { // whether the answer rests on each call
-		var all []string
-		for _, c := range a.ToolCalls {
-			all = append(all, map[bool]string{true: "yes", false: "no"}[c.Used])
-		}
-		return is(strings.Join(all, " "), rest)
-	},
-	"notice": func(_ *harness, a oracle.Answer, rest string) string { // in JSON, or its beginning
-		var all []string
-		for _, n := range a.Notices {
-			all = append(all, arguments(n))
-		}
-		if strings.HasSuffix(rest, "}") {
-			return among(all, rest)
-		}
-		return has("\n"+strings.Join(all, "\n"), "\n"+rest)
-	},
-	"fate": func(h *harness, _ oracle.Answer, rest string) string { // of the first signal: fate, node and why, as far as they are given
-		s := h.signals()[0]
-		fate, more, _ := strings.Cut(rest, " ")
-		node, why, _ := strings.Cut(more, ": ")
-		if strings.HasPrefix(more, ": ") {
-			node = ""
-		}
-		if string(s.Fate) == fate && strings.HasSuffix(s.Rule, node) && strings.HasPrefix(s.Why, why) {
 			return ""
 		}
-		return fmt.Sprintf("it is %s by %s: %s", s.Fate, s.Rule, s.Why)
+		return a.Error.Kind + " " + a.Error.Reason
 	},
-	"segments": func(h *harness, _ oracle.Answer, rest string) string { // of each prompt
-		for _, r := range h.receipts() {
-			if wrong := is(strings.Join(r.Segments, " "), rest); wrong != "" {
-				return wrong
-			}
+	"budget": func(_ *harness, a oracle.Answer) string {
+		if a.Budget == nil {
+			return ""
 		}
-		return ""
+		return fmt.Sprintf("%s %d of %d", a.Budget.Kind, a.Budget.Used, a.Budget.Limit)
 	},
-	"shorter": func(h *harness, _ oracle.Answer, rest string) string { // a request than three quarters of another
-		short, long, _ := strings.Cut(rest, " than ")
-		if a, b := len(whole(h.request(number(short)))), len(whole(h.request(number(long)))); a > b*3/4 {
-			return fmt.Sprintf("%d characters after %d", a, b)
-		}
-		return ""
+	"usage": func(_ *harness, a oracle.Answer) string { return fmt.Sprint(a.Usage.InputTokens, a.Usage.OutputTokens) },
+	"writes": func(_ *harness, a oracle.Answer) string {
+		w := a.Writes
+		return fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure", w.Asked, w.Done, w.Failed, w.Refused, w.Unsure)
 	},
-	"every notice once": func(_ *harness, a oracle.Answer, _ string) string {
-		seen := map[string]bool{}
-		for _, n := range a.Notices {
-			if seen[n.Type+n.Text] || !strings.Contains(n.Type, ".") || n.Severity == "" || n.Text == "" || n.Turn < 1 || n.Turn > a.Turns {
-				return fmt.Sprintf("an odd notice: %+v", n)
-			}
-			seen[n.Type+n.Text] = true
-		}
-		return ""
+	"segments": func(h *harness, _ oracle.Answer) string { // of the first prompt
+		return strings.Join(h.receipts()[0].Segments, " ")
 	},
-	"status": func(h *harness, a oracle.Answer, rest string) string {
+	"status": func(h *harness, a oracle.Answer) string {
 		r, err := h.store.Run(h.t.Context(), owner, a.RunID)
 		if err != nil {
 			return err.Error()
 		}
-		return is(string(r.Status), rest)
+		return string(r.Status)
 	},
 }
