@@ -138,7 +138,8 @@ func spoken(text string) string {
 }
 
 // exchanges takes a conversation apart into its questions.
-func (c conversation) exchanges(t *testing.T) (all []exchange) {
+func (c conversation) exchanges(h *harness) (all []exchange) {
+	t := h.t
 	t.Helper()
 	var before, request []line
 	for _, l := range c.lines {
@@ -158,7 +159,7 @@ func (c conversation) exchanges(t *testing.T) (all []exchange) {
 			request = append(request, l)
 		case furthers[l.words] != nil && len(all[last].turns) > 0 && request == nil:
 			turns := all[last].turns
-			turns[len(turns)-1].reply = furthers[l.words](turns[len(turns)-1].reply, l.rest)
+			turns[len(turns)-1].reply = furthers[l.words](h, turns[len(turns)-1].reply, l.rest)
 		case isReply && len(all[last].after) == 0:
 			for _, turn := range reply(l.rest) {
 				all[last].turns = append(all[last].turns, exchangeTurn{request, turn})
@@ -181,8 +182,8 @@ func (c conversation) exchanges(t *testing.T) (all []exchange) {
 
 // play has the conversation, and checks every line.
 func (c conversation) play(t *testing.T) {
-	exchanges := c.exchanges(t)
 	h := setUp(t)
+	exchanges := c.exchanges(h)
 	asked := 0
 	for _, e := range exchanges {
 		for _, l := range e.before {

@@ -21,13 +21,11 @@ func mortal(store journal.Store, at int, after bool) *journaltest.Mortal {
 	return &journaltest.Mortal{Store: store, At: at, After: after, Free: math.MaxInt}
 }
 
-// laterClock is the clock of a process that starts when all leases have run out.
-type laterClock struct{ *steppingClock }
-
-func later(hours int) laterClock {
+// later is the clock of a process that starts when all leases have run out.
+func later(hours int) *handClock {
 	c := newSteppingClock()
 	c.now = time.Now().Add(time.Duration(hours) * time.Hour)
-	return laterClock{c}
+	return c
 }
 
 // crashAndResume asks a question in one process for each store, each of which may die, and then in one that lives.

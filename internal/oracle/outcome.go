@@ -68,13 +68,7 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
-	var given struct {
-		Question   string           `port:"question"`
-		MaxTurns   int              `port:"max_turns"`
-		PastTokens int              `port:"past_tokens,optional"`
-		Said       agent.Said       `port:"said,optional"`
-		Tools      []agent.ToolFact `port:"tools,optional"`
-	}
+	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise

@@ -103,20 +103,16 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
-	known := newPromptTexts()
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return open(ctx, deps, known, v)
-		},
-		Sends: func(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
-			return sends(ctx, known, v, c)
-		}}, nil
+			return open(ctx, deps, v)
+		}, Sends: sends}, nil
 }
 
-func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[string]run.Performer, func(), error) {
-	b, a, err := builder(ctx, known, v, nil)
+func open(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer, func(), error) {
+	b, a, err := builder(ctx, v, nil)
 	if err != nil {
 		return nil, nil, err
 	}

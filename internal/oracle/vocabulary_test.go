@@ -139,6 +139,13 @@ var replies = map[string]func(rest string) []modeltest.Turn{
 	"thinks": func(rest string) []modeltest.Turn {
 		return each(rest, func(of string) modeltest.Turn { return modeltest.Say(needTurn("think of " + of)) })
 	},
+	"opens": func(rest string) []modeltest.Turn { // so many files in one turn
+		turn := modeltest.Say(needTurn("open them all"))
+		for i := range number(strings.TrimSuffix(rest, " files")) {
+			turn = turn.AndCall("code_read", lines(spelled[i]+".go", 1, 9))
+		}
+		return []modeltest.Turn{turn}
+	},
 	"tries": func(rest string) []modeltest.Turn { // a call again and again, each time for another reason
 		call, reasons, _ := strings.Cut(rest, " for ")
 		return each(reasons, func(reason string) modeltest.Turn { return turnOf(needTurn("look for "+reason) + " -> " + call) })
@@ -146,16 +153,22 @@ var replies = map[string]func(rest string) []modeltest.Turn{
 }
 
 // furthers are more of what a model does in its turn.
-var furthers = map[string]func(t modeltest.Turn, rest string) modeltest.Turn{
-	"uses": func(t modeltest.Turn, rest string) modeltest.Turn { // tokens in, out, and those of the input that were cached
+var furthers = map[string]func(h *harness, t modeltest.Turn, rest string) modeltest.Turn{
+	"uses": func(_ *harness, t modeltest.Turn, rest string) modeltest.Turn { // tokens in, out, and those of the input that were cached
 		for i, n := range strings.Fields(rest) {
 			*[]*int{&t.Usage.InputTokens, &t.Usage.OutputTokens, &t.Usage.CachedTokens}[i] = number(n)
 		}
 		return t
 	},
-	"cut":      func(t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishLength; return t },
-	"filtered": func(t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishFilter; return t },
-	"and fails": func(t modeltest.Turn, rest string) modeltest.Turn {
+	"cut":      func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishLength; return t },
+	"filtered": func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishFilter; return t },
+	"takes": func(h *harness, t modeltest.Turn, rest string) modeltest.Turn { // so many milliseconds, by the clock that stands still
+		return modeltest.Func(func(model.Request) modeltest.Turn {
+			h.clock.pass(time.Duration(number(rest)) * time.Millisecond)
+			return t
+		})
+	},
+	"and fails": func(_ *harness, t modeltest.Turn, rest string) modeltest.Turn {
 		kind, message, _ := strings.Cut(rest, " ")
 		t.Err = &model.Error{Kind: model.Kind(kind), Message: message}
 		return t
@@ -221,6 +234,25 @@ var worlds = map[string]func(h *harness, rest string){
 	},
 	"folders":     func(h *harness, rest string) { h.env.CodeRoot, h.env.Vault, _ = strings.Cut(rest, " ") },
 	"handed over": func(h *harness, rest string) { h.material = rest },
+	"a clock that stands still": func(h *harness, _ string) {
+		h.clock = newHandClock()
+		h.engine = h.newEngine(h.store, "test", h.clock)
+	},
+	"opens something else three times": func(h *harness, rest string) {
+		n := 0
+		h.world.on(rest, func(c tool.Call) (tool.Result, error) {
+			n = min(n+1, 3)
+			return opens(tool.Code, fmt.Sprintf("%d tests passed", n))(c)
+		})
+	},
+	"fails each time": func(h *harness, rest string) { // with the number of the call for # in the message, and its word for @
+		name, message, _ := strings.Cut(rest, " ")
+		n := 0
+		h.world.on(name, func(tool.Call) (tool.Result, error) {
+			n++
+			return tool.Result{}, tool.Errorf(tool.Failed, "", "%s", strings.NewReplacer("#", fmt.Sprint(n), "@", spelled[n]).Replace(message))
+		})
+	},
 	"finds something else each time": func(h *harness, rest string) {
 		n := 0
 		h.world.on(rest, func(c tool.Call) (tool.Result, error) {
