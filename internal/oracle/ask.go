@@ -233,7 +233,6 @@ type leaving struct {
 	Vault    string          `json:"vault,omitempty"` // the folder of notes that was there
 }
 
-// row is what a run leaves that holds calls; none without.
 func (a *Answer) row(env Env) []journal.Pending {
 	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked, env.Vault})
 	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON

@@ -195,7 +195,12 @@ func (c conversation) play(t *testing.T) {
 		q := h.question(named(e.ask.rest))
 		q.Material = h.material
 		q.Relayed, q.Piped = e.ask.words == "relayed", e.ask.words == "piped"
-		a := h.finish(h.startQuestion(q))
+		live := h.startQuestion(q)
+		if n := len(e.turns); n > 0 && e.turns[n-1].reply.Hang {
+			<-h.script.Hanging()
+			live.Cancel("enough of it")
+		}
+		a := h.finish(live)
 		if left := h.script.Left(); left > 0 {
 			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.at, left, a.StopReason, a.Error)
 		}

@@ -51,7 +51,6 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		}}
 }
 
-// show reads an answer for people.
 func show(outcome json.RawMessage) (assistant.Shown, error) {
 	a, err := ReadAnswer(outcome)
 	if err != nil {
@@ -115,7 +114,6 @@ func Remedy(k model.Kind) string {
 	}[k]
 }
 
-// ending says why the run ended, after what, and on which sources.
 func (a *Answer) ending() []string {
 	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, text.Count(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
@@ -161,7 +159,6 @@ func (a *Answer) asks() (all []string) {
 	return all
 }
 
-// warnings are the citations of what nobody read, and the notices that the person is told.
 func (a *Answer) warnings() (all []string) {
 	for _, u := range a.Unsupported {
 		all = append(all, "cited, but not read: "+u)
@@ -174,7 +171,6 @@ func (a *Answer) warnings() (all []string) {
 	return all
 }
 
-// reasons say why the answer is not whole, and what would help.
 func (a *Answer) reasons() (all []string) {
 	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
 		if why.text != "" {
@@ -184,7 +180,6 @@ func (a *Answer) reasons() (all []string) {
 	return all
 }
 
-// footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), text.Count(a.Turns, "turn"), a.Model)
@@ -212,7 +207,6 @@ func (a *Answer) footer() string {
 	return b.String()
 }
 
-// lines tells somebody who waits.
 func lines(start *run.StartRecord, told bt.Typed) []string {
 	switch e := told.(type) {
 	case ClassChosen:
@@ -261,7 +255,6 @@ func effectDetail(c *run.CompletionRecord) any {
 	return d
 }
 
-// findings are the signals of a run.
 func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 	f := assistant.Findings{Name: "signals"}
 	signals := AuditSignals(bodies, steps)

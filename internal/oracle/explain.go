@@ -15,7 +15,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-// points tell how the answer came about.
 func (a *Answer) points() []assistant.Point {
 	var all []assistant.Point
 	tell := func(what, text string) {
@@ -83,7 +82,6 @@ func (a *Answer) came() string {
 	return "found " + text.Count(found, "place")
 }
 
-// few are the first of some texts, and how many more there are.
 func few(texts []string) string {
 	const most = 4
 	if left := len(texts) - most; left > 0 {
@@ -128,7 +126,6 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	return all
 }
 
-// passages are the texts that a run opened, in the order of its receipts.
 func passages(v *run.View) (all []assistant.Passage) {
 	for _, c := range v.Receipts() {
 		r, ok := c.Value.(agent.CallReceipt)

@@ -89,26 +89,6 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	same(t, "the model that was asked for", all[0].Model, "scripted:test")
 }
 
-func TestCancelKeepsThePartialText(t *testing.T) {
-	h := setUp(t,
-		modeltest.SayAndCall(needTurn("read it"), "code_read", lines("auth/middleware.go", 10, 30)),
-		modeltest.Turn{Text: "It checks a token, and then <signal type=\"need_turn\"><rea", Hang: true})
-	live := h.start(auth)
-	<-h.script.Hanging()
-	live.Cancel("enough of it")
-	a := h.finish(live)
-	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
-	same(t, "answer", a.Answer, "It checks a token, and then")
-	same(t, "is partial", a.Partial(), false)
-	same(t, "turns, the stopped one included", a.Turns, 2)
-	same(t, "places read", len(a.Sources), 1)
-	r, err := h.store.Run(t.Context(), owner, a.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "status of the run", r.Status, journal.Cancelled)
-}
-
 // endless is a tool that waits until its call is withdrawn.
 type endless struct {
 	fake

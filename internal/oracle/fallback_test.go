@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 )
 
 // inDoubt are turns that lead to each cause of doubt, the last of them with words and nothing read.
@@ -104,23 +105,10 @@ func TestClassifiersScoresAreInTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "scores", r.Scores, scores)
-	same(t, "the reply that they are of", p, oracle.ClassifyPayload{Turn: h.turnRecord(1), Cause: oracle.CauseStuck})
+	reply := int64(slices.IndexFunc(h.bodies(), func(body any) bool {
+		c, is := body.(*run.CompletionRecord)
+		return is && c.Kind == agent.EffectTurn
+	}))
+	same(t, "the reply that they are of", p, oracle.ClassifyPayload{Turn: reply, Cause: oracle.CauseStuck})
 	holds(t, "the trace", h.trace(), "force_answer (0.75)", "force_answer by classifier: the classifier says so (0.75)")
-}
-
-// turnRecord is the record that holds the nth reply.
-func (h *harness) turnRecord(n int) int64 {
-	h.t.Helper()
-	for _, rec := range h.records() {
-		var c struct {
-			Kind string `json:"kind"`
-		}
-		if json.Unmarshal(rec.Data, &c) == nil && c.Kind == agent.EffectTurn && rec.Kind == "completion" {
-			if n--; n == 0 {
-				return rec.Seq
-			}
-		}
-	}
-	h.t.Fatal("there are not so many turns")
-	return 0
 }

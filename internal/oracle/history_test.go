@@ -3,7 +3,6 @@ package oracle_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,12 +68,6 @@ func TestPastIsLongAboveTheThresholdOrTheModelsPartOfItAndNotAtIt(t *testing.T) 
 			same(t, "requests for notes", h.ofNotes(), c.want)
 		})
 	}
-}
-
-// lastAssistant is the notes at the head of a request.
-func lastAssistant(req model.Request) string {
-	i := slices.IndexFunc(req.Messages, func(m model.Message) bool { return m.Role == model.Assistant })
-	return req.Messages[i].Text
 }
 
 func TestRulesWithoutAModelStillKnowTheStepsBeforeTheNotes(t *testing.T) {

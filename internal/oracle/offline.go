@@ -217,29 +217,31 @@ func searchesWords(t tool.Spec) bool {
 // searches proposes to open the file that the question names, and every search tool that is offered and was not tried.
 func (o offline) searches() (calls []model.ToolCall) {
 	if file := o.named(); file != "" && len(o.sit.Steps) == 0 {
-		calls = append(calls, o.call(0, readerOf[tool.Code], struct {
-			Path string `json:"path"`
-		}{file}))
+		calls = append(calls, o.call(0, readerOf[tool.Code], lookup{Path: file}))
 	}
 	if o.ofAll() && !slices.Contains(o.called(), mapTool) && o.offers(mapTool) {
-		calls = append(calls, o.call(len(calls), mapTool, struct{}{}))
+		calls = append(calls, o.call(len(calls), mapTool, lookup{}))
 	}
 	for _, spec := range o.sit.Tools {
 		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
 			continue
 		}
-		calls = append(calls, o.call(len(calls), spec.Name, struct {
-			Query string `json:"query"`
-		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		calls = append(calls, o.call(len(calls), spec.Name, lookup{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
 
-func (o offline) call(n int, name string, args any) model.ToolCall {
-	raw, err := json.Marshal(args)
-	if err != nil {
-		raw = []byte("{}") // plain structs of strings and ints always encode
-	}
+// lookup are the arguments of a search or a reader.
+type lookup struct {
+	Query string `json:"query,omitempty"`
+	URL   string `json:"url,omitempty"`
+	Path  string `json:"path,omitempty"`
+	Start int    `json:"start,omitempty"`
+	End   int    `json:"end,omitempty"`
+}
+
+func (o offline) call(n int, name string, args lookup) model.ToolCall {
+	raw, _ := json.Marshal(args) // texts and numbers
 	return model.ToolCall{ID: fmt.Sprintf("call_%d_%d", len(o.sit.Steps)+1, n+1), Name: name, Arguments: string(raw)}
 }
 
@@ -260,17 +262,10 @@ func (o offline) open(hits []hit) model.Response {
 			continue
 		}
 		taken = append(taken, h)
-		var args struct {
-			URL   string `json:"url,omitempty"`
-			Path  string `json:"path,omitempty"`
-			Start int    `json:"start,omitempty"`
-			End   int    `json:"end,omitempty"`
-		}
-		if h.source == tool.Web {
-			args.URL = h.URL
-		} else {
-			args.Path = h.Path
-			args.Start, args.End = h.around()
+		args := lookup{URL: h.URL}
+		if h.source != tool.Web {
+			start, end := h.around()
+			args = lookup{Path: h.Path, Start: start, End: end}
 		}
 		if calls = append(calls, o.call(len(calls), readerOf[h.source], args)); len(calls) == mostPlaces {
 			break
@@ -279,7 +274,6 @@ func (o offline) open(hits []hit) model.Response {
 	return o.propose(calls, "reading the best places found")
 }
 
-// called names the tools that were called, each once.
 func (o offline) called() (names []string) {
 	for _, s := range o.sit.Steps {
 		if !slices.Contains(names, s.Call.Name) {
@@ -311,7 +305,6 @@ func (o offline) nothing() model.Response {
 	return say(noModel+said, sig("partial_answer", 0.8, field("missing", missing)))
 }
 
-// failures says which tools gave nothing because they failed.
 func (o offline) failures() (all string) {
 	for _, s := range o.sit.Steps {
 		if s.Receipt.Error != nil {

@@ -134,7 +134,6 @@ func open(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer
 	}, closeTools, nil
 }
 
-// score asks the classifier what a reply calls for.
 func score(ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job) (any, error) {
 	p, err := run.AskedOf[ClassifyPayload](job)
 	if err != nil {

@@ -115,7 +115,6 @@ func (o offline) places() (all []passage) {
 	return all[:min(len(all), mostPlaces)]
 }
 
-// read lists what was opened, in this order.
 func (o offline) read() (all []passage) {
 	for _, s := range o.sit.Steps {
 		if s.Receipt.Result == nil || len(s.Receipt.Result.Refs) == 0 || !s.Receipt.Result.Refs[0].Opened {
@@ -253,7 +252,6 @@ func holds(lowerText, term string) bool {
 	return true
 }
 
-// sig writes a signal.
 func sig(kind string, confidence float64, fields ...string) string {
 	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>", kind, strings.Join(fields, ""), confidence)
 }

@@ -222,7 +222,6 @@ func (e Exchange) labels() agent.Labels {
 	return *e.Labels
 }
 
-// exchangeOf reads the summary of an ended run.
 func exchangeOf(r journal.Run) (e Exchange, err error) {
 	if err := json.Unmarshal(r.Summary, &e); err != nil {
 		return e, fmt.Errorf("summary of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)

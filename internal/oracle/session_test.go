@@ -72,16 +72,6 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestStoppedRunLeavesItsPartialTextInTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true}, modeltest.Say("A token. "+enough()))
-	live := h.start(auth)
-	<-h.script.Hanging()
-	live.Cancel("stop")
-	h.finish(live)
-	h.ask("And in the tests?")
-	holds(t, "the conversation", said(h.request(2), model.Assistant), "It checks a")
-}
-
 func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
 	h := setUp(t)
 	for i := range 14 {

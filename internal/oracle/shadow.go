@@ -182,7 +182,6 @@ func Compare(pairs []Pair) []Compared {
 	return all
 }
 
-// median of at least one value; of an even number, the mean of the middle two.
 func median(of []float64) float64 {
 	slices.Sort(of)
 	n := len(of)

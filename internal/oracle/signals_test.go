@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 )
@@ -38,18 +37,6 @@ func raw(s oracle.AuditedSignal) string {
 }
 
 func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
-	t.Run("of a turn that was stopped", func(t *testing.T) {
-		h := setUp(t, modeltest.Turn{Text: "It checks." + needTurn("more") + " And", Hang: true})
-		live := h.start(auth)
-		<-h.script.Hanging()
-		live.Cancel("enough of it")
-		h.finish(live)
-		s := h.signals()[0]
-		same(t, "raw XML", raw(s), needTurn("more"))
-		same(t, "turn", s.Turn, 1)
-		same(t, "fate", s.Fate, oracle.Ignored)
-		holds(t, "why", s.Why, "the run was stopped")
-	})
 	t.Run("of the last record there is", func(t *testing.T) {
 		h := setUp(t, theEnd)
 		h.ask(auth)

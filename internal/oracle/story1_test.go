@@ -2,7 +2,6 @@ package oracle_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"sibyl/internal/model"
@@ -20,22 +19,6 @@ func grabby() modeltest.Turn {
 	return t
 }
 
-// opensFirst is a model that opens what the last search found, with the reader that is offered.
-func opensFirst() modeltest.Turn {
-	return modeltest.Func(func(req model.Request) modeltest.Turn {
-		for _, reader := range []string{"code_read", "vault_read", "web_fetch"} {
-			if !slices.Contains(offered(req), reader) {
-				continue
-			}
-			if reader == "web_fetch" {
-				return modeltest.SayAndCall(needTurn("opening the page"), reader, `{"url":"https://weather.example/paris"}`)
-			}
-			return modeltest.SayAndCall(needTurn("opening the place"), reader, lines("found/there.md", 3, 9))
-		}
-		return modeltest.Say("I was offered nothing to read with. " + partial("everything"))
-	})
-}
-
 func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("looking"), "code_search", `{"query":"auth"}`), modeltest.Say("Found. "+partial("the rest")))
 	h.ask(auth)
@@ -48,22 +31,6 @@ func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 	}
 	same(t, "effects of the first step", len(first.Start), 1)
 	same(t, "the effect", first.Start[0].Name(), "turn 1 of 30")
-}
-
-func TestToolsAndSourcesStandInThePromptByLikelihood(t *testing.T) {
-	h := setUp(t, theEnd)
-	h.ask("What does the documentation of the Go standard library on the web say about contexts?")
-	system := h.request(1).System
-	var at []int
-	for _, name := range inOrder(h.request(1)) {
-		at = append(at, strings.Index(system, "- `"+name+"`"))
-	}
-	if !slices.IsSorted(at) || len(at) == 0 || at[0] < 0 {
-		t.Errorf("the tools %v stand at %v", inOrder(h.request(1)), at)
-	}
-	h = setUp(t, theEnd)
-	h.ask(weather)
-	holds(t, "the prompt", h.request(1).System, "Sources that exist here: web, vault, code.")
 }
 
 // inOrder names the tools of a request as the model sees them.

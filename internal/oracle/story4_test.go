@@ -5,54 +5,8 @@ import (
 	"testing"
 
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/oracle/prompt"
-	"sibyl/internal/tool"
 	"sibyl/prompts"
 )
-
-// heading is the first line of a prompt file: it tells whether the prompt holds the file.
-func heading(t *testing.T, file string) string {
-	t.Helper()
-	text, err := prompts.FS.ReadFile("oracle/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "# ") {
-			return line
-		}
-	}
-	t.Fatalf("%s has no heading", file)
-	return ""
-}
-
-func TestStory4PromptHoldsTheSegmentOfItsClassAndNoOther(t *testing.T) {
-	own := map[string]string{"code": "code-analysis.md", "documentation": "documentation.md", "research": "research.md",
-		"conversational": "conversation.md", "action": "actions.md"}
-	for _, c := range []struct {
-		name, question, class, segment string
-	}{
-		{"Scenario1CodeAnalysisForCode", auth, "code", "code"},
-		{"DocumentationForDocumentation", caching, "documentation", "docs"},
-		{"Scenario2ResearchMethodologyForResearch", weather, "research", "research"},
-		{"Scenario4ConversationForThanks", thanks, "conversational", "conversation"},
-		{"ActionsForAnAction", save, "action", "actions"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, theEnd)
-			a := h.ask(c.question)
-			same(t, "query type", a.QueryType, c.class)
-			for class, file := range own {
-				if class == c.class {
-					holds(t, "the prompt", h.request(1).System, heading(t, file))
-				} else {
-					lacks(t, "the prompt", h.request(1).System, heading(t, file))
-				}
-			}
-			same(t, "segments in the receipt", h.receipts()[0].Segments, []string{"base", "signals", "tools", c.segment, "closing"})
-		})
-	}
-}
 
 func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T) {
 	text, err := prompts.FS.ReadFile("oracle/signals.md")
@@ -86,17 +40,5 @@ func TestSameInputsGiveTheSamePrompt(t *testing.T) {
 	}
 	if other, _ := prompted(weather); other == firstHash {
 		t.Error("a research question has the prompt of a code question")
-	}
-}
-
-func TestPromptStaysWithinItsLimit(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
-	h.env.WindowTokens = 1 // any history is large
-	h.world.on("code_search", fails(tool.Failed, "", "broken"))
-	h.ask(auth)
-	for i, r := range h.receipts() {
-		if r.PromptSize > prompt.Limit || len(r.LeftOut) > 0 {
-			t.Errorf("request %d has %d tokens of prompt, and left out %v", i+1, r.PromptSize, r.LeftOut)
-		}
 	}
 }

@@ -32,7 +32,6 @@ func segmentsOf(ctx context.Context, v *run.View) (segments []prompt.Segment, er
 	return segments, nil
 }
 
-// composed is a system prompt as requests have it.
 func composed(c prompt.Composed) agent.System {
 	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text)), Tokens: c.Tokens}
 	for _, in := range c.Segments {
