@@ -72,14 +72,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
 	}
-	var also []string
-	for _, source := range a.Sources {
-		if source.Cited {
-			s.Sources = append(s.Sources, source.Cite)
-		} else {
-			also = append(also, source.Cite)
-		}
-	}
+	cited, also := a.read()
+	s.Sources = cited
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
@@ -259,14 +253,13 @@ func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 	f := assistant.Findings{Name: "signals"}
 	signals := AuditSignals(bodies, steps)
 	for _, s := range signals {
-		what, raw := "no valid signal", ""
-		if s.Malformed != nil {
-			raw = s.Malformed.Raw
-		}
-		if s.Mention != nil {
+		var what, raw string
+		switch {
+		case s.Malformed != nil:
+			what, raw = "no valid signal", s.Malformed.Raw
+		case s.Mention != nil:
 			what, raw = "a quoted signal", s.Mention.Raw
-		}
-		if s.Signal != nil {
+		default:
 			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
 		}
 		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why), By: s.Rule, Quoted: raw})

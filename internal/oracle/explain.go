@@ -35,14 +35,7 @@ func (a *Answer) points() []assistant.Point {
 		tried = []string{"nothing"}
 	}
 	tell("searched", strings.Join(tried, "; "))
-	var opened, cited []string
-	for _, s := range a.Sources {
-		if s.Cited {
-			cited = append(cited, s.Cite)
-		} else {
-			opened = append(opened, s.Cite)
-		}
-	}
+	cited, opened := a.read()
 	tell("opened", few(opened))
 	for _, u := range a.Unsupported {
 		cited = append(cited, u+" (not read)")
@@ -67,19 +60,26 @@ func (a *Answer) came() string {
 	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck}, a.StopReason) {
 		return a.StopReason
 	}
-	found := 0
-	for _, s := range a.Sources {
-		if s.Cited {
-			found++
-		}
-	}
+	cited, _ := a.read()
 	switch {
-	case found == 0 && len(a.Tried) == 0:
+	case cited == nil && len(a.Tried) == 0:
 		return "nothing searched"
-	case found == 0:
+	case cited == nil:
 		return "nothing found"
 	}
-	return "found " + text.Count(found, "place")
+	return "found " + text.Count(len(cited), "place")
+}
+
+// read are the places that were read, those that the answer cites apart.
+func (a *Answer) read() (cited, others []string) {
+	for _, s := range a.Sources {
+		if s.Cited {
+			cited = append(cited, s.Cite)
+		} else {
+			others = append(others, s.Cite)
+		}
+	}
+	return cited, others
 }
 
 func few(texts []string) string {
@@ -128,11 +128,8 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 
 func passages(v *run.View) (all []assistant.Passage) {
 	for _, c := range v.Receipts() {
-		r, ok := c.Value.(agent.CallReceipt)
-		if !ok || r.Result == nil || len(r.Result.Refs) == 0 || !r.Result.Refs[0].Opened {
-			continue
-		}
-		if p, ok := passageOf(*r.Result); ok {
+		r, _ := c.Value.(agent.CallReceipt)
+		if p, ok := passageOf(r.Result); ok {
 			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
 		}
 	}

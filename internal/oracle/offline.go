@@ -23,17 +23,12 @@ import (
 
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens the best places, lists them and
 // quotes the first. It claims nothing of them, and says that no model is in use.
-func OfflineRule(ctx context.Context, req model.Request) (model.Response, error) {
+func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 	sit, err := situationFor(req)
 	if err != nil {
 		return model.Response{}, err
 	}
 	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
-	if sit.Material != nil {
-		if o.material, err = sit.Material(ctx); err != nil {
-			return model.Response{}, err
-		}
-	}
 	return o.turn(), nil
 }
 
@@ -71,10 +66,9 @@ func situationFor(req model.Request) (Situation, error) {
 
 // offline is one turn of the rule.
 type offline struct {
-	sit      Situation
-	terms    []string // words of the question
-	material string   // that was handed over
-	earlier  string   // the question that this one continues; "" if it stands by itself
+	sit     Situation
+	terms   []string // words of the question
+	earlier string   // the question that this one continues; "" if it stands by itself
 }
 
 // continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
@@ -100,7 +94,7 @@ func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
 		return say(noWriting, sig("partial_answer", 0.9, field("missing", writer)))
 	}
-	if o.material != "" {
+	if len(o.sit.Material) > 0 {
 		return o.ofMaterial()
 	}
 	places := o.places()

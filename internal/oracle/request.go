@@ -28,8 +28,7 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
-
-	Material func(ctx context.Context) (string, error) // reads what was handed over; nil: nothing was
+	Material []Part // that was handed over
 }
 
 // Step is a call made before, and its receipt.
@@ -37,10 +36,11 @@ type Step = agent.Step
 
 // asker is what the requests of a run are made of, beside its records.
 type asker struct {
-	view    *run.View
-	env     Env
-	given   Given
-	prompts *prompt.Set
+	view     *run.View
+	env      Env
+	given    Given
+	prompts  *prompt.Set
+	material []Part // that was handed over
 }
 
 // builder makes the requests of a run with these tools.
@@ -55,6 +55,13 @@ func builder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builde
 	}
 	if a.prompts, err = promptsOf(ctx, v); err != nil {
 		return nil, nil, err
+	}
+	if len(a.env.Parts) > 0 {
+		material, err := v.Text(ctx, MaterialText)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.material = splitMaterial(string(material))
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {
@@ -147,24 +154,19 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	asked, err := a.asked(ctx, noted)
-	return append(messages, model.Message{Role: model.User, Text: asked}), err
+	return append(messages, model.Message{Role: model.User, Text: a.asked(noted)}), nil
 }
 
 // asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
-func (a asking) asked(ctx context.Context, noted bool) (string, error) {
+func (a asking) asked(noted bool) string {
 	text := agent.SpokenBy(a.given.Question)
-	if a.env.Material > 0 {
-		material, err := a.view.Text(ctx, MaterialText)
-		if err != nil {
-			return "", err
-		}
-		text += "\n\n" + agent.Material(numbered(splitMaterial(string(material))))
+	if len(a.material) > 0 {
+		text += "\n\n" + agent.Material(numbered(a.material))
 	}
 	if told := agent.AllowedText(a.given.Said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
 		text += "\n\n" + told
 	}
-	return text, nil
+	return text
 }
 
 func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
@@ -186,14 +188,8 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	s := Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
-	if a.env.Material > 0 {
-		s.Material = func(ctx context.Context) (string, error) {
-			text, err := a.view.Text(ctx, MaterialText)
-			return string(text), err
-		}
-	}
-	return s
+	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn,
+		Steps: steps, Material: a.material}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

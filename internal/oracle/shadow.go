@@ -75,11 +75,8 @@ func sideOf(a Answer) Side {
 	for _, sig := range a.Signals {
 		s.Signals[string(sig.Type)]++
 	}
-	for _, src := range a.Sources {
-		if src.Cited {
-			s.Cited = append(s.Cited, src.Cite)
-		}
-	}
+	cited, _ := a.read()
+	s.Cited = append(s.Cited, cited...)
 	return s
 }
 
