@@ -2,10 +2,11 @@ package config
 
 import (
 	"log/slog"
-	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -243,7 +244,7 @@ func TestFileSetsEverything(t *testing.T) {
 			Brave:  KeySource{KeyEnv: "MY_BRAVE", EnvKey: NewSecret("brave-value-0123456789"), KeyCommand: []string{"pass", "brave"}},
 			Tavily: KeySource{KeyEnv: "MY_TAVILY", KeyCommand: []string{"pass", "tavily"}}},
 		Ollama: Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768, Tuning: Tuning{Think: "high", MaxOutput: 4096, KeepAlive: -time.Second,
-			Report: ReportSignals, Headers: map[string]string{"X-Team": "search"}, EnvHeaders: map[string]Secret{},
+			Report: ReportSignals, Headers: map[string]string{"X-Team": "search"},
 			Query: map[string]string{"tenant": "a"}, Body: map[string]any{"top_k": 20}}},
 		Bert:      Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
 		Fallback:  Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
@@ -341,33 +342,37 @@ func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
 	}
 }
 
-// A name of the table that the walker or the reader does not know would be a setting that cannot be set.
-func TestEverySettingOfTheTableIsInTheFullFile(t *testing.T) {
+// A setting that is in no file of a test is one that nobody has read.
+func TestEverySettingIsInTheFullFile(t *testing.T) {
 	s := newSetup(t, fullFile)
 	f, err := readFile("", newPlaces(s.environ, s.home))
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := maps.Clone(f.lines)
-	for _, set := range settings() {
-		if seen[set.path] == 0 {
-			t.Errorf("%s is not in the file of TestFileSetsEverything", set.path)
+	seen := map[string]bool{}
+	for path := range f.lines {
+		pattern, _ := patternOf(path)
+		seen[pattern] = true
+	}
+	for path := range knownNames() {
+		if !seen[path] {
+			t.Errorf("%s is not in the file of TestFileSetsEverything", path)
 		}
 	}
-	check := func(section, setting string) {
-		found := false
-		for path := range seen {
-			found = found || strings.HasPrefix(path, section) && strings.HasSuffix(path, "."+setting)
+}
+
+// A bound that the reader does not understand would be none.
+func TestBoundsAreNumbersOrTimes(t *testing.T) {
+	for _, section := range sections() {
+		for _, one := range section.settings {
+			for _, bound := range []string{one.tag.Get("min"), one.tag.Get("max")} {
+				_, notNumber := strconv.Atoi(bound)
+				_, notTime := time.ParseDuration(bound)
+				if isTime := one.kind.of == reflect.TypeFor[time.Duration](); bound != "" && (isTime && notTime != nil || !isTime && notNumber != nil) {
+					t.Errorf("%s has the bound %q", section.pattern(one), bound)
+				}
+			}
 		}
-		if !found {
-			t.Errorf("%s*.%s is not in the file of TestFileSetsEverything", section, setting)
-		}
-	}
-	for _, set := range providerSettings() {
-		check("providers.", set.path)
-	}
-	for _, set := range mcpSettings() {
-		check("mcp.servers.", set.path)
 	}
 }
 
@@ -378,15 +383,13 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file, variable string) {
 		places := newPlaces([]string{"HOME=/h"}, "")
 		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
-			if cfg, _, err := fromFile(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
+			if cfg, _, err := gather(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}
 		}
-		var web Web
-		var ollama Ollama
-		_ = value{raw: variable}.searxng(&web)
-		if err := (value{raw: variable}).ollama(&ollama); err == nil && !strings.HasPrefix(ollama.Host, "http") {
-			t.Errorf("%q became %q", variable, ollama.Host)
+		_, _ = value{raw: variable}.searxng()
+		if host, err := (value{raw: variable}).ollama(); err == nil && !strings.HasPrefix(host, "http") {
+			t.Errorf("%q became %q", variable, host)
 		}
 	})
 }

@@ -92,38 +92,20 @@ func Unset(opts Options, name string) (Change, error) {
 	return change(opts, []string{name}, nil)
 }
 
-// settable says what a setting takes, as names does, and refuses what is none.
-func settable(name string) (list string, err error) {
+// settable gives the example of a setting, as names does, and refuses what is none.
+func settable(name string) (like string, err error) {
 	known := knownNames()
-	pattern := patternOf(name)
-	list, ok := known[pattern]
+	pattern, _ := patternOf(name)
+	like, ok := known[pattern]
 	switch {
 	case ok:
-		return list, nil
+		return like, nil
 	case known.isSection(pattern):
-		var inside []string
-		for _, one := range sortedNames(known) {
-			if rest, ok := strings.CutPrefix(one, pattern+"."); ok {
-				inside = append(inside, rest)
-			}
-		}
-		return "", fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, strings.Replace(inside[0], "*", "NAME", 1))
+		at := slices.IndexFunc(sortedNames(known), func(one string) bool { return strings.HasPrefix(one, pattern+".") })
+		inside := strings.TrimPrefix(sortedNames(known)[at], pattern+".")
+		return "", fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, strings.Replace(inside, "*", "NAME", 1))
 	}
-	return "", errors.New(redact.New().String(known.unknown(name, pattern)))
-}
-
-// patternOf is a path with a star for the name of a provider or server.
-func patternOf(path string) string {
-	for _, section := range []string{"providers.", "mcp.servers."} {
-		if rest, ok := strings.CutPrefix(path, section); ok {
-			_, rest, below := strings.Cut(rest, ".")
-			if below {
-				return section + "*." + rest
-			}
-			return section + "*"
-		}
-	}
-	return path
+	return "", errors.New(redact.New().String(known.unknown(name)))
 }
 
 // node is a value as the file is to hold it.
@@ -187,7 +169,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 	after, _ := parse(path, text)
 	out := Change{File: path, Line: after.lines[name], Left: left}
 	where := opts.places()
-	if _, src, err := fromFile(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
+	if _, src, err := gather(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
 		out.Overridden = src.origins[name]
 	}
 	return out, nil
@@ -251,7 +233,7 @@ func modeOfNew(path string) fs.FileMode {
 // wrongWith lists what is wrong with a file, for itself and together with the variables.
 func wrongWith(path string, content []byte, where places, opts Options) []*Problem {
 	file, err := parse(path, content)
-	_, alone := file.alone(where)
+	alone := file.alone(where)
 	_, _, together := gather(file, where, opts.Stored)
 	return distinct(problemsOf(errors.Join(err, alone, together)))
 }

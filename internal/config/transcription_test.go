@@ -44,7 +44,7 @@ func TestWhatCannotTranscribeIsRefused(t *testing.T) {
 		{"command as a line", "transcription: {command: 'whisper-cli {file}'}", "", "transcription.command takes a list, such as [whisper-cli,"},
 		{"command of numbers", "transcription: {command: [t, '{file}', 5]}", "", "transcription.command must be a list of a program and its arguments"},
 		{"language in words", "transcription: {language: portuguese}", "", `transcription.language is "portuguese"; it must be the code of a language`},
-		{"no formats", "transcription: {formats: []}", "", "transcription.formats must be a list of formats"},
+		{"no formats", "transcription: {formats: []}", "", "transcription.formats must be a list with an entry, such as [wav"},
 		{"format that there is not", "transcription: {formats: [wav, mp4]}", "", `transcription.formats entry 2 is "mp4"; it must be wav, ogg,`},
 		{"no time", "transcription: {timeout: 1s}", "", "transcription.timeout is"},
 	} {
