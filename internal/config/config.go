@@ -23,19 +23,24 @@ import (
 
 // Config is what a person has set. Folders are absolute paths; they need not exist. The tags are explained in settings.go.
 type Config struct {
-	File          string        // the configuration file that was read; "" where there is none
-	Model         string        `name:"model" env:"SIBYL_MODEL" as:"model"` // "provider:model", or a provider alone; "" leaves the choice to the program
-	DataDir       string        `name:"data" env:"SIBYL_DATA" as:"path"`    // where sessions are kept, unless Database says otherwise
-	Database      Database      `name:"database" env:"SIBYL_DATABASE" as:"database"`
-	Vault         string        `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
-	Trees         string        `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
-	Prompts       string        `name:"prompts" env:"SIBYL_PROMPTS" as:"path"`
-	Notices       string        `name:"notices" env:"SIBYL_NOTICES" as:"path"`                                       // a file to which notices are appended as lines of JSON; "" for none
-	MaxTurns      int           `name:"max_turns" env:"SIBYL_MAX_TURNS" min:"1" max:"200" default:"30"`              // of one question (FR-007)
-	MaxTokens     int           `name:"max_tokens" env:"SIBYL_MAX_TOKENS" min:"1000" max:"10000000" none:"no limit"` // of one question, sent and received
-	MaxTime       time.Duration `name:"max_time" env:"SIBYL_MAX_TIME" min:"5s" max:"1h"`                             // of one question; 0 for no bound
-	Retention     time.Duration `name:"retention" env:"SIBYL_RETENTION" as:"retention" default:"365d"`               // how long a session is kept after its last use; 0 for ever
-	PlainHTTP     []string      `name:"plain_http" as:"host with port" like:"[llm.lan, 192.168.1.5:8000]"`           // hosts that may get a key over plain HTTP, beside this machine
+	File string // the configuration file that was read; "" where there is none
+	// "provider:model", or a provider alone; "" leaves the choice to the program
+	Model    string   `name:"model" env:"SIBYL_MODEL" as:"model"`
+	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"` // where sessions are kept, unless Database says otherwise
+	Database Database `name:"database" env:"SIBYL_DATABASE" as:"database"`
+	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
+	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
+	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path"`
+	// a file to which notices are appended as lines of JSON; "" for none
+	Notices  string `name:"notices" env:"SIBYL_NOTICES" as:"path"`
+	MaxTurns int    `name:"max_turns" env:"SIBYL_MAX_TURNS" min:"1" max:"200" default:"30"` // of one question (FR-007)
+	// of one question, sent and received
+	MaxTokens int           `name:"max_tokens" env:"SIBYL_MAX_TOKENS" min:"1000" max:"10000000" none:"no limit"`
+	MaxTime   time.Duration `name:"max_time" env:"SIBYL_MAX_TIME" min:"5s" max:"1h"` // of one question; 0 for no bound
+	// how long a session is kept after its last use; 0 for ever
+	Retention time.Duration `name:"retention" env:"SIBYL_RETENTION" as:"retention" default:"365d"`
+	// hosts that may get a key over plain HTTP, beside this machine
+	PlainHTTP     []string `name:"plain_http" as:"host with port" like:"[llm.lan, 192.168.1.5:8000]"`
 	Keys          KeyPlaces
 	Web           Web                 `name:"web"`
 	Ollama        Ollama              `name:"ollama"`
@@ -58,9 +63,10 @@ type Config struct {
 
 // Ollama is the Ollama server that is asked for local models.
 type Ollama struct {
-	Host   string `name:"host" env:"OLLAMA_HOST" as:"ollama" default:"127.0.0.1"` // its address, as http://host:port
-	Local  bool   // it runs on this machine
-	NumCtx int    `name:"context" min:"0" max:"1000000"` // the window of context to ask for, in tokens; 0: as large as the model's, up to a usual size
+	Host  string `name:"host" env:"OLLAMA_HOST" as:"ollama" default:"127.0.0.1"` // its address, as http://host:port
+	Local bool   // it runs on this machine
+	// the window of context to ask for, in tokens; 0: as large as the model's, up to a usual size
+	NumCtx int `name:"context" min:"0" max:"1000000"`
 	Tuning
 }
 
@@ -73,9 +79,10 @@ type Bert struct {
 // Fallback says which models are asked after one has failed.
 type Fallback struct {
 	// Models are asked in this order.
-	Models       []string      `name:"models" as:"whole model" like:"[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"`
-	CoolDown     time.Duration `name:"cool_down" min:"1s" max:"1h" default:"1m"` // how long a model that failed is passed over
-	LocalToCloud bool          `name:"local_to_cloud"`                           // what a local model was to answer may go to one that is not
+	Models []string `name:"models" as:"whole model" like:"[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"`
+	// how long a model that failed is passed over
+	CoolDown     time.Duration `name:"cool_down" min:"1s" max:"1h" default:"1m"`
+	LocalToCloud bool          `name:"local_to_cloud"` // what a local model was to answer may go to one that is not
 }
 
 // Timeouts are how long to wait: for a model until its answer begins, and for more of it after that. Web is for a whole request.

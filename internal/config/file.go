@@ -95,15 +95,14 @@ func parse(path string, content []byte) (configFile, error) {
 	return w.file, errors.Join(w.problems...)
 }
 
-// names are the settings of the file, each with an example of the list, or of the names and values, that it takes, "" for one value. The name of a
-// provider or an MCP server is a star.
-type names map[string]string
+// names are all settings by their paths. The name of a provider or an MCP server is a star.
+type names map[string]setting
 
 var knownNames = sync.OnceValue(func() names {
 	known := names{}
 	for _, section := range sections() {
 		for _, one := range section.settings {
-			known[section.pattern(one)] = one.tag.Get("like")
+			known[section.pattern(one)] = one
 		}
 	}
 	return known
@@ -178,12 +177,12 @@ func (w *walker) section(node *yaml.Node, path string) {
 
 func (w *walker) entry(name, content *yaml.Node, path string) {
 	pattern, _ := patternOf(path)
-	like, isSetting := w.known[pattern]
+	set, isSetting := w.known[pattern]
 	switch {
 	case isSetting:
 		w.file.lines[path] = name.Line
 		if !isNull(content) {
-			w.value(content, path, like)
+			w.value(content, path, set.tag.Get("like"))
 		}
 	case path == "web" && isSwitch(content):
 		w.entry(name, content, webSwitch)

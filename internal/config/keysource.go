@@ -11,8 +11,9 @@ import (
 // KeySource says where the key of a provider or search engine comes from: the environment variable if it is set, else
 // the command, else the key store.
 type KeySource struct {
-	KeyEnv     string   `name:"key_env" as:"variable"`                                // the environment variable that holds the key
-	KeyCommand []string `name:"key_command" as:"command" like:"[pass, show, openai]"` // a program and its arguments, run without a shell, that prints the key
+	KeyEnv string `name:"key_env" as:"variable"` // the environment variable that holds the key
+	// a program and its arguments, run without a shell, that prints the key
+	KeyCommand []string `name:"key_command" as:"command" like:"[pass, show, openai]"`
 	EnvKey     Secret   // what KeyEnv held when the settings were loaded
 	Stored     bool     // the key store holds one under the name of the provider or engine
 }
@@ -149,7 +150,8 @@ const (
 // KeyPlaces says where keys are stored. The paths belong to the person, whichever configuration file or data folder is
 // in use; they are "" where the home folder is unknown.
 type KeyPlaces struct {
-	Use           string `name:"keys" env:"SIBYL_KEYS" enum:"auto,keyring,file" default:"auto"` // KeysAuto, KeysKeyring or KeysFile
+	// KeysAuto, KeysKeyring or KeysFile
+	Use           string `name:"keys" env:"SIBYL_KEYS" enum:"auto,keyring,file" default:"auto"`
 	File          string // the encrypted file
 	Identity      string // the age identity that opens it
 	IdentityNamed bool   // SIBYL_AGE_IDENTITY names it: it must be there

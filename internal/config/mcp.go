@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,16 +17,20 @@ type MCP struct {
 
 // MCPServer is a server of others whose tools the Oracle may use. It has a Command or a URL.
 type MCPServer struct {
-	Command []string `name:"command" as:"command" like:"[npx, -y, server-name]"` // a program and its arguments, run without a shell, that speaks on its standard streams
-	Env     []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`            // names of environment variables that it is given, beside the usual ones
-	Folder  string   `name:"folder" as:"path"`                                   // in which it runs; the home folder where nothing is set
-	URL     string   `name:"url" as:"url" login:"use key_env or key_command"`    // of streamable HTTP
-	Header  string   `name:"header" as:"header"`                                 // that takes the key as it is; "": Authorization, as a bearer
+	// a program and its arguments, run without a shell, that speaks on its standard streams
+	Command []string `name:"command" as:"command" like:"[npx, -y, server-name]"`
+	// names of environment variables that it is given, beside the usual ones
+	Env    []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`
+	Folder string   `name:"folder" as:"path"`                                // in which it runs; the home folder where nothing is set
+	URL    string   `name:"url" as:"url" login:"use key_env or key_command"` // of streamable HTTP
+	// that takes the key as it is; "": Authorization, as a bearer
+	Header string `name:"header" match:"[A-Za-z0-9-]+" must:"the name of a header, such as X-Api-Key"`
 	KeySource
-	Tools   []string      `name:"tools" like:"[search_issues, get_issue]"` // names of the tools that may be used; nil: all
-	Pin     string        `name:"pin" as:"pin"`                            // what its tools must be, as ‘sibyl mcp servers’ prints it; "": what they were when it was first used
-	Private bool          `name:"private"`                                 // it may be sent what was read in code, notes and files without asking
-	Timeout time.Duration `name:"timeout" min:"1s" max:"30s"`              // of a call
+	Tools []string `name:"tools" like:"[search_issues, get_issue]"` // names of the tools that may be used; nil: all
+	// what its tools must be, as ‘sibyl mcp servers’ prints it; "": what they were when it was first used
+	Pin     string        `name:"pin" match:"sha256:[0-9a-f]{64}" must:"sha256: and 64 digits, as ‘sibyl mcp servers’ prints it"`
+	Private bool          `name:"private"`                    // it may be sent what was read in code, notes and files without asking
+	Timeout time.Duration `name:"timeout" min:"1s" max:"30s"` // of a call
 
 	Environ   map[string]Secret // the usual variables that are set, and those of Env
 	Variables []string          // of Env that are not set
@@ -42,25 +45,6 @@ const mcpKey = "mcp."
 func usualVariables() []string {
 	return []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 		"SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC"}
-}
-
-// header takes the name of a header.
-func (v value) header() (string, error) {
-	name, err := v.line()
-	if err != nil || strings.Trim(strings.ToLower(name), letters+digits+"-") != "" {
-		return "", errors.New("must be the name of a header, such as X-Api-Key")
-	}
-	return name, nil
-}
-
-// pin takes a SHA-256.
-func (v value) pin() (string, error) {
-	text, err := v.line()
-	hex, ok := strings.CutPrefix(text, "sha256:")
-	if err != nil || !ok || len(hex) != 64 || strings.Trim(hex, digits+"abcdef") != "" {
-		return "", errors.New("must be sha256: and 64 digits, as ‘sibyl mcp servers’ prints it")
-	}
-	return text, nil
 }
 
 // finishMCP checks the servers, and reads the variables that they are given.

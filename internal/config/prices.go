@@ -25,7 +25,7 @@ func (p Price) Of(input, cached, output int) float64 {
 type Prices struct {
 	// Models are by provider:model, in which * stands for anything.
 	Models   map[string]Price `name:"prices" as:"prices" like:"{\"openai:gpt-*\": {input: 2, cached: 0.5, output: 8}}"`
-	Currency string           `name:"currency" as:"currency" default:"USD"`
+	Currency string           `name:"currency" match:".{1,8}" must:"a currency, such as USD" default:"USD"`
 	Public   string           // the date of the public prices that they are; "": the person has set them
 }
 
@@ -42,14 +42,6 @@ func (p Prices) Find(model string) (Price, bool) {
 func fits(name, model string) bool {
 	pattern := "^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + ")$"
 	return regexp.MustCompile(pattern).MatchString(model)
-}
-
-func (v value) currency() (string, error) {
-	text, err := v.line()
-	if err == nil && len([]rune(text)) > 8 {
-		err = fmt.Errorf("is %s; it must be a currency, such as USD", quote(text))
-	}
-	return text, err
 }
 
 // prices takes names of models with their prices.

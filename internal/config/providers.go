@@ -22,13 +22,17 @@ const (
 
 // Provider is an endpoint of models.
 type Provider struct {
-	Kind    Kind   `name:"kind" enum:"openai,anthropic,gemini,ollama"`
-	BaseURL string `name:"base_url" env:"BASE_URL" as:"url" login:"use key_env or key_command"` // with its path: https://host/v1 for OpenAI's kind, https://host for the others
-	Model   string `name:"model" env:"MODEL"`                                                   // the model where none is asked for
+	Kind Kind `name:"kind" enum:"openai,anthropic,gemini,ollama"`
+	// with its path: https://host/v1 for OpenAI's kind, https://host for the others
+	BaseURL string `name:"base_url" env:"BASE_URL" as:"url" login:"use key_env or key_command"`
+	Model   string `name:"model" env:"MODEL"` // the model where none is asked for
 	KeySource
-	Local  bool   `name:"local"`                                            // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
-	Window int    `name:"window" min:"1024" max:"10000000" none:"no limit"` // of its models, in tokens, in place of what is known of them; 0 for not set
-	API    string `name:"api" enum:"chat,responses"`                        // of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	// nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+	Local bool `name:"local"`
+	// of its models, in tokens, in place of what is known of them; 0 for not set
+	Window int `name:"window" min:"1024" max:"10000000" none:"no limit"`
+	// of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	API string `name:"api" enum:"chat,responses"`
 	Tuning
 }
 

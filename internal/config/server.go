@@ -11,12 +11,14 @@ import (
 
 // Server is how ‘sibyl serve’ serves.
 type Server struct {
-	Listen   string         `name:"listen" env:"SIBYL_LISTEN" as:"listen" default:"127.0.0.1:7333"` // host:port
-	Name     string         `name:"name" env:"SIBYL_NODE"`                                          // of this node, for people; "" for the host's
-	TLSCert  string         `name:"tls_cert" as:"path"`                                             // "" for none
-	TLSKey   string         `name:"tls_key" as:"path"`
-	Hosts    []string       `name:"hosts" as:"host" like:"[sibyl.example.org]"`                      // names under which it is reached beside those of this machine
-	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`           // whose word on who asks is believed
+	Listen  string `name:"listen" env:"SIBYL_LISTEN" as:"listen" default:"127.0.0.1:7333"` // host:port
+	Name    string `name:"name" env:"SIBYL_NODE"`                                          // of this node, for people; "" for the host's
+	TLSCert string `name:"tls_cert" as:"path"`                                             // "" for none
+	TLSKey  string `name:"tls_key" as:"path"`
+	// names under which it is reached beside those of this machine
+	Hosts []string `name:"hosts" as:"host" like:"[sibyl.example.org]"`
+	// whose word on who asks is believed
+	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`
 	MostRuns int            `name:"most_runs" env:"SIBYL_MOST_RUNS" min:"1" max:"1000" default:"16"` // driven at once
 	Grace    time.Duration  `name:"grace" min:"0s" max:"10m" default:"20s"`                          // how long runs may go on when it stops
 

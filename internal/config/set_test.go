@@ -268,7 +268,7 @@ func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		value, err := node("max_turns", "", []string{"17"})
+		value, err := valueOf("max_turns", []string{"17"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,11 +295,10 @@ func TestSeveralSettingsAreWrittenAtOnceOrNone(t *testing.T) {
 		return err
 	}
 	for want, all := range map[string][]Text{
-		"unknown setting vlt":                 {{"model", "ollama:a"}, {"vlt", "/notes"}},
-		"fallback.models takes more than one": {{"model", "ollama:a"}, {"fallback.models", "ollama:b"}},
-		"a provider without a model":          {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
-		"looks like a key":                    {{"model", "ollama:a"}, {"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
-		"no setting is named":                 nil,
+		"unknown setting vlt":        {{"model", "ollama:a"}, {"vlt", "/notes"}},
+		"a provider without a model": {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
+		"looks like a key":           {{"model", "ollama:a"}, {"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
+		"no setting is named":        nil,
 	} {
 		if err := set(all...); err == nil || !strings.Contains(err.Error(), want) || s.content(t) != "# mine\nmax_turns: 3\n" {
 			t.Errorf("%v: %v\n%s", all, err, s.content(t))

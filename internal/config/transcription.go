@@ -12,12 +12,15 @@ import (
 
 // Transcription says what writes down audio: at most one of Model, Server and Command.
 type Transcription struct {
-	Model  string `name:"model" env:"SIBYL_TRANSCRIPTION_MODEL" as:"whole model"`                                        // of a provider of OpenAI's kind; "" for none
-	Server string `name:"server" env:"SIBYL_TRANSCRIPTION_SERVER" as:"audio server" login:"use an address without them"` // address of a whisper.cpp server; "" for none
+	// of a provider of OpenAI's kind; "" for none
+	Model string `name:"model" env:"SIBYL_TRANSCRIPTION_MODEL" as:"whole model"`
+	// address of a whisper.cpp server; "" for none
+	Server string `name:"server" env:"SIBYL_TRANSCRIPTION_SERVER" as:"audio server" login:"use an address without them"`
 	Local  bool   // the Server is on this machine
 	// Command is a program and its arguments, one of which holds {file}, run without a shell; it prints what is said.
-	Command  []string `name:"command" as:"transcriber" like:"[whisper-cli, -m, ~/models/ggml-small.bin, -f, \"{file}\", -l, \"{language}\"]"`
-	Language string   `name:"language" env:"SIBYL_TRANSCRIPTION_LANGUAGE" as:"language"` // of sessions that say none, as "pt"; "": it is found out
+	Command []string `name:"command" as:"transcriber" like:"[whisper-cli, -m, ~/models/ggml-small.bin, -f, \"{file}\", -l, \"{language}\"]"`
+	// of sessions that say none, as "pt"; "": it is found out
+	Language string `name:"language" env:"SIBYL_TRANSCRIPTION_LANGUAGE" as:"language"`
 	// Formats are those that it takes, in place of the usual ones; nil: the usual ones.
 	Formats []string      `name:"formats" enum:"wav,ogg,webm,mp3,m4a,flac" min:"1" like:"[wav, mp3, ogg]"`
 	Timeout time.Duration `name:"timeout" min:"10s" max:"6h"` // of one file or part of it; 0: the usual, as Limit says

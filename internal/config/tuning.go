@@ -16,14 +16,18 @@ import (
 
 // Tuning is how the models of a provider are asked. What is not set is left to the provider.
 type Tuning struct {
-	Think     string        `name:"think" enum:"on,off,low,medium,high"`
-	MaxOutput int           `name:"max_output" min:"256" max:"1000000" none:"no limit"` // tokens of an answer at most; 0 for not set
-	KeepAlive time.Duration `name:"keep_alive" as:"keep_alive" min:"1s" max:"720h"`     // how long Ollama keeps the model loaded; negative: for ever; 0 for not set
-	Report    string        `name:"report" enum:"signals,tool"`                         // how the model is to report on itself: ReportSignals, ReportTool; "" for not set
+	Think string `name:"think" enum:"on,off,low,medium,high"`
+	// tokens of an answer at most; 0 for not set
+	MaxOutput int `name:"max_output" min:"256" max:"1000000" none:"no limit"`
+	// how long Ollama keeps the model loaded; negative: for ever; 0 for not set
+	KeepAlive time.Duration `name:"keep_alive" as:"keep_alive" min:"1s" max:"720h"`
+	// how the model is to report on itself: ReportSignals, ReportTool; "" for not set
+	Report string `name:"report" enum:"signals,tool"`
 	// Headers are sent with each request; one that begins with $ names the environment variable to send.
 	Headers map[string]string `name:"headers" as:"headers" like:"{X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}"`
-	Query   map[string]string `name:"query" as:"query" like:"{api-version: 2024-10-21}"` // values in the address of each request
-	Body    map[string]any    `name:"body" as:"body" like:"{top_k: 20}"`                 // fields of the JSON of each request for a turn
+	// values in the address of each request
+	Query map[string]string `name:"query" as:"query" like:"{api-version: 2024-10-21}"`
+	Body  map[string]any    `name:"body" as:"body" like:"{top_k: 20}"` // fields of the JSON of each request for a turn
 
 	EnvHeaders map[string]Secret // what the variables of Headers held when the settings were loaded
 }

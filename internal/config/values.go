@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func (k kind) shown(show func(s source, held any) any) kind {
 // kinds are those that a tag names; each is also one of the entries of a list.
 func kinds() map[string]kind {
 	return map[string]kind{
-		"path": reads(value.path), "model": reads(value.model), "whole model": reads(value.wholeModel), "language": reads(value.language), "currency": reads(value.currency),
+		"path": reads(value.path), "model": reads(value.model), "whole model": reads(value.wholeModel), "language": reads(value.language),
 		"switch":    reads(value.off).shown(func(_ source, held any) any { return map[any]string{true: "off", false: "on"}[held] }),
 		"retention": reads(value.retention).shown(func(_ source, held any) any { return inDays(held.(time.Duration)) }), //nolint:forcetypeassert // its kind
 		"keep_alive": reads(value.keepAlive).shown(func(_ source, held any) any {
@@ -62,8 +63,8 @@ func kinds() map[string]kind {
 		"database":    reads(value.database).shown(func(_ source, held any) any { return plain(held.(Database).Where()) }),                //nolint:forcetypeassert // its kind
 		"url":         reads(value.url), "web server": reads(value.searxng), "audio server": reads(value.whisper), "ollama": reads(value.ollama), "listen": reads(value.listen),
 		"host": reads(value.host), "host with port": reads(value.hostWithPort), "addresses": reads(value.prefix),
-		"header": reads(value.header), "headers": reads(value.headers), "query": reads(value.query), "body": reads(value.body), "folders": reads(value.folders),
-		"pin": reads(value.pin), "prices": reads(value.prices).shown(showPrices),
+		"headers": reads(value.headers), "query": reads(value.query), "body": reads(value.body), "folders": reads(value.folders),
+		"prices": reads(value.prices).shown(showPrices),
 	}
 }
 
@@ -122,7 +123,7 @@ func (k kind) valueFor(v value, of reflect.Type) (any, error) {
 	return out.Interface(), nil
 }
 
-// line takes one line of text.
+// line takes one line of text, of the form of the tag match where there is one.
 func (v value) line() (string, error) {
 	text, ok := v.raw.(string)
 	if !ok {
@@ -131,6 +132,9 @@ func (v value) line() (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.ContainsAny(text, "\n\r\x00") {
 		return "", errors.New("must be one line of text")
+	}
+	if match, ok := v.tag.Lookup("match"); ok && !regexp.MustCompile("^(?:"+match+")$").MatchString(text) {
+		return "", fmt.Errorf("is %s; it must be %s", quote(text), v.tag.Get("must"))
 	}
 	return text, nil
 }

@@ -23,12 +23,16 @@ const webSwitch = "web.access"
 
 // Web says where to search the web.
 type Web struct {
-	Off      bool     `name:"access" env:"SIBYL_WEB" as:"switch"`                     // there is no web: neither searches nor pages
-	Allow    []string `name:"allow" as:"host" like:"[example.org, docs.example.com]"` // hosts of which, with all below them, pages may be opened; nil: all
-	Deny     []string `name:"deny" as:"host" like:"[example.org, docs.example.com]"`  // hosts of which none may be, whatever Allow says
-	Engine   string   `name:"engine" enum:"searxng,brave,tavily"`                     // the one that is set, else the first that is set up; "" for none
-	SearXNG  string   `name:"searxng" env:"SIBYL_SEARXNG_URL" as:"web server"`        // address of a SearXNG server, without credentials; "" for none
-	User     string   // for a server that asks for them; from the environment only
+	Off bool `name:"access" env:"SIBYL_WEB" as:"switch"` // there is no web: neither searches nor pages
+	// hosts of which, with all below them, pages may be opened; nil: all
+	Allow []string `name:"allow" as:"host" like:"[example.org, docs.example.com]"`
+	// hosts of which none may be, whatever Allow says
+	Deny []string `name:"deny" as:"host" like:"[example.org, docs.example.com]"`
+	// the one that is set, else the first that is set up; "" for none
+	Engine string `name:"engine" enum:"searxng,brave,tavily"`
+	// address of a SearXNG server, without credentials; "" for none
+	SearXNG  string `name:"searxng" env:"SIBYL_SEARXNG_URL" as:"web server"`
+	User     string // for a server that asks for them; from the environment only
 	Password Secret
 	Brave    KeySource `name:"brave"`
 	Tavily   KeySource `name:"tavily"`
