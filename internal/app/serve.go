@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,40 +186,46 @@ func (a *App) closeTelemetry() error {
 
 // SignInAddress is where a browser uses up a one-time secret: at a node that lives, or "" if there is none.
 func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
-	now := a.Clock.Now()
-	nodes, err := a.Database.Nodes(ctx, now)
-	for _, n := range nodes {
-		if n.Lives(now) && !n.Draining {
-			return api.SignInAddress(reachable(n.Address), once), nil
-		}
+	live, err := a.liveNodes(ctx)
+	if err != nil || len(live) == 0 {
+		return "", err
 	}
-	return "", err
+	return api.SignInAddress(live[0], once), nil
 }
 
 // OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that listens at an address, or else at a
 // node that lives on this machine; "" if there is none.
 func (a *App) OwnersAddress(ctx context.Context, listening string) (string, error) {
 	if listening == "" {
-		now := a.Clock.Now()
-		nodes, err := a.Database.Nodes(ctx, now)
+		live, err := a.liveNodes(ctx)
 		if err != nil {
 			return "", err
 		}
 		look, cut := context.WithTimeout(ctx, readyTime)
 		defer cut()
-		for _, n := range nodes {
-			at := reachable(n.Address)
-			if u, err := url.Parse(at); err == nil && n.Lives(now) && !n.Draining && (config.Server{Listen: u.Host}).Loopback() && server.Ready(look, u.Host, nil) == nil {
-				listening = at
-				break
-			}
+		here := slices.IndexFunc(live, func(at string) bool {
+			u, err := url.Parse(at)
+			return err == nil && (config.Server{Listen: u.Host}).Loopback() && server.Ready(look, u.Host, nil) == nil
+		})
+		if here < 0 {
+			return "", nil
 		}
-	}
-	if listening == "" {
-		return "", nil
+		listening = live[here]
 	}
 	_, secret, err := a.Users.Welcome(ctx, string(Owner), user.Operate)
 	return api.SignInAddress(reachable(listening), secret), err
+}
+
+// liveNodes are the addresses of the nodes that live and take requests.
+func (a *App) liveNodes(ctx context.Context) (addresses []string, err error) {
+	now := a.Clock.Now()
+	nodes, err := a.Database.Nodes(ctx, now)
+	for _, n := range nodes {
+		if n.Lives(now) && !n.Draining {
+			addresses = append(addresses, reachable(n.Address))
+		}
+	}
+	return addresses, err
 }
 
 // reachable is an address that leads to a server of this machine, also where that listens to all of its addresses.
