@@ -3,7 +3,6 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -36,23 +35,5 @@ models:
 	}
 	if _, known := (Prices{Models: map[string]Price{"a:b": {}}}).Find("a:bc"); known || cfg.Prices.Currency != "EUR" {
 		t.Errorf("a name without a star fits another model, or the currency is %q", cfg.Prices.Currency)
-	}
-}
-
-func TestPricesThatCannotBeAreRefused(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"gpt": {input: 1, output: 1}}`:           "write a model as provider:model",
-		`{"a:b": {input: 1}}`:                      "no output price",
-		`{"a:b": {output: 1}}`:                     "no input price",
-		`{"a:b": {input: -1, output: 1}}`:          "not between 0 and",
-		`{"a:b": {input: .nan, output: 1}}`:        "not valid JSON",
-		`{"a:b": {input: free, output: 1}}`:        "not a number",
-		`{"a:b": {input: 1, output: 1, think: 1}}`: "input, cached and output",
-		`[1]`:        "models.prices",
-		`{"a:b": 3}`: "models.prices",
-	} {
-		if _, err := loadText(t, "models:\n  prices: "+text+"\n"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "models.prices") {
-			t.Errorf("%s: %v", text, err)
-		}
 	}
 }
