@@ -261,7 +261,7 @@ func (s *setup) usual(ids []string) string {
 // keyless are the providers that a key would add.
 func (s *setup) keyless() (names []string) {
 	for _, one := range s.served {
-		if !one.OK && !one.Probe && s.cfg.CheckKeyName(one.Name) == nil {
+		if !one.OK && !one.Probe && config.CheckName(one.Name, s.cfg.KeyNames()) == nil {
 			names = append(names, one.Name)
 		}
 	}

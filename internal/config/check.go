@@ -154,8 +154,8 @@ func (k *check) rules() []rule {
 			fix: "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.embeddings},
 		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective", settings: []string{fallbackModels},
 			fix: "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
-		k.waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", k.cfg.Timeouts.Start, "timeouts.silence", k.cfg.Timeouts.Silence),
-		k.waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", k.cfg.Timeouts.LocalStart, "timeouts.local_silence", k.cfg.Timeouts.LocalSilence),
+		k.waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
+		k.waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
 		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20", settings: []string{"inquiry.limit"},
 			fix: "set one with ‘sibyl config set inquiry.limit 10’", check: found(k.cfg.Inquiry.Limit)},
 	}
@@ -321,24 +321,25 @@ func (k *check) fallbackOrder() (string, []Violation) {
 }
 
 // waits is the rule for two waits: until an answer begins, and for more of it. What nobody set is as the program has it.
-func (k *check) waits(name string, most time.Duration, start string, begins time.Duration, silence string, goesOn time.Duration) rule {
-	says := fmt.Sprintf("%s and %s, if set, are whole seconds from %d to %d", start, silence, int(leastWait.Seconds()), int(most.Seconds()))
-	return rule{name: name, says: says, settings: []string{start, silence}, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
-		check: func() (string, []Violation) {
-			var found []string
-			var wrong []Violation
-			for i, path := range []string{start, silence} {
-				d := []time.Duration{begins, goesOn}[i]
-				if k.origins[path] == "" {
-					found = append(found, fmt.Sprintf("%s is not set (%s)", path, d))
-					continue
-				}
-				found = append(found, fmt.Sprintf("%s is %s", path, d))
-				if d < leastWait || d > most || d%time.Second != 0 {
-					wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, d, leastWait, most),
-						fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
-				}
+func (k *check) waits(name string, most time.Duration, paths ...string) rule {
+	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
+	check := func() (found string, wrong []Violation) {
+		var all []string
+		for _, path := range paths {
+			text := k.cfg.Text(path)
+			if k.origins[path] == "" {
+				all = append(all, fmt.Sprintf("%s is not set (%s)", path, text))
+				continue
 			}
-			return strings.Join(found, ", "), wrong
-		}}
+			all = append(all, fmt.Sprintf("%s is %s", path, text))
+			d, err := time.ParseDuration(text)
+			if err == nil && d >= leastWait && d <= most && d%time.Second == 0 {
+				continue
+			}
+			wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, text, leastWait, most),
+				fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
+		}
+		return strings.Join(all, ", "), wrong
+	}
+	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most), check: check}
 }

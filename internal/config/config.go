@@ -14,7 +14,6 @@ package config
 import (
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -125,13 +124,6 @@ func Path(opts Options) (string, error) {
 	return path, err
 }
 
-func (o Options) places() places {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
-	return newPlaces(o.Environ, o.Home)
-}
-
 func load(opts Options) (Config, source, error) {
 	where := opts.places()
 	file, err := readFile(opts.Path, where)
@@ -172,7 +164,12 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
 	further = slices.AppendSeq(further, maps.Values(c.Telemetry.Headers))
-	further = append(further, c.MCP.secrets()...)
+	for _, one := range c.MCP.Servers {
+		further = append(further, one.EnvKey)
+		for _, variable := range one.Env {
+			further = append(further, one.Environ[variable])
+		}
+	}
 	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())

@@ -367,7 +367,7 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Add("web: {searxng: [}", "http://a:b@c")
 	f.Add("? a\n: - b\n", ":")
 	f.Fuzz(func(t *testing.T, file, variable string) {
-		places := newPlaces([]string{"HOME=/h"}, "")
+		places := Options{Environ: []string{"HOME=/h"}}.places()
 		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
 			if cfg, _, err := gather(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)

@@ -80,7 +80,7 @@ func contentOf(path string) ([]byte, error) {
 }
 
 func parse(path string, content []byte) (configFile, error) {
-	w := walker{file: configFile{path: path, values: map[string]any{}, lines: map[string]int{}}, known: knownNames()}
+	w := walker{file: configFile{path: path, values: map[string]any{}, lines: map[string]int{}}}
 	var doc, second yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(content))
 	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
@@ -131,7 +131,6 @@ func patternOf(path string) (pattern, name string) {
 // walker checks the names in a file.
 type walker struct {
 	file     configFile
-	known    names
 	problems []error
 }
 
@@ -177,7 +176,7 @@ func (w *walker) section(node *yaml.Node, path string) {
 
 func (w *walker) entry(name, content *yaml.Node, path string) {
 	pattern, _ := patternOf(path)
-	set, isSetting := w.known[pattern]
+	set, isSetting := knownNames()[pattern]
 	switch {
 	case isSetting:
 		w.file.lines[path] = name.Line
@@ -186,11 +185,11 @@ func (w *walker) entry(name, content *yaml.Node, path string) {
 		}
 	case path == "web" && isSwitch(content):
 		w.entry(name, content, webSwitch)
-	case w.known.isSection(pattern):
+	case knownNames().isSection(pattern):
 		w.file.lines[path] = name.Line
 		w.section(content, path)
 	default:
-		w.problem(path, name, "%s", w.known.unknown(path))
+		w.problem(path, name, "%s", knownNames().unknown(path))
 	}
 }
 

@@ -120,16 +120,17 @@ func (c Config) keySource(name string) KeySource {
 // KeyNames lists the providers, search engines and MCP servers that may have a key, sorted.
 func (c Config) KeyNames() []string {
 	names := append(sortedNames(c.Providers), Brave, Tavily)
-	names = append(names, c.MCP.keyNames()...)
+	for name, one := range c.MCP.Servers {
+		if one.URL != "" {
+			names = append(names, mcpKey+name)
+		}
+	}
 	for _, v := range vendors() {
 		names = append(names, v.name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-// CheckKeyName refuses a name that no key belongs to, as CheckName does.
-func (c Config) CheckKeyName(name string) error { return CheckName(name, c.KeyNames()) }
 
 // CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The error
 // does not repeat it: it may be a key, put in the wrong place.

@@ -105,13 +105,13 @@ func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
 	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
-		if err := cfg.CheckKeyName(name); err != nil {
+		if err := CheckName(name, cfg.KeyNames()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
 		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
-		err := cfg.CheckKeyName(name)
+		err := CheckName(name, cfg.KeyNames())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error = %v, want %s", name, err, want)
 		}

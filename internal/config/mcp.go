@@ -84,26 +84,5 @@ func (s source) finishMCP(c *Config, kept []string) error {
 	return errors.Join(problems...)
 }
 
-// secrets are what the servers are given by the settings.
-func (m MCP) secrets() (all []Secret) {
-	for _, one := range m.Servers {
-		all = append(all, one.EnvKey)
-		for _, variable := range one.Env {
-			all = append(all, one.Environ[variable])
-		}
-	}
-	return all
-}
-
-// keyNames are the names of the keys of servers.
-func (m MCP) keyNames() (names []string) {
-	for name, one := range m.Servers {
-		if one.URL != "" {
-			names = append(names, mcpKey+name)
-		}
-	}
-	return names
-}
-
 // MCPKeyName is the name of the key of a server, as Config.Key takes it.
 func MCPKeyName(server string) string { return mcpKey + server }

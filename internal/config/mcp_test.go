@@ -22,7 +22,7 @@ func TestKeyOfAServerCanBeStored(t *testing.T) {
 	if from, _ := cfg.KeyOrigin(MCPKeyName("wiki")); from != FromStore {
 		t.Errorf("from %q", from)
 	}
-	if cfg.CheckKeyName("mcp.wiki") != nil || cfg.CheckKeyName("mcp.local") == nil {
+	if CheckName("mcp.wiki", cfg.KeyNames()) != nil || CheckName("mcp.local", cfg.KeyNames()) == nil {
 		t.Errorf("keys can be stored for %v", cfg.KeyNames())
 	}
 }

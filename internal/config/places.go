@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,18 +15,18 @@ type places struct {
 	home      string // "" if unknown
 }
 
-func newPlaces(environ []string, home string) places {
-	p := places{variables: map[string]string{}, home: home}
-	for _, entry := range environ {
+// places are those of the options.
+func (o Options) places() places {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	p := places{variables: map[string]string{}, home: o.Home}
+	for _, entry := range o.Environ {
 		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
 			p.variables[name] = value
 		}
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if p.home == "" {
-			p.home = p.get(name)
-		}
-	}
+	p.home = cmp.Or(p.home, p.get("HOME"), p.get("USERPROFILE"))
 	return p
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func loadText(t *testing.T, text string) (Config, error) {
@@ -35,5 +36,26 @@ models:
 	}
 	if _, known := (Prices{Models: map[string]Price{"a:b": {}}}).Find("a:bc"); known || cfg.Prices.Currency != "EUR" {
 		t.Errorf("a name without a star fits another model, or the currency is %q", cfg.Prices.Currency)
+	}
+}
+
+func TestPublicPricesStandInWhereTheSettingsHaveNone(t *testing.T) {
+	public := Prices{}.OrPublic()
+	if _, err := time.Parse(time.DateOnly, public.Public); err != nil {
+		t.Errorf("the table has no date: %v", err)
+	}
+	for name, p := range public.Models {
+		if p.Input <= 0 || p.Output < p.Input || p.Cached <= 0 || p.Cached > p.Input {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true, "openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
+		if _, found := public.Find(model); found != known {
+			t.Errorf("%s has a price: %t", model, found)
+		}
+	}
+	own := Prices{Currency: "EUR", Models: map[string]Price{"a:b": {}}}
+	if got := own.OrPublic(); got.Currency != "EUR" || got.Public != "" || len(got.Models) != 1 {
+		t.Errorf("prices of the settings are not taken as they are: %+v", got)
 	}
 }

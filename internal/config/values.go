@@ -39,9 +39,10 @@ func reads[T any](read func(value) (T, error)) kind {
 	return kind{of: reflect.TypeFor[T](), read: func(v value) (any, error) { return read(v) }}
 }
 
-// shown is the kind with another way to show it.
-func (k kind) shown(show func(s source, held any) any) kind {
-	k.show = show
+// readsAndShows makes a kind that is shown in a way of its own.
+func readsAndShows[T any](read func(value) (T, error), show func(held T) any) kind {
+	k := reads(read)
+	k.show = func(_ source, held any) any { return show(held.(T)) } //nolint:forcetypeassert // read gave it
 	return k
 }
 
@@ -49,22 +50,17 @@ func (k kind) shown(show func(s source, held any) any) kind {
 func kinds() map[string]kind {
 	return map[string]kind{
 		"path": reads(value.path), "model": reads(value.model), "whole model": reads(value.wholeModel), "language": reads(value.language),
-		"switch":    reads(value.off).shown(func(_ source, held any) any { return map[any]string{true: "off", false: "on"}[held] }),
-		"retention": reads(value.retention).shown(func(_ source, held any) any { return inDays(held.(time.Duration)) }), //nolint:forcetypeassert // its kind
-		"keep_alive": reads(value.keepAlive).shown(func(_ source, held any) any {
-			if held.(time.Duration) < 0 { //nolint:forcetypeassert // its kind
-				return forever
-			}
-			return plain(held)
-		}),
-		"variable":    reads(value.variable).shown(source.showVariables),
-		"command":     reads(value.command).shown(showProgram),
-		"transcriber": reads(value.transcriber).shown(func(_ source, held any) any { return plain(withoutCredentials(held.([]string))) }), //nolint:forcetypeassert // its kind
-		"database":    reads(value.database).shown(func(_ source, held any) any { return plain(held.(Database).Where()) }),                //nolint:forcetypeassert // its kind
+		"switch":      readsAndShows(value.off, func(off bool) any { return map[bool]string{true: "off", false: "on"}[off] }),
+		"retention":   readsAndShows(value.retention, func(d time.Duration) any { return inDays(d) }),
+		"keep_alive":  readsAndShows(value.keepAlive, showKeepAlive),
+		"variable":    {of: reflect.TypeFor[string](), read: func(v value) (any, error) { return v.variable() }, show: source.showVariables},
+		"command":     readsAndShows(value.command, showProgram),
+		"transcriber": readsAndShows(value.transcriber, func(command []string) any { return plain(withoutCredentials(command)) }),
+		"database":    readsAndShows(value.database, func(d Database) any { return plain(d.Where()) }),
 		"url":         reads(value.url), "web server": reads(value.searxng), "audio server": reads(value.whisper), "ollama": reads(value.ollama), "listen": reads(value.listen),
 		"host": reads(value.host), "host with port": reads(value.hostWithPort), "addresses": reads(value.prefix),
 		"headers": reads(value.headers), "query": reads(value.query), "body": reads(value.body), "folders": reads(value.folders),
-		"prices": reads(value.prices).shown(showPrices),
+		"prices": readsAndShows(value.prices, showPrices),
 	}
 }
 
@@ -88,7 +84,7 @@ func kindOf(field reflect.StructField) kind {
 	case of == reflect.TypeFor[time.Duration]():
 		return reads(value.duration)
 	case of == reflect.TypeFor[slog.Level]():
-		return reads(value.level).shown(func(_ source, held any) any { return strings.ToLower(fmt.Sprint(held)) })
+		return readsAndShows(value.level, func(level slog.Level) any { return strings.ToLower(level.String()) })
 	case of.Kind() == reflect.String:
 		return reads(value.line)
 	case of.Kind() == reflect.Int:
@@ -212,6 +208,13 @@ func (v value) keepAlive() (time.Duration, error) {
 		err = fmt.Errorf("%w, or forever", err)
 	}
 	return d, err
+}
+
+func showKeepAlive(d time.Duration) any {
+	if d < 0 {
+		return forever
+	}
+	return plain(d)
 }
 
 // ratio takes a number from 0 to 1.
@@ -345,11 +348,11 @@ func (v value) command() ([]string, error) {
 }
 
 // showProgram is a command without its arguments: one may be a secret.
-func showProgram(_ source, held any) any {
-	if command, _ := held.([]string); len(command) > 1 {
+func showProgram(command []string) any {
+	if len(command) > 1 {
 		return []string{command[0], "…"}
 	}
-	return plain(held)
+	return plain(command)
 }
 
 // language takes the code of a language, of a region or not, and keeps that of the language.
