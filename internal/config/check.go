@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,22 +45,28 @@ type Violation struct {
 // the file and the variables name: what nobody names is left to the program, which takes a local model or the offline rules. Keys that
 // are not in the environment are read by read, to see how long they are. The error is of opts alone.
 func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
-	where := opts.places()
-	path, _, err := where.findFile(opts.Path)
-	if err != nil {
+	path, content, err := find(opts)
+	if path == "" && err != nil {
 		return Checked{}, err
 	}
-	file, fileErr := readFile(opts.Path, where)
-	if file.path == "" && fileErr != nil {
-		return unreadable(path, fileErr), nil
+	if err == nil && content != nil {
+		var file configFile
+		if file, err = parse(path, content); file.path != "" {
+			err = nil // it can be read, and what is wrong with it is found below
+		}
 	}
-	cfg, src, err := gather(file, where, opts.Stored)
-	problems := distinct(problemsOf(errors.Join(fileErr, err, file.alone(where))))
+	if err != nil {
+		return unreadable(path, err), nil
+	}
+	if content == nil {
+		path = ""
+	}
+	cfg, src, problems := examined(path, content, opts)
 	k := &check{cfg: cfg, source: src, broken: map[string]bool{}, Configuration: src.configuration(cfg, read)}
 	for _, p := range problems {
 		k.broken[p.Setting] = src.origins[p.Setting] == ""
 	}
-	out := Checked{File: file.path, OK: true, Configuration: k.Configuration}
+	out := Checked{File: path, OK: true, Configuration: k.Configuration}
 	rules := k.rules()
 	for i, r := range rules {
 		of := slices.DeleteFunc(slices.Clone(problems), func(p *Problem) bool { return ruleOf(p, rules) != i })
@@ -81,13 +86,6 @@ func Check(opts Options, read func(c Config, name string) (Secret, error)) (Chec
 	return out, nil
 }
 
-// alone is what is wrong with the file without what variables say in its place.
-func (f configFile) alone(where places) error {
-	bare := places{variables: map[string]string{}, home: where.home}
-	cfg := defaults()
-	return source{configFile: f, places: bare, origins: map[string]string{}}.apply(&cfg)
-}
-
 func unreadable(path string, err error) Checked {
 	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{}, ProviderFallbackOrder: []string{}}}
 	for i, r := range (&check{}).rules() {
@@ -97,16 +95,6 @@ func unreadable(path string, err error) Checked {
 			one = r.apply(problemsOf(err))
 		}
 		out.Rules = append(out.Rules, one)
-	}
-	return out
-}
-
-func distinct(all []*Problem) []*Problem {
-	var out []*Problem
-	for _, p := range all {
-		if !slices.ContainsFunc(out, func(q *Problem) bool { return p.text == q.text }) {
-			out = append(out, p)
-		}
 	}
 	return out
 }

@@ -125,12 +125,15 @@ func Path(opts Options) (string, error) {
 }
 
 func load(opts Options) (Config, source, error) {
-	where := opts.places()
-	file, err := readFile(opts.Path, where)
+	path, content, err := find(opts)
+	var file configFile
+	if err == nil && content != nil {
+		file, err = parse(path, content)
+	}
 	if err != nil {
 		return Config{}, source{}, err
 	}
-	return gather(file, where, opts.Stored)
+	return gather(file, opts.places(), opts.Stored)
 }
 
 // gather lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as it is by default.

@@ -113,7 +113,7 @@ func (s source) detective(c Config, name string, read keyReader) ProviderCredent
 	}
 	p, ok := c.Providers[name]
 	if !ok { // a vendor that is named by its models alone
-		p, _ = s.finishProvider(name, Provider{}) // which can't fail where nothing is set
+		p, _, _ = s.finishProvider(name, Provider{}) // nothing can be wrong where nothing is set
 		p.KeySource = s.finishKey(p.KeySource, name, nil)
 	}
 	d.Model = cmp.Or(d.Model, p.Model)

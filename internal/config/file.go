@@ -27,7 +27,24 @@ type configFile struct {
 	lines  map[string]int // of the settings and sections
 }
 
-// findFile returns where the configuration file lies, and who names it: "" for the usual one, which need not exist.
+// find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no content then, and no path
+// where that can't be told.
+func find(opts Options) (path string, content []byte, err error) {
+	path, namedBy, err := opts.places().findFile(opts.Path)
+	if err != nil || path == "" {
+		return "", nil, err
+	}
+	content, err = contentOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+		if namedBy != "" {
+			err = fmt.Errorf("the configuration file %s, named by %s, does not exist", path, namedBy)
+		}
+	}
+	return path, content, err
+}
+
+// findFile returns where the configuration file lies, and who names it: "" for the usual one.
 func (p places) findFile(path string) (found, namedBy string, err error) {
 	namedBy = "the option"
 	if path == "" {
@@ -40,39 +57,21 @@ func (p places) findFile(path string) (found, namedBy string, err error) {
 		return found, namedBy, nil
 	}
 	if folder := p.configDir(); folder != "" {
-		return filepath.Join(folder, "config.yaml"), "", nil
+		found = filepath.Join(folder, "config.yaml")
 	}
-	return "", "", nil
+	return found, "", nil
 }
 
-// readFile finds, reads and checks the file. One that was named must be there; the usual one need not.
-func readFile(path string, where places) (configFile, error) {
-	path, namedBy, err := where.findFile(path)
-	if err != nil || path == "" {
-		return configFile{}, err
-	}
-	content, err := contentOf(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && namedBy == "":
-		return configFile{}, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return configFile{}, fmt.Errorf("the configuration file %s, named by %s, does not exist", path, namedBy)
-	case err != nil:
-		return configFile{}, err
-	}
-	return parse(path, content)
-}
-
-// contentOf reads a file that may be one of settings.
+// contentOf reads a file that may be one of settings; it is not nil where there is one.
 func contentOf(path string) ([]byte, error) {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
 		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
 	}
-	content, err := os.ReadFile(path)
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}

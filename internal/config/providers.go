@@ -94,9 +94,9 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	}
 	var problems []error
 	for _, name := range sortedNames(c.Providers) {
-		p, err := s.finishProvider(name, c.Providers[name])
-		if err != nil {
-			problems = append(problems, &Problem{Setting: "providers." + name, Where: strings.Split(err.Error(), ": providers.")[0], text: err.Error()})
+		p, at, wrong := s.finishProvider(name, c.Providers[name])
+		if wrong != "" {
+			problems = append(problems, &Problem{Setting: providersSection + name, Where: s.line(at), text: s.at(at) + wrong})
 		}
 		p.KeySource = s.finishKey(p.KeySource, name, kept)
 		c.Providers[name] = p
@@ -104,32 +104,33 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	return errors.Join(problems...)
 }
 
-func (s source) finishProvider(name string, p Provider) (Provider, error) {
-	path := "providers." + name
+// finishProvider fills in what a provider leaves open, and says what is wrong with which of its settings.
+func (s source) finishProvider(name string, p Provider) (finished Provider, at, wrong string) {
+	at = providersSection + name
 	named := vendorOf(name)
 	if named.name != "" && p.Kind != "" && string(p.Kind) != name {
-		return p, fmt.Errorf("%s is %s, but a provider with this name has the kind %s: leave kind out, or choose another name", s.at(path+".kind"), p.Kind, name)
+		return p, at + ".kind", fmt.Sprintf(" is %s, but a provider with this name has the kind %s: leave kind out, or choose another name", p.Kind, name)
 	}
 	p.Kind = cmp.Or(p.Kind, Kind(named.name), KindOpenAI)
 	if p.KeepAlive != 0 && p.Kind != KindOllama {
-		return p, fmt.Errorf("%s applies only to the kind ollama: leave it out", s.at(path+".keep_alive"))
+		return p, at + ".keep_alive", " applies only to the kind ollama: leave it out"
 	}
 	if p.API != "" && p.Kind != KindOpenAI {
-		return p, fmt.Errorf("%s applies only to the kind openai: leave it out", s.at(path+".api"))
+		return p, at + ".api", " applies only to the kind openai: leave it out"
 	}
 	maker := vendorOf(string(p.Kind))
 	if p.BaseURL == "" && (named.name != "" || p.Kind != KindOpenAI) {
 		p.BaseURL = maker.baseURL
 	}
 	if p.BaseURL == "" {
-		return p, fmt.Errorf("%s has no base_url: add the address of the endpoint, such as https://host/v1", s.at(path))
+		return p, at, " has no base_url: add the address of the endpoint, such as https://host/v1"
 	}
-	if s.origins[path+".local"] == "" {
+	if s.origins[at+".local"] == "" {
 		p.Local = isLoopback(p.BaseURL)
 	}
 	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" && s.places.get(key) != "") {
 		p.KeySource = p.orVariable(key)
 	}
 	s.finishHeaders(&p.Tuning)
-	return p, nil
+	return p, at, ""
 }

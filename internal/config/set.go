@@ -193,8 +193,9 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 
 // rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
 func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
-	where := opts.places()
-	left, err = compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), names)
+	_, _, before := examined(path, content, opts)
+	_, _, after := examined(path, text, opts)
+	left, err = compare(before, after, names)
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)
 	}
@@ -211,12 +212,21 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 	return left, nil
 }
 
-// wrongWith lists what is wrong with a file, for itself and together with the variables.
-func wrongWith(path string, content []byte, where places, opts Options) []*Problem {
+// examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the variables.
+func examined(path string, content []byte, opts Options) (Config, source, []*Problem) {
 	file, err := parse(path, content)
-	alone := file.alone(where)
-	_, _, together := gather(file, where, opts.Stored)
-	return distinct(problemsOf(errors.Join(err, alone, together)))
+	where := opts.places()
+	bare := source{configFile: file, places: places{variables: map[string]string{}, home: where.home}, origins: map[string]string{}}
+	aside := defaults()
+	alone := bare.apply(&aside)
+	cfg, src, together := gather(file, where, opts.Stored)
+	var problems []*Problem
+	for _, p := range problemsOf(errors.Join(err, alone, together)) {
+		if !slices.ContainsFunc(problems, func(q *Problem) bool { return p.text == q.text }) {
+			problems = append(problems, p)
+		}
+	}
+	return cfg, src, problems
 }
 
 // compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.
