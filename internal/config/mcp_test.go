@@ -16,13 +16,3 @@ func TestSecretsOfServersAreKeptOutOfWhatIsShown(t *testing.T) {
 		t.Errorf("they are not redacted: %s", got)
 	}
 }
-
-func TestKeyOfAServerCanBeStored(t *testing.T) {
-	cfg := loadStored(t, "mcp: {servers: {wiki: {url: 'https://wiki.test'}, local: {command: [x]}}}", []string{"mcp.wiki"})
-	if from, _ := cfg.KeyOrigin(MCPKeyName("wiki")); from != FromStore {
-		t.Errorf("from %q", from)
-	}
-	if CheckName("mcp.wiki", cfg.KeyNames()) != nil || CheckName("mcp.local", cfg.KeyNames()) == nil {
-		t.Errorf("keys can be stored for %v", cfg.KeyNames())
-	}
-}
