@@ -373,8 +373,8 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}
 		}
-		_, _ = value{raw: variable}.searxng()
-		if host, err := (value{raw: variable}).ollama(); err == nil && !strings.HasPrefix(host, "http") {
+		_, _ = value{Node: textOf(variable)}.searxng()
+		if host, err := (value{Node: textOf(variable)}).ollama(); err == nil && !strings.HasPrefix(host, "http") {
 			t.Errorf("%q became %q", variable, host)
 		}
 	})

@@ -81,7 +81,7 @@ func (s source) databaseOfOthers(c *Config) (err error) {
 	if c.Database != (Database{}) || scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql" {
 		return nil
 	}
-	if c.Database, err = (value{raw: text, places: s.places}).database(); err != nil {
+	if c.Database, err = (value{Node: textOf(text), places: s.places}).database(); err != nil {
 		return fmt.Errorf("%s %w", variable, err)
 	}
 	s.origins["database"] = variable

@@ -66,7 +66,7 @@ func put(section *yaml.Node, names []string, value *yaml.Node) bool {
 	}
 	if k < 0 {
 		k = len(section.Content)
-		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: names[0]}, &yaml.Node{Kind: yaml.MappingNode})
+		section.Content = append(section.Content, textOf(names[0]), &yaml.Node{Kind: yaml.MappingNode})
 	}
 	inner := value
 	if len(names) > 1 {

@@ -22,9 +22,9 @@ const maxFileBytes = 1 << 20
 
 // configFile is a configuration file whose names were checked.
 type configFile struct {
-	path   string         // "" where there is none
-	values map[string]any // of the settings in it that are not null, by path, as YAML has them: names and values as a node
-	lines  map[string]int // of the settings and sections
+	path   string                // "" where there is none
+	values map[string]*yaml.Node // of the settings in it that are not null, by path
+	lines  map[string]int        // of the settings and sections
 }
 
 // find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no content then, and no path
@@ -79,7 +79,7 @@ func contentOf(path string) ([]byte, error) {
 }
 
 func parse(path string, content []byte) (configFile, error) {
-	w := walker{file: configFile{path: path, values: map[string]any{}, lines: map[string]int{}}}
+	w := walker{file: configFile{path: path, values: map[string]*yaml.Node{}, lines: map[string]int{}}}
 	var doc, second yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(content))
 	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
@@ -179,8 +179,13 @@ func (w *walker) entry(name, content *yaml.Node, path string) {
 	switch {
 	case isSetting:
 		w.file.lines[path] = name.Line
-		if !isNull(content) {
-			w.value(content, path, set.tag.Get("like"))
+		form, takes := set.form()
+		switch {
+		case isNull(content):
+		case content.Kind != form:
+			w.problem(path, content, "%s takes %s", path, takes)
+		default:
+			w.file.values[path] = content
 		}
 	case path == "web" && isSwitch(content):
 		w.entry(name, content, webSwitch)
@@ -192,27 +197,15 @@ func (w *walker) entry(name, content *yaml.Node, path string) {
 	}
 }
 
-// value takes the value of a setting, if it has the form of the example.
-func (w *walker) value(content *yaml.Node, path, like string) {
-	var v any
-	switch {
-	case like == "" && content.Kind != yaml.ScalarNode:
-		w.problem(path, content, "%s takes one value", path)
-		return
-	case strings.HasPrefix(like, "[") && content.Kind != yaml.SequenceNode:
-		w.problem(path, content, "%s takes a list, such as %s", path, like)
-		return
-	case strings.HasPrefix(like, "{") && content.Kind != yaml.MappingNode:
-		w.problem(path, content, "%s takes names and values, such as %s", path, like)
-		return
-	case content.Kind == yaml.MappingNode:
-		v = content
-	default:
-		if err := content.Decode(&v); err != nil {
-			w.problem(path, content, "%s: %s", path, redact.New().String(err.Error()))
-		}
+// form is what a setting is in YAML, and what it takes in words.
+func (s setting) form() (kind yaml.Kind, takes string) {
+	switch like := s.tag.Get("like"); {
+	case strings.HasPrefix(like, "["):
+		return yaml.SequenceNode, "a list, such as " + like
+	case like != "":
+		return yaml.MappingNode, "names and values, such as " + like
 	}
-	w.file.values[path] = v
+	return yaml.ScalarNode, "one value"
 }
 
 // isSwitch says whether on or off stands where a section could.

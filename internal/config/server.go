@@ -59,7 +59,7 @@ func (s Server) Loopback() bool {
 // Check says what can't be served with.
 func (s Server) Check() error {
 	const mostRuns = 1000
-	if _, err := (value{raw: s.Listen}).listen(); err != nil {
+	if _, err := (value{Node: textOf(s.Listen)}).listen(); err != nil {
 		return fmt.Errorf("the address to listen to %w", err)
 	}
 	if s.MostRuns < 1 || s.MostRuns > mostRuns {

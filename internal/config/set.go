@@ -97,24 +97,19 @@ func settable(name string) (setting, error) {
 
 // node writes the words for a setting in YAML.
 func node(name string, set setting, words []string) (*yaml.Node, error) {
+	form, _ := set.form()
 	like := set.tag.Get("like")
 	var whole yaml.Node
-	form := yaml.SequenceNode
-	if strings.HasPrefix(like, "{") {
-		form = yaml.MappingNode
-	}
-	isForm := like != "" && len(words) == 1 && yaml.Unmarshal([]byte(words[0]), &whole) == nil && len(whole.Content) == 1 && whole.Content[0].Kind == form
-	switch {
-	case isForm:
+	if form != yaml.ScalarNode && len(words) == 1 && yaml.Unmarshal([]byte(words[0]), &whole) == nil && len(whole.Content) == 1 && whole.Content[0].Kind == form {
 		return whole.Content[0], nil
+	}
+	switch {
 	case form == yaml.MappingNode:
 		return nil, fmt.Errorf("%s takes names and values as one argument, such as '%s'", name, like)
-	case like != "" && strings.HasPrefix(words[0], "["):
-		return nil, fmt.Errorf("%s takes a list, such as '%s'", name, like)
-	case like == "" && len(words) != 1:
+	case form == yaml.ScalarNode && len(words) != 1:
 		return nil, fmt.Errorf("%s takes one value: put it in quotes", name)
-	case like == "":
-		one := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: words[0]}
+	case form == yaml.ScalarNode:
+		one := textOf(words[0])
 		switch set.kind.of.Kind() {
 		case reflect.Int, reflect.Float64, reflect.Bool:
 			if json.Valid([]byte(words[0])) {
@@ -122,10 +117,12 @@ func node(name string, set setting, words []string) (*yaml.Node, error) {
 			}
 		}
 		return one, nil
+	case strings.HasPrefix(words[0], "["):
+		return nil, fmt.Errorf("%s takes a list, such as '%s'", name, like)
 	}
 	all := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, word := range words {
-		all.Content = append(all.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: word})
+		all.Content = append(all.Content, textOf(word))
 	}
 	return all, nil
 }

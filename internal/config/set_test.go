@@ -257,7 +257,7 @@ func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v: %q became %q", err, file, text)
 		}
-		before.values["max_turns"] = 17
+		before.values["max_turns"] = value
 		unplaced := cmp.Transformer("meaning", func(n *yaml.Node) (v any) { _ = n.Decode(&v); return v })
 		if diff := cmp.Diff(before.values, after.values, unplaced); diff != "" {
 			t.Errorf("%s: %q became %q", diff, file, text)

@@ -20,6 +20,7 @@ import (
 //	match    the form of a text, as a regular expression, and must: that in words
 //	enum     all that it may be, with commas between
 //	default  what it is where nobody sets it, as the file would have it
+//	login    where the user and password of an address belong
 //	like     an example of the list, or of the names and values, that it takes; left out: it takes one value
 
 // setting is one thing that can be set.
@@ -104,7 +105,7 @@ func defaults() Config {
 			if !has {
 				continue
 			}
-			if err := one.read(value{raw: text}, into); err != nil {
+			if err := one.read(value{Node: textOf(text)}, into); err != nil {
 				panic(fmt.Sprintf("the default of %s %v", one.path, err)) // a test reads each
 			}
 		}
@@ -170,13 +171,13 @@ func (s source) names(of section) (names []string) {
 func (s source) fill(into reflect.Value, of section, prefix string, variable func(env string) string) (problems []error) {
 	for _, one := range of.settings {
 		path, env := prefix+one.path, variable(one.tag.Get("env"))
-		v := value{raw: s.values[path], places: s.places, base: filepath.Dir(s.path), public: true}
+		v := value{Node: s.values[path], places: s.places, base: filepath.Dir(s.path), public: true}
 		where, origin := s.at(path), s.line(path)
 		if text := s.places.get(env); text != "" {
-			v = value{raw: text, places: s.places}
+			v = value{Node: textOf(text), places: s.places}
 			where, origin = env, env
 		}
-		if v.raw == nil {
+		if v.Node == nil {
 			continue
 		}
 		if err := one.read(v, into); err != nil {

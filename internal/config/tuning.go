@@ -87,9 +87,7 @@ func noSecret(named any) error {
 
 // body takes names and values of any form that JSON has. Dates are texts there.
 func (v value) body() (fields map[string]any, err error) {
-	if node, ok := v.raw.(*yaml.Node); ok {
-		undate(node)
-	}
+	undate(v.Node)
 	if err := v.decode(&fields); err != nil {
 		return nil, err
 	}
@@ -155,7 +153,7 @@ func (v value) headers() (map[string]string, error) {
 		case !isHeader(name):
 			return nil, fmt.Errorf("%s is not a valid header name", quote(name))
 		case fromEnvironment:
-			if _, err := (value{raw: variable}).variable(); err != nil {
+			if _, err := (value{Node: textOf(variable)}).variable(); err != nil {
 				return nil, fmt.Errorf("%s, after $, %w", quote(name), err)
 			}
 		case strings.Contains(variable, "$"):

@@ -20,11 +20,16 @@ import (
 
 // value is what somebody wrote for a setting.
 type value struct {
-	raw    any    // as YAML has it, names and values as a node; always a text from the environment
+	*yaml.Node
 	base   string // the folder that relative paths start from
 	places places
 	public bool // it stands in the file, where no secret belongs
 	tag    reflect.StructTag
+}
+
+// textOf is a text as YAML has it, for what stands in the environment.
+func textOf(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 
 // kind is how a value is read, and how it is shown.
@@ -102,14 +107,13 @@ func (k kind) valueFor(v value, of reflect.Type) (any, error) {
 	if of.Kind() != reflect.Slice || k.of.Kind() == reflect.Slice {
 		return k.read(v)
 	}
-	list, ok := v.raw.([]any)
-	if least, _ := v.tag.Lookup("min"); !ok || len(list) == 0 && least != "" {
+	if least := v.tag.Get("min"); len(v.Content) == 0 && least != "" {
 		return nil, fmt.Errorf("must be a list with an entry, such as %s", v.tag.Get("like"))
 	}
-	out := reflect.MakeSlice(of, 0, len(list))
-	for i, item := range list {
+	out := reflect.MakeSlice(of, 0, len(v.Content))
+	for i, item := range v.Content {
 		one := v
-		one.raw, one.public = item, false
+		one.Node, one.public = item, false
 		got, err := k.read(one)
 		if err != nil {
 			return nil, fmt.Errorf("entry %d %w", i+1, err)
@@ -121,11 +125,10 @@ func (k kind) valueFor(v value, of reflect.Type) (any, error) {
 
 // line takes one line of text, of the form of the tag match where there is one.
 func (v value) line() (string, error) {
-	text, ok := v.raw.(string)
-	if !ok {
-		return "", fmt.Errorf("must be a text; put %v in quotes if it is one", v.raw)
+	if v.ShortTag() != "!!str" {
+		return "", fmt.Errorf("must be a text; put %s in quotes if it is one", v.Value)
 	}
-	text = strings.TrimSpace(text)
+	text := v.word()
 	if text == "" || strings.ContainsAny(text, "\n\r\x00") {
 		return "", errors.New("must be one line of text")
 	}
@@ -136,9 +139,9 @@ func (v value) line() (string, error) {
 }
 
 // word is the value as a text, whatever it is.
-func (v value) word() string { return strings.TrimSpace(fmt.Sprint(v.raw)) }
+func (v value) word() string { return strings.TrimSpace(v.Value) }
 
-func (v value) quoted() string { return quote(fmt.Sprint(v.raw)) }
+func (v value) quoted() string { return quote(v.Value) }
 
 // quote shows a wrong value, shortened, and not if it looks like a key.
 func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
@@ -177,6 +180,9 @@ func (v value) number() (int, error) {
 	high, _ := strconv.Atoi(v.tag.Get("max"))
 	none, hasNone := v.tag.Lookup("none")
 	n, err := strconv.Atoi(v.word())
+	if v.ShortTag() == "!!int" { // which YAML writes in more than one way
+		err = v.Decode(&n)
+	}
 	switch {
 	case err == nil && (n >= low && n <= high || n == 0 && hasNone):
 		return n, nil
@@ -200,7 +206,7 @@ func (v value) duration() (time.Duration, error) {
 const forever = "forever"
 
 func (v value) keepAlive() (time.Duration, error) {
-	if v.raw == forever {
+	if v.Value == forever {
 		return -time.Second, nil
 	}
 	d, err := v.duration()
@@ -230,7 +236,7 @@ func (v value) ratio() (float64, error) {
 func (v value) choice() (string, error) {
 	all := strings.Split(v.tag.Get("enum"), ",")
 	for _, one := range all {
-		if v.raw == one {
+		if v.Value == one {
 			return one, nil
 		}
 	}
@@ -246,9 +252,8 @@ func (v value) level() (level slog.Level, err error) {
 	return level, level.UnmarshalText([]byte(name))
 }
 
-func (v value) yesNo() (bool, error) {
-	yes, ok := v.raw.(bool)
-	if !ok {
+func (v value) yesNo() (yes bool, err error) {
+	if v.ShortTag() != "!!bool" || v.Decode(&yes) != nil {
 		return false, fmt.Errorf("is %s; it must be true or false", v.quoted())
 	}
 	return yes, nil
@@ -332,17 +337,15 @@ func (s source) showVariables(held any) any {
 // command takes a program and its arguments. Its errors do not repeat them.
 func (v value) command() ([]string, error) {
 	form := "must be a list of a program and its arguments, such as " + v.tag.Get("like")
-	list, ok := v.raw.([]any)
-	if !ok || len(list) == 0 || list[0] == "" {
+	if len(v.Content) == 0 || v.Content[0].Value == "" {
 		return nil, errors.New(form)
 	}
 	var all []string
-	for _, item := range list {
-		word, ok := item.(string)
-		if !ok || strings.ContainsRune(word, 0) {
+	for _, item := range v.Content {
+		if item.ShortTag() != "!!str" || strings.ContainsRune(item.Value, 0) {
 			return nil, errors.New(form + ", each of them a text")
 		}
-		all = append(all, word)
+		all = append(all, item.Value)
 	}
 	return all, nil
 }
@@ -370,8 +373,7 @@ func (v value) language() (string, error) {
 
 // decode takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
 func (v value) decode(into any) error {
-	node, ok := v.raw.(*yaml.Node)
-	if !ok || node.Decode(into) != nil {
+	if v.Decode(into) != nil {
 		return errors.New("must contain names and values, each name once")
 	}
 	if _, err := json.Marshal(into); err != nil {
