@@ -69,10 +69,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if s.cfg, err = c.settings(); err != nil {
 		return err
 	}
-	if s.path, err = config.Path(c.options()); err == nil && s.path == "" {
-		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
-	}
-	if err != nil {
+	if s.path, err = config.Path(c.options()); err != nil {
 		return withCode(ExitUsage, err)
 	}
 	a, err := app.Prepare(s.cfg)

@@ -118,9 +118,12 @@ func Load(opts Options) (Config, error) {
 	return cfg, err
 }
 
-// Path returns the configuration file that Load would read; it need not exist. "" where that cannot be told.
+// Path returns the configuration file that Load would read; it need not exist.
 func Path(opts Options) (string, error) {
 	path, _, err := opts.places().findFile(opts.Path)
+	if err == nil && path == "" {
+		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
+	}
 	return path, err
 }
 

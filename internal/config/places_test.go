@@ -45,7 +45,7 @@ func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err, pathErr)
 		}
 	}
-	if path, err := Path(Options{Environ: []string{}}); err != nil || path != "" {
+	if path, err := Path(Options{Environ: []string{}}); err == nil || !strings.Contains(err.Error(), "HOME is not set") {
 		t.Errorf("without a home folder: %q, %v", path, err)
 	}
 }

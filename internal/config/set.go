@@ -159,11 +159,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 
 // Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
 func Content(opts Options) (path string, content []byte, err error) {
-	path, err = Path(opts)
-	if err == nil && path == "" {
-		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
-	}
-	if err != nil {
+	if path, err = Path(opts); err != nil {
 		return "", nil, err
 	}
 	if content, err = contentOf(path); errors.Is(err, fs.ErrNotExist) {
