@@ -155,7 +155,7 @@ func (w *walker) section(node *yaml.Node, path string) {
 		switch {
 		case seen[name.Value]:
 			wrong = full + " is set twice"
-		case content.Kind == yaml.AliasNode || name.Kind != yaml.ScalarNode:
+		case isAlias(content) || name.Kind != yaml.ScalarNode || content.Kind == yaml.SequenceNode && slices.ContainsFunc(content.Content, isAlias):
 			wrong = full + ": YAML references are not supported: write out the value"
 		case path+"." == providersSection:
 			wrong = wrongProviderName(name.Value)
@@ -312,5 +312,7 @@ func looksLikeKey(name string) bool {
 	}
 	return false
 }
+
+func isAlias(node *yaml.Node) bool { return node.Kind == yaml.AliasNode }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }

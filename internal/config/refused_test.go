@@ -29,6 +29,7 @@ func TestWrongNamesAreToldWithLineAndNearestName(t *testing.T) {
 		{"a word as the file", "hello", ":1: the file must contain names and values"},
 		{"alias", "web: &a {searxng: http://s.test}\nollama: *a", ":2: ollama: YAML references are not supported"},
 		{"merge", "web: &a {searxng: http://s.test}\nollama: {<<: *a}", ":2: ollama.<<: YAML references are not supported"},
+		{"alias in a list", "fallback:\n  models: [&a 'ollama:a', *a]", ":2: fallback.models: YAML references are not supported"},
 		{"a list as a name", "? [a]\n: b", "YAML references are not supported"},
 		{"a path of a trusted host", "plain_http: [llm.lan/v1]", ":1: plain_http"},
 		{"an address of a trusted host", "plain_http: ['http://llm.lan']", "it must be a host"},

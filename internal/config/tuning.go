@@ -52,16 +52,12 @@ func (t Tuning) Header() (map[string]string, error) {
 }
 
 // JSON returns the fields of Body.
-func (t Tuning) JSON() (map[string]json.RawMessage, error) {
+func (t Tuning) JSON() map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(t.Body))
 	for name, v := range t.Body {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("the field %s of body is not valid JSON", name)
-		}
-		out[name] = text
+		out[name], _ = json.Marshal(v) // it was tried when it was read
 	}
-	return out, nil
+	return out
 }
 
 // finishHeaders reads the variables that headers name.
