@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 
 	"sibyl/internal/task"
@@ -27,6 +28,25 @@ type TaskUndo struct {
 	Change int64 `json:"change" minimum:"1" doc:"The id of the last change, as it was seen: if another one is the last by now, nothing is done."`
 }
 
+// NewTask is a task to be added.
+type NewTask struct {
+	Title       string  `json:"title" minLength:"1" maxLength:"255"`
+	Description *string `json:"description,omitempty" maxLength:"1000"`
+}
+
+// TaskEdit is what is to be changed in a task; what is left out stays.
+type TaskEdit struct {
+	Version     int64        `json:"version" minimum:"1" doc:"The version that was seen: if the task has another one by now, nothing is done."`
+	Title       *string      `json:"title,omitempty" minLength:"1" maxLength:"255"`
+	Description *string      `json:"description,omitempty" maxLength:"1000" doc:"Empty: none."`
+	Status      *task.Status `json:"status,omitempty" enum:"pending,completed" doc:"Completes the task, or opens it again. It stands alone."`
+}
+
+// TaskPath names a task.
+type TaskPath struct {
+	Task int64 `path:"task" minimum:"1" doc:"The id of the task."`
+}
+
 type taskList struct {
 	Status task.Status `query:"status" enum:"pending,completed" doc:"Only those of this status."`
 	Order  string      `query:"order" enum:"oldest,newest" default:"oldest" doc:"Those that were added first, or last."`
@@ -35,7 +55,7 @@ type taskList struct {
 }
 
 type taskPast struct {
-	Task  int64 `path:"task" minimum:"1" doc:"The id of the task."`
+	TaskPath
 	Limit int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	After int64 `query:"after" minimum:"1" doc:"next of the part of the list before."`
 }
@@ -51,6 +71,9 @@ func (s *Server) taskRoutes() {
 	answer(s, route{id: "listTasks", at: "GET /api/tasks", tag: tag, summary: "The task list"}, s.tasks)
 	answer(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag, summary: "What was changed in a task; also of a deleted one"},
 		s.taskHistory)
+	register(s, route{id: "addTask", at: "POST /api/tasks", tag: tag, summary: "Add a task", status: http.StatusCreated}, s.addTask)
+	answer(s, route{id: "changeTask", at: "PATCH /api/tasks/{task}", tag: tag, summary: "Change, complete or reopen a task"}, s.changeTask)
+	answer(s, route{id: "deleteTask", at: "DELETE /api/tasks/{task}", tag: tag, summary: "Delete a task. The change can be taken back"}, s.deleteTask)
 	answer(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag, summary: "Take back the last change of the task list"}, s.undoTask)
 }
 
@@ -88,7 +111,45 @@ func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, 
 	return f, nil
 }
 
+// byPerson is who makes a change over HTTP.
+func byPerson(ctx context.Context, key string) task.By {
+	return task.By{Owner: string(ownerOf(ctx)), Actor: byHTTP, Key: key}
+}
+
+func (s *Server) addTask(ctx context.Context, in *keyed[NewTask]) (*of[task.Task], error) {
+	t, _, err := s.config.Tasks.Add(context.WithoutCancel(ctx), byPerson(ctx, in.Key), in.Body.Title, in.Body.Description)
+	return &of[task.Task]{t}, err
+}
+
+func (s *Server) changeTask(ctx context.Context, in *struct {
+	TaskPath
+	Body TaskEdit
+}) (t task.Task, err error) {
+	b, by := in.Body, byPerson(ctx, "")
+	ctx = context.WithoutCancel(ctx)
+	words := b.Title != nil || b.Description != nil
+	switch {
+	case b.Status != nil && words:
+		return t, &task.Invalid{Field: "status", Problem: "stands alone: change the words in a request of their own"}
+	case b.Status != nil && *b.Status == task.Completed:
+		t, _, err = s.config.Tasks.Complete(ctx, by, in.Task, b.Version)
+	case b.Status != nil || words:
+		t, _, err = s.config.Tasks.Update(ctx, by, in.Task, b.Version, task.Edit{Title: b.Title, Description: b.Description, Status: b.Status})
+	default:
+		return t, &task.Invalid{Field: "body", Problem: "must hold title, description or status: there is nothing to change"}
+	}
+	return t, err
+}
+
+func (s *Server) deleteTask(ctx context.Context, in *struct {
+	TaskPath
+	Version int64 `query:"version" required:"true" minimum:"1" doc:"The version that was seen: if the task has another one by now, nothing is done."`
+}) (task.Task, error) {
+	was, _, err := s.config.Tasks.Delete(context.WithoutCancel(ctx), byPerson(ctx, ""), in.Task, in.Version)
+	return was, err
+}
+
 func (s *Server) undoTask(ctx context.Context, in *keyed[TaskUndo]) (task.Change, error) {
-	by := task.By{Owner: string(ownerOf(ctx)), Actor: byHTTP, Key: in.Key}
+	by := byPerson(ctx, in.Key)
 	return s.config.Tasks.UndoChange(context.WithoutCancel(ctx), by, in.Body.Change)
 }

@@ -108,6 +108,43 @@ func TestLastChangeOfTheTasksIsTakenBackOnceUnderAKey(t *testing.T) {
 	h.refused("nothing", undo, 409, "no_change")
 }
 
+func TestTaskIsAddedChangedCompletedReopenedAndDeletedByAPerson(t *testing.T) {
+	h := withTaskList(t)
+	add := question{method: "POST", path: "/api/tasks", body: api.NewTask{Title: "Call Ada"}, header: map[string]string{"Idempotency-Key": "k"}}
+	var made, again, now task.Task
+	h.get(add, &made)
+	h.get(add, &again)
+	if made.Title != "Call Ada" || again.ID != made.ID {
+		t.Fatalf("added: %+v, and again %+v", made, again)
+	}
+	path := fmt.Sprint("/api/tasks/", made.ID)
+	change := func(e api.TaskEdit) question { return question{method: "PATCH", path: path, body: e} }
+	title, pending, completed := "Call Ada back", task.Pending, task.Completed
+	h.get(change(api.TaskEdit{Version: made.Version, Title: &title}), &now)
+	if now.Title != title || now.Status != task.Pending {
+		t.Errorf("renamed: %+v", now)
+	}
+	h.refused("an older version", change(api.TaskEdit{Version: made.Version, Status: &completed}), 409, "changed")
+	h.get(change(api.TaskEdit{Version: now.Version, Status: &completed}), &now)
+	if now.Status != task.Completed {
+		t.Errorf("completed: %+v", now)
+	}
+	h.get(change(api.TaskEdit{Version: now.Version, Status: &pending}), &now)
+	if now.Status != task.Pending {
+		t.Errorf("reopened: %+v", now)
+	}
+	h.refused("nothing to change", change(api.TaskEdit{Version: now.Version}), 400, "invalid_request")
+	h.refused("words beside a status", change(api.TaskEdit{Version: now.Version, Title: &title, Status: &completed}), 400, "invalid_request")
+	remove := question{method: "DELETE", path: fmt.Sprint(path, "?version=", now.Version)}
+	for about, token := range map[string]string{"another's": evesToken, "who may only read": adasReader} {
+		q := remove
+		q.token = token
+		h.refused(about, q, map[string]int{evesToken: 404, adasReader: 403}[token], map[string]string{evesToken: "not_found", adasReader: "scope"}[token])
+	}
+	h.get(remove, nil)
+	h.refused("a task that is deleted", remove, 404, "not_found")
+}
+
 func TestTasksThatCannotBeSeenOrChangedAreRefused(t *testing.T) {
 	h := withTaskList(t)
 	h.refused("another's history", question{path: "/api/tasks/1/history", token: evesToken}, 404, "not_found")

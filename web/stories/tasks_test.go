@@ -71,3 +71,30 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.press("☰ Task list")
 	p.sees("Last change: deleted “Call John Miller”")
 }
+
+func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
+	p := open(t, "").visit(1200)
+	p.press("Tasks")
+	p.sees("Nothing to do.")
+	add := func(title string) {
+		p.do("adding “"+title+"”", chromedp.SendKeys("aside form input", title), chromedp.KeyEvent("\r"))
+	}
+	add("Buy milk")
+	p.until("one task", taskTitles+` === "Buy milk"`)
+	add("Call mum")
+	p.until("both tasks", taskTitles+` === "Buy milk; Call mum"`)
+	p.do("ticking the first", chromedp.Evaluate[chromedp.Void](`document.querySelector("aside li input").click()`))
+	p.until("a task that is done", `document.querySelector("#tasks-completed").parentElement.querySelector("input:checked") && !document.querySelector("#tasks-pending").parentElement.innerText.includes("Buy milk")`)
+	p.press("Undo")
+	p.until("both tasks again", `document.querySelector("#tasks-pending").parentElement.innerText.includes("Buy milk")`)
+	p.press("Delete “Call mum”")
+	p.until("one task", taskTitles+` === "Buy milk"`)
+	p.sees("Last change: deleted “Call mum”")
+	p.press("Undo")
+	p.until("what was deleted", taskTitles+` === "Buy milk; Call mum"`)
+	p.do("opening a task", chromedp.Evaluate[chromedp.Void](`document.querySelector("aside .task").click()`))
+	p.sees("History of “Buy milk”")
+	p.do("another title", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog form input").select()`), chromedp.SendKeys("dialog form input", "Buy oat milk"))
+	p.press("Save")
+	p.until("the other title", taskTitles+` === "Buy oat milk; Call mum"`)
+}

@@ -1,5 +1,5 @@
 import { untrack } from "svelte";
-import { get, newKey, send, type Form } from "./api";
+import { address, get, newKey, send, type Form } from "./api";
 import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
@@ -75,14 +75,32 @@ class TaskList {
     };
   }
 
-  /** Takes back the last change, if it is the one that was seen. */
-  async undo() {
-    if (!this.last) return;
+  /** Does a change, and looks what the list is like then. */
+  async #change(what: () => Promise<unknown>) {
     try {
-      await send("POST", "/api/tasks/undo", { key: newKey(), body: { change: this.last.id } });
+      await what();
     } finally {
       await this.loaded.load();
     }
+  }
+
+  add(title: string, key: string) {
+    return this.#change(() => send("POST", "/api/tasks", { key, body: { title } }));
+  }
+
+  /** Changes a task, if it is as it was seen. */
+  edit(task: Task, what: Omit<Form<"TaskEdit">, "version">) {
+    return this.#change(() => send("PATCH", address("/api/tasks/{task}", { task: task.id }), { body: { version: task.version, ...what } }));
+  }
+
+  remove(task: Task) {
+    return this.#change(() => send("DELETE", address("/api/tasks/{task}", { task: task.id, version: task.version })));
+  }
+
+  /** Takes back the last change, if it is the one that was seen. */
+  async undo() {
+    const change = this.last?.id;
+    if (change) await this.#change(() => send("POST", "/api/tasks/undo", { key: newKey(), body: { change } }));
   }
 
   /** The version of a task that is on the list; undefined: it was not seen. */
