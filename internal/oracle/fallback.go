@@ -44,7 +44,6 @@ type Consult struct {
 	By       string  `json:"by"` // classifier or rules
 	Score    float64 `json:"score,omitempty"`
 	Because  string  `json:"because"`
-	bt.Coded         // of Because
 }
 
 // Why the fallback decides as it does, and why it is consulted.
@@ -208,13 +207,12 @@ func decide() bt.Leaf {
 		func(i doubt, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			h := history{&o.Ledger, &o.Reports}
-			c := i.byScores(h)
+			c, why := i.byScores(h)
 			if c.Verdict == "" {
 				c.By = "rules"
-				verdict, why := i.byRules(h)
-				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
+				c.Verdict, why = i.byRules(h)
 			}
-			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
+			c.Turn, c.Cause, c.Because = o.Ledger.Turn, Cause(i.Cause), why.Text
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
 			o.Reports.Consults = append(o.Reports.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
@@ -233,7 +231,7 @@ func decide() bt.Leaf {
 				o.Remind = c.Verdict == GoOn && !o.Reports.Reminded && !i.Bare
 				o.Reports.Reminded = o.Reports.Reminded || o.Remind
 			}
-			o.Events = []bt.Typed{FallbackDecided{c}}
+			o.Events = []bt.Typed{FallbackDecided{c, why.Coded}}
 			return nil
 		})
 }
@@ -273,16 +271,15 @@ type history struct {
 }
 
 // byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
-func (d *doubt) byScores(l history) Consult {
+func (d *doubt) byScores(l history) (Consult, bt.Why) {
 	if d.Scores.Turn != d.Reply.Ref || len(d.Scores.Best) == 0 {
-		return Consult{}
+		return Consult{}, bt.Why{}
 	}
 	s := d.Scores.Best[0]
 	if s.Score < d.MinScore || !d.allowed(Verdict(s.Label), l) {
-		return Consult{}
+		return Consult{}, bt.Why{}
 	}
-	why := classified.With(s.Score)
-	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score}, classified.With(s.Score)
 }
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -26,7 +25,7 @@ func TestStory5Scenario1ThreeTurnsWithoutSignalGoToTheFallbackOnce(t *testing.T)
 			h := setUp(t, silently(0), silently(1), silently(2), silently(3), silently(4), silently(5), theEnd)
 			h.env.BareCalls = bare
 			a := h.ask(auth)
-			same(t, "decisions", a.Fallbacks, []oracle.Consult{{Turn: 3, Cause: oracle.CauseSilent, Verdict: oracle.GoOn, By: "rules", Because: "it calls tools", Coded: bt.Coded{Code: "reply.asks_tools"}}})
+			same(t, "decisions", a.Fallbacks, []oracle.Consult{{Turn: 3, Cause: oracle.CauseSilent, Verdict: oracle.GoOn, By: "rules", Because: "it calls tools"}})
 			same(t, "calls performed", len(h.world.called()), 6)
 			lacks(t, "what is said before the third turn is over", said(h.request(3), model.User), "[control]")
 			if bare {
