@@ -38,12 +38,12 @@ const (
 
 // Consult is one decision of the fallback.
 type Consult struct {
-	Turn     int     `json:"turn"`
-	Cause    Cause   `json:"cause"`
-	Verdict  Verdict `json:"verdict"`
-	By       string  `json:"by"` // classifier or rules
-	Score    float64 `json:"score,omitempty"`
-	Because  string  `json:"because"`
+	Turn    int     `json:"turn"`
+	Cause   Cause   `json:"cause"`
+	Verdict Verdict `json:"verdict"`
+	By      string  `json:"by"` // classifier or rules
+	Score   float64 `json:"score,omitempty"`
+	Because string  `json:"because"`
 }
 
 // Why the fallback decides as it does, and why it is consulted.
