@@ -32,7 +32,8 @@ func waits(t *testing.T, then ...modeltest.Turn) *harness {
 		modeltest.SayAndCall(needTurn("write it down"), "vault_write", goNote), modeltest.Say("Go 1 is out; the note waits for your yes. " + enough())}, then...)...)
 	a := h.finish(h.start(askRemind))
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "vault_write", Arguments: goNote, Why: "text from strangers was read in this run", Write: true}})
+	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "vault_write", Arguments: goNote, Why: "text from strangers was read in this run",
+		Coded: bt.Coded{Code: "held.strangers"}, Write: true}})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	return h
 }
@@ -96,7 +97,8 @@ func TestQueryOfOtherWordsWaitsAndIsSentByAYes(t *testing.T) {
 	h.world.on("web_search", finds(tool.Ref{Source: tool.Web, URL: "https://hit.example/"}))
 	a := h.finish(h.start(auth))
 	same(t, "tools that were reached", h.world.called(), []string{"code_read", "web_search"})
-	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "web_search", Arguments: `{"query":"what is ZEBRA-4711-kiwi"}`, Why: "private text was read in this run, and neither the person nor the web said “ZEBRA-4711-kiwi”"}})
+	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "web_search", Arguments: `{"query":"what is ZEBRA-4711-kiwi"}`, Why: "private text was read in this run, and neither the person nor the web said “ZEBRA-4711-kiwi”",
+		Coded: bt.Coded{Code: "held.unsaid", Values: map[string]bt.Why{"words": bt.Because("ZEBRA-4711-kiwi")}}}})
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
 	holds(t, "what the model is told", said(h.request(4), model.ToolRole), "so the person is asked first")
 	left := 0
