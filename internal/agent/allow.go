@@ -27,9 +27,8 @@ type Said struct {
 type Waiting struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"` // as JSON, to the letter
-	Why       string `json:"why"`
-	bt.Coded         // of Why
 	Write     bool   `json:"write,omitempty"`
+	bt.Why           // it waits
 }
 
 // mostWaiting bounds the arguments of the calls that wait, in bytes, of those that write and of all others: who says yes has to read them.
@@ -109,7 +108,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 		call := t.Calls[h.Call]
 		if size+len(call.Arguments) <= 2*mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
-			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why.Text, Coded: h.Why.Coded, Write: h.Once})
+			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}
 	}
 	return all
@@ -140,8 +139,7 @@ func SaidYes(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 			return nil // a number that is none of them may be meant for something else
 		}
 		w := waiting[at-1]
-		same := func(other Waiting) bool { return other.Digest() == w.Digest() }
-		if !slices.ContainsFunc(allowed, same) {
+		if !slices.ContainsFunc(allowed, func(o Waiting) bool { return o.Digest() == w.Digest() }) {
 			allowed = append(allowed, w)
 		}
 	}

@@ -131,10 +131,9 @@ type Waiting struct {
 	Call      string     `json:"call" doc:"The tool."`
 	Target    string     `json:"target,omitempty" doc:"What it is made to: a note, an address, the words of a search."`
 	Arguments []Argument `json:"arguments" doc:"What else it passes on, to the letter."`
-	Reason    string     `json:"reason" doc:"Why it waits."`
-	bt.Coded
-	Writes bool   `json:"writes,omitempty" doc:"It changes something."`
-	Yes    string `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
+	bt.Why               // it waits
+	Writes    bool       `json:"writes,omitempty" doc:"It changes something."`
+	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
 
 // String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for another argument.
@@ -144,8 +143,8 @@ func (w Waiting) String() string {
 	for _, a := range w.Arguments {
 		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
 	}
-	if w.Reason != "" {
-		fmt.Fprintf(b, "\n    why: %s", w.Reason)
+	if w.Text != "" {
+		fmt.Fprintf(b, "\n    why: %s", w.Text)
 	}
 	return b.String()
 }

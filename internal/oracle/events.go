@@ -80,7 +80,6 @@ type ClassifierAsked struct {
 // FallbackDecided is what is done with a reply that is in doubt.
 type FallbackDecided struct {
 	Consult
-	bt.Coded // of Because: an outcome keeps its words alone
 }
 
 // ToolsAdded says which tools are offered from here on, too. None: those that were asked for are offered already.

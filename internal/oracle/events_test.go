@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -67,13 +66,6 @@ func TestEveryEventIsReadBackAsItWasToldAndHasWords(t *testing.T) {
 	}
 }
 
-// stillClock stands still, and its timers never fire.
-type stillClock struct{}
-
-func (stillClock) Now() time.Time { return time.Unix(1_000_000, 0) }
-
-func (stillClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
-
 var (
 	ownName = regexp.MustCompile(` name="[^"]*"`)
 	openTag = regexp.MustCompile(`<([A-Z]\w*)`)
@@ -98,7 +90,7 @@ func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 				t.Fatalf("only %d nodes were renamed", n)
 			}
 		}
-		h.engine = h.newEngine(h.store, "test", stillClock{})
+		h.engine = h.newEngine(h.store, "test", newHandClock())
 		h.ask(auth)
 		return h
 	}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,12 +39,13 @@ const (
 
 // Consult is one decision of the fallback.
 type Consult struct {
-	Turn    int     `json:"turn"`
-	Cause   Cause   `json:"cause"`
-	Verdict Verdict `json:"verdict"`
-	By      string  `json:"by"` // classifier or rules
-	Score   float64 `json:"score,omitempty"`
-	Because string  `json:"because"`
+	Turn     int     `json:"turn"`
+	Cause    Cause   `json:"cause"`
+	Verdict  Verdict `json:"verdict"`
+	By       string  `json:"by"` // classifier or rules
+	Score    float64 `json:"score,omitempty"`
+	Because  string  `json:"because"`
+	bt.Coded         // of Because
 }
 
 // Why the fallback decides as it does, and why it is consulted.
@@ -122,12 +124,6 @@ type Score struct {
 	Score float64 `json:"score"`
 }
 
-// Scores are a classifier's, for the reply of one turn.
-type Scores struct {
-	Turn int64   `json:"turn"` // the record of the reply
-	Best []Score `json:"best"` // the best first
-}
-
 // EffectClassify is the kind of effect that asks the classifier.
 const EffectClassify = "fallback.classify"
 
@@ -137,7 +133,7 @@ type ClassifyPayload struct {
 	Cause Cause `json:"cause"`
 }
 
-// ClassifyReceipt is what the classifier says.
+// ClassifyReceipt is what the classifier says, the best first.
 type ClassifyReceipt struct {
 	Scores []Score `json:"scores"`
 }
@@ -148,7 +144,7 @@ func askClassifier() bt.Leaf {
 		Cause string      `port:"cause"`
 	}
 	type out struct {
-		Scores Scores       `port:"scores"`
+		Scores []Score      `port:"scores"`
 		Ledger agent.Ledger `port:"ledger"`
 		Events []bt.Typed   `port:",events"`
 	}
@@ -156,6 +152,7 @@ func askClassifier() bt.Leaf {
 		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
+		o.Scores = nil // those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
@@ -166,8 +163,7 @@ func askClassifier() bt.Leaf {
 		if err != nil {
 			return fmt.Errorf("receipt of the classifier: %w", err)
 		}
-		o.Scores = Scores{Turn: i.Reply.Ref, Best: r.Scores}
-		if len(r.Scores) > 0 {
+		if o.Scores = r.Scores; len(r.Scores) > 0 {
 			o.Events = []bt.Typed{ClassifierAsked(r.Scores[0])}
 		}
 		return nil
@@ -183,7 +179,7 @@ type doubt struct {
 	Class    classify.Classification `port:"class"`
 	Tools    []agent.ToolFact        `port:"tools"`
 	Offered  []string                `port:"offered"`
-	Scores   Scores                  `port:"scores,optional"`
+	Scores   []Score                 `port:"scores,optional"`
 	MinScore float64                 `port:"min_score" default:"0.5" between:"0 1" doc:"a classifier's score below it is not followed"`
 	Retries  int                     `port:"retries" default:"1" between:"0" doc:"so many retries for one cause in a run"`
 	Forgive  int                     `port:"forgive" default:"3" between:"1" doc:"so many turns with something new in a row undo the strikes before them"`
@@ -207,12 +203,13 @@ func decide() bt.Leaf {
 		func(i doubt, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			h := history{&o.Ledger, &o.Reports}
-			c, why := i.byScores(h)
+			c := i.byScores(h)
 			if c.Verdict == "" {
 				c.By = "rules"
-				c.Verdict, why = i.byRules(h)
+				verdict, why := i.byRules(h)
+				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
 			}
-			c.Turn, c.Cause, c.Because = o.Ledger.Turn, Cause(i.Cause), why.Text
+			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
 			o.Reports.Consults = append(o.Reports.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
@@ -231,7 +228,7 @@ func decide() bt.Leaf {
 				o.Remind = c.Verdict == GoOn && !o.Reports.Reminded && !i.Bare
 				o.Reports.Reminded = o.Reports.Reminded || o.Remind
 			}
-			o.Events = []bt.Typed{FallbackDecided{c, why.Coded}}
+			o.Events = []bt.Typed{FallbackDecided{c}}
 			return nil
 		})
 }
@@ -249,15 +246,7 @@ func hintFor() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.", func(i in, o *out) (err error) {
-		text := i.Unsigned
-		switch Cause(i.Cause) {
-		case CauseSameReason:
-			text = i.SameReason
-		case CauseUnsure:
-			text = i.Unsure
-		case CauseStuck:
-			text = i.Stuck
-		}
+		text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure, CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
 		o.Events = []bt.Typed{agent.HintGiven{Text: text}}
 		o.Transcript, err = agent.Told(o.Transcript, text)
 		return err
@@ -271,15 +260,13 @@ type history struct {
 }
 
 // byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
-func (d *doubt) byScores(l history) (Consult, bt.Why) {
-	if d.Scores.Turn != d.Reply.Ref || len(d.Scores.Best) == 0 {
-		return Consult{}, bt.Why{}
+func (d *doubt) byScores(l history) Consult {
+	if len(d.Scores) == 0 || d.Scores[0].Score < d.MinScore || !d.allowed(Verdict(d.Scores[0].Label), l) {
+		return Consult{}
 	}
-	s := d.Scores.Best[0]
-	if s.Score < d.MinScore || !d.allowed(Verdict(s.Label), l) {
-		return Consult{}, bt.Why{}
-	}
-	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score}, classified.With(s.Score)
+	s := d.Scores[0]
+	why := classified.With(s.Score)
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
 }
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
@@ -301,7 +288,6 @@ func (d *doubt) allowed(v Verdict, l history) bool {
 	return false
 }
 
-// retried counts the retries for this cause.
 func (l history) retried(c Cause) (n int) {
 	for _, o := range l.Consults {
 		if o.Cause == c && o.Verdict == Retry {
@@ -335,12 +321,10 @@ func (d *doubt) byRules(l history) (Verdict, bt.Why) {
 	return GoOn, asAnyOther.With()
 }
 
-// moreSources says whether there is a source to point the model to.
 func (d *doubt) moreSources(l history) bool {
 	return d.isMore(l) || len(l.notPointedAt(notCalled(l.Left(d.Tools), *l.Ledger))) > 0
 }
 
-// isMore says whether there is a source that is not offered.
 func (d *doubt) isMore(l history) bool {
 	return nextSource(d.Class, d.Later, l.Left(d.Tools), d.Offered) != nil
 }

@@ -34,8 +34,7 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		if r.Error != nil && r.Error.Kind == tool.Denied {
 			by = denied.With(by)
 		}
-		call := shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments})
-		return []assistant.Left{{Kind: string(p.To), To: call.String(), Bytes: len(r.Arguments),
+		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).String(), Bytes: len(r.Arguments),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)
