@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Change is one place where two JSON values differ: "transcript[2].hint". Was and Would are JSON, shortened around the
@@ -28,12 +29,17 @@ func changesOf(was, would json.RawMessage) []Change {
 		}
 	}
 	for _, path := range after.paths {
-		if _, both := before.values[path]; !both {
+		if _, both := before.values[path]; !both && !codesReason(path) {
 			_, b := shorten(nil, []rune(after.values[path]))
 			all = append(all, Change{Path: path, Would: b})
 		}
 	}
 	return all
+}
+
+// codesReason says that a value is of the code that a reason has beside its words, which older builds kept alone.
+func codesReason(path string) bool {
+	return strings.Contains(path, "why_code") || strings.Contains(path, "why_values")
 }
 
 // places are the values of a JSON text, as JSON, by their paths.

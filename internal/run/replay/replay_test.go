@@ -274,6 +274,8 @@ func TestChangesAreShownWhereTheyBegin(t *testing.T) {
 		"null is not nothing":   {`{"a":null}`, `{}`, []replay.Change{{Path: "a", Was: "null"}}},
 		"deep":                  {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`, []replay.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
 		"a list grows":          {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`, []replay.Change{{Path: "t[1].h", Would: "2"}}},
+		"a reason gets a code":  {`{"why":"no"}`, `{"why":"no","why_code":"a.no","why_values":{"n":{"why":"1"}}}`, nil},
+		"another code":          {`{"why_code":"a.no"}`, `{"why_code":"a.yes"}`, []replay.Change{{Path: "why_code", Was: `"a.no"`, Would: `"a.yes"`}}},
 		"a list of words":       {`["a","b"]`, `["b"]`, []replay.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
 		"far inside a text":     {`"` + long + `x"`, `"` + long + `y"`, []replay.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
 		"a text that gets long": {`"a"`, `"` + long + `"`, []replay.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
