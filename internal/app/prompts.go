@@ -61,12 +61,6 @@ func (a *App) ofOracle() (*prompt.Set, error) {
 	return prompt.Load(a.texts)
 }
 
-// ofTasks is what models are told by the task assistant, as its file is by now.
-func (a *App) ofTasks() ([]byte, error) {
-	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
-	return []byte(text), wrong
-}
-
 // oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them stands at the first.
 func oraclesProblems(texts fs.FS) map[string][]string {
 	found := map[string][]string{}

@@ -49,19 +49,17 @@ func Check(opts Options, read func(c Config, name string) (Secret, error)) (Chec
 	if path == "" && err != nil {
 		return Checked{}, err
 	}
-	if err == nil && content != nil {
-		var file configFile
-		if file, err = parse(path, content); file.path != "" {
-			err = nil // it can be read, and what is wrong with it is found below
-		}
+	if err == nil && content == nil {
+		path = ""
+	}
+	var e examined
+	if err == nil {
+		e, err = examine(path, content, opts)
 	}
 	if err != nil {
 		return unreadable(path, err), nil
 	}
-	if content == nil {
-		path = ""
-	}
-	cfg, src, problems := examined(path, content, opts)
+	cfg, src, problems := e.cfg, e.source, e.problems
 	k := &check{cfg: cfg, source: src, broken: map[string]bool{}, Configuration: src.configuration(cfg, read)}
 	for _, p := range problems {
 		k.broken[p.Setting] = src.origins[p.Setting] == ""

@@ -148,13 +148,12 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
-	after, _ := parse(path, text)
-	out := Change{File: path, Line: after.lines[name], Left: left}
-	where := opts.places()
-	if _, src, err := gather(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
-		out.Overridden = src.origins[name]
+	after, err := examine(path, text, opts)
+	out := Change{File: path, Line: after.source.lines[name], Left: left}
+	if origin := after.source.origins[name]; origin != "" && origin != after.source.line(name) {
+		out.Overridden = origin
 	}
-	return out, nil
+	return out, err
 }
 
 // Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
@@ -178,17 +177,16 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	if len(text) > maxFileBytes {
 		return nil, fmt.Errorf("it would be larger than %d KB; nothing was written", maxFileBytes>>10)
 	}
-	if file, err := parse(path, text); err != nil && file.path == "" {
-		return nil, fmt.Errorf("%w; nothing was written", err)
-	}
 	return rewrite(opts, path, content, text, nil)
 }
 
 // rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
 func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
-	_, _, before := examined(path, content, opts)
-	_, _, after := examined(path, text, opts)
-	left, err = compare(before, after, names)
+	before, _ := examine(path, content, opts) // one that can't be read has nothing that may stay wrong
+	after, err := examine(path, text, opts)
+	if err == nil {
+		left, err = compare(before.problems, after.problems, names)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)
 	}
@@ -206,20 +204,30 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 }
 
 // examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the variables.
-func examined(path string, content []byte, opts Options) (Config, source, []*Problem) {
+type examined struct {
+	cfg      Config
+	source   source
+	problems []*Problem
+}
+
+// examine looks at a file. Its error is of one that can't be read.
+func examine(path string, content []byte, opts Options) (e examined, err error) {
 	file, err := parse(path, content)
+	if err != nil && file.path != path {
+		return e, err
+	}
 	where := opts.places()
 	bare := source{configFile: file, places: places{variables: map[string]string{}, home: where.home}, origins: map[string]string{}}
 	aside := defaults()
 	alone := bare.apply(&aside)
-	cfg, src, together := gather(file, where, opts.Stored)
-	var problems []*Problem
+	var together error
+	e.cfg, e.source, together = gather(file, where, opts.Stored)
 	for _, p := range problemsOf(errors.Join(err, alone, together)) {
-		if !slices.ContainsFunc(problems, func(q *Problem) bool { return p.text == q.text }) {
-			problems = append(problems, p)
+		if !slices.ContainsFunc(e.problems, func(q *Problem) bool { return p.text == q.text }) {
+			e.problems = append(e.problems, p)
 		}
 	}
-	return cfg, src, problems
+	return e, nil
 }
 
 // compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.

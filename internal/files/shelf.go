@@ -73,51 +73,50 @@ func WriteID(key string) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// open makes the folder and waits until nobody else changes what is in it.
-func (s *Shelf) open(ctx context.Context) (root *os.Root, done func(), err error) {
+// within does something in the folder, which it makes, while nobody else changes what is in it.
+func (s *Shelf) within(ctx context.Context, do func(root *os.Root) error) error {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
-		return nil, nil, err
+		return err
 	}
-	if root, err = os.OpenRoot(s.Folder); err != nil {
-		return nil, nil, err
-	}
-	unlock, err := Lock(ctx, root, "lock", shelfWait)
-	for _, folder := range []string{shelfTexts, shelfWrites} {
-		if err == nil {
-			err = MakeFolder(root, folder, 0o700)
-		}
-	}
+	root, err := os.OpenRoot(s.Folder)
 	if err != nil {
-		if unlock != nil {
-			unlock()
-		}
-		return nil, nil, errors.Join(err, root.Close())
+		return err
 	}
-	return root, func() { unlock(); _ = root.Close() }, nil // what was written is synced
+	defer func() { _ = root.Close() }() // what was written is synced
+	unlock, err := Lock(ctx, root, "lock", shelfWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := errors.Join(MakeFolder(root, shelfTexts, 0o700), MakeFolder(root, shelfWrites, 0o700)); err != nil {
+		return err
+	}
+	return do(root)
+}
+
+// isNew says that nothing was kept yet.
+func (s *Shelf) isNew() bool {
+	_, err := os.Lstat(s.Folder)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Keep keeps a text and the record of its write. The same write may be kept again.
 func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
-	root, done, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if r.At.IsZero() {
-		r.At = s.Now().UTC()
-	}
-	if r.Before != "" {
+	return s.within(ctx, func(root *os.Root) error {
+		if r.At.IsZero() {
+			r.At = s.Now().UTC()
+		}
 		name := textFile(r.Before)
-		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := root.Lstat(name); r.Before != "" && errors.Is(err, fs.ErrNotExist) {
 			if err := Write(root, name, text, 0o600); err != nil {
 				return err
 			}
 		}
-	}
-	if err := s.record(root, r); err != nil {
-		return err
-	}
-	return s.prune(root, r.ID, time.Time{})
+		if err := s.record(root, r); err != nil {
+			return err
+		}
+		return s.prune(root, r.ID, time.Time{})
+	})
 }
 
 func (s *Shelf) record(root *os.Root, r Replaced) error {
@@ -136,16 +135,14 @@ func (s *Shelf) TextPath(hash string) string {
 }
 
 // List gives the writes of an owner, the last one first.
-func (s *Shelf) List(ctx context.Context, owner string) ([]Replaced, error) {
-	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
+func (s *Shelf) List(ctx context.Context, owner string) (all []Replaced, err error) {
+	if s.isNew() {
 		return nil, nil
 	}
-	root, done, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	all, err := records(root)
+	err = s.within(ctx, func(root *os.Root) error {
+		all, err = records(root)
+		return err
+	})
 	return slices.DeleteFunc(all, func(r Replaced) bool { return r.Owner != owner }), err
 }
 
@@ -177,39 +174,26 @@ func (s *Shelf) Text(r Replaced) ([]byte, error) {
 
 // Forget removes the record of a write that did not happen.
 func (s *Shelf) Forget(ctx context.Context, id string) error {
-	root, done, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return s.prune(root, "", time.Time{})
+	return s.within(ctx, func(root *os.Root) error {
+		if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return s.prune(root, "", time.Time{})
+	})
 }
 
 // MarkUndone notes which undo took a write back.
 func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
-	root, done, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	r.Undone = by
-	return s.record(root, r)
+	return s.within(ctx, func(root *os.Root) error { return s.record(root, r) })
 }
 
 // Expire removes what was older than MaxAge at that time.
 func (s *Shelf) Expire(ctx context.Context, at time.Time) error {
-	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
+	if s.isNew() {
 		return nil
 	}
-	root, done, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.prune(root, "", at)
+	return s.within(ctx, func(root *os.Root) error { return s.prune(root, "", at) })
 }
 
 // prune removes what is too much, and what was too old at that time: records, and texts that no record names. The record that was written

@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/taskchat"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
+	"sibyl/prompts"
 )
 
 // chat is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages that others send too.
@@ -38,4 +39,10 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 			}
 			return set, s.Close, nil
 		}}, nil
+}
+
+// ofTasks is what models are told by the task assistant, as its file is by now.
+func (a *App) ofTasks() ([]byte, error) {
+	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
+	return []byte(text), wrong
 }
