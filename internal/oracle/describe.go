@@ -132,7 +132,7 @@ func (a *Answer) asks() (all []assistant.Waiting) {
 
 func shownCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
-	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Reason: w.Why, Writes: w.Write}
+	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why, Writes: w.Write}
 	for _, o := range others {
 		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -36,6 +37,8 @@ func fill(v reflect.Value) {
 		for i := range v.NumField() {
 			fill(v.Field(i))
 		}
+	case reflect.Map: // values of a reason, which may have such of their own
+		v.Set(reflect.ValueOf(map[string]bt.Why{"name": bt.Because("some text")}))
 	default:
 		panic("an event has a field of the kind " + v.Kind().String())
 	}

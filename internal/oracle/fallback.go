@@ -39,34 +39,35 @@ const (
 
 // Consult is one decision of the fallback.
 type Consult struct {
-	Turn    int     `json:"turn"`
-	Cause   Cause   `json:"cause"`
-	Verdict Verdict `json:"verdict"`
-	By      string  `json:"by"` // classifier or rules
-	Score   float64 `json:"score,omitempty"`
-	Because string  `json:"because"`
+	Turn     int     `json:"turn"`
+	Cause    Cause   `json:"cause"`
+	Verdict  Verdict `json:"verdict"`
+	By       string  `json:"by"` // classifier or rules
+	Score    float64 `json:"score,omitempty"`
+	Because  string  `json:"because"`
+	bt.Coded         // of Because
 }
 
 // Why the fallback decides as it does, and why it is consulted.
 const (
-	asksTools   bt.Reason = "it calls tools"
-	hasEnough   bt.Reason = "it has text, and there is enough context for an answer"
-	endsAsking  bt.Reason = "it ends with a question to the user"
-	asAnyOther  bt.Reason = "what is missing is requested as for any other reply"
-	saysTheSame bt.Reason = "it says the same, but the previous turn brought something new"
-	moreThere   bt.Reason = "there is a source that was not offered"
-	otherWords  bt.Reason = "something was found, so other search words may find more"
-	notAll      bt.Reason = "something that is offered was not searched yet: %s"
-	noneLeft    bt.Reason = "no other way is left; not searched: %s"
-	allTried    bt.Reason = "every source has been searched"
-	isSupported bt.Reason = "a source was read, or none is needed"
-	claimsNone  bt.Reason = "it claims no answer"
-	unsupported bt.Reason = "nothing supports it yet"
-	hintFailed  bt.Reason = "a hint did not help"
-	classified  bt.Reason = "the classifier says so (%.2f)"
-	timesSame   bt.Reason = "%d times “%s”"
-	turnsSilent bt.Reason = "%d turns without a signal"
-	littleSure  bt.Reason = "%s with a confidence of %.2f"
+	asksTools   bt.Reason = "reply.asks_tools: it calls tools"
+	hasEnough   bt.Reason = "reply.has_enough: it has text, and there is enough context for an answer"
+	endsAsking  bt.Reason = "reply.ends_asking: it ends with a question to the user"
+	asAnyOther  bt.Reason = "reply.as_any_other: what is missing is requested as for any other reply"
+	saysTheSame bt.Reason = "reply.says_the_same: it says the same, but the previous turn brought something new"
+	moreThere   bt.Reason = "source.more: there is a source that was not offered"
+	otherWords  bt.Reason = "source.other_words: something was found, so other search words may find more"
+	notAll      bt.Reason = "source.not_all: something that is offered was not searched yet: {sources}"
+	noneLeft    bt.Reason = "source.none_left: no other way is left; not searched: {sources}"
+	allTried    bt.Reason = "source.all_tried: every source has been searched"
+	isSupported bt.Reason = "reply.supported: a source was read, or none is needed"
+	claimsNone  bt.Reason = "reply.claims_none: it claims no answer"
+	unsupported bt.Reason = "reply.unsupported: nothing supports it yet"
+	hintFailed  bt.Reason = "reply.hint_failed: a hint did not help"
+	classified  bt.Reason = "reply.classified: the classifier says so ({score})"
+	timesSame   bt.Reason = "signal.same: {times} times “{reason}”"
+	turnsSilent bt.Reason = "signal.silent: {turns} turns without a signal"
+	littleSure  bt.Reason = "signal.unsure: {signal} with a confidence of {confidence}"
 )
 
 // whys are all of them, and those of what the Oracle is made of.
@@ -90,20 +91,20 @@ func causeOfDoubt() bt.Leaf {
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
 		same, silent, turn := state.ConsecutiveSameReason, state.TurnsWithoutSignal, i.Ledger.Turn
-		set := func(c Cause, why string) error {
+		set := func(c Cause, why bt.Why) error {
 			o.Cause = string(c)
 			o.Events = []bt.Typed{ReplyDoubted{c, why}}
 			return nil
 		}
 		switch {
 		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, text.Brief(s.Text("blocker"), 80))
+			return set(CauseStuck, bt.Because(text.Brief(s.Text("blocker"), 80)))
 		case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons && !(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
 			return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
 		case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
 			return set(CauseSilent, turnsSilent.With(silent))
 		case i.Report.Malformed:
-			return set(CauseMalformed, i.Report.Problem)
+			return set(CauseMalformed, bt.Because(i.Report.Problem))
 		case s != nil && s.Confidence < i.UnsureBelow:
 			return set(CauseUnsure, littleSure.With(s.Type, s.Confidence))
 		}
@@ -205,7 +206,8 @@ func decide() bt.Leaf {
 			c := i.byScores(h)
 			if c.Verdict == "" {
 				c.By = "rules"
-				c.Verdict, c.Because = i.byRules(h)
+				verdict, why := i.byRules(h)
+				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
@@ -263,7 +265,8 @@ func (d *doubt) byScores(l history) Consult {
 		return Consult{}
 	}
 	s := d.Scores[0]
-	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: classified.With(s.Score)}
+	why := classified.With(s.Score)
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
 }
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
@@ -294,7 +297,8 @@ func (l history) retried(c Cause) (n int) {
 	return n
 }
 
-func (d *doubt) byRules(l history) (Verdict, string) {
+// byRules decides without a classifier.
+func (d *doubt) byRules(l history) (Verdict, bt.Why) {
 	quiet := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
 	missing, _ := g.missing()
@@ -331,7 +335,7 @@ func productive(l *agent.Ledger) bool {
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	left := spoken(notSearched(l.Left(d.Tools), *l.Ledger))
 	switch {
@@ -353,7 +357,7 @@ func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	return ForceAnswer, allTried.With()
 }
 
-func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, bt.Why) {
 	kind := signal.Type("")
 	if d.Report.Signal != nil {
 		kind = d.Report.Signal.Type

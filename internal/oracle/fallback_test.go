@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -59,7 +60,8 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 					same(t, "whose decision", got.By, "rules")
 					return
 				}
-				same(t, "decision", got, oracle.Consult{Turn: len(turns), Cause: cause, Verdict: verdict, By: "classifier", Score: 0.7, Because: "the classifier says so (0.70)"})
+				same(t, "decision", got, oracle.Consult{Turn: len(turns), Cause: cause, Verdict: verdict, By: "classifier", Score: 0.7,
+					Because: "the classifier says so (0.70)", Coded: bt.Coded{Code: "reply.classified", Values: map[string]bt.Why{"score": bt.Because("0.70")}}})
 				if verdict == oracle.AskUser {
 					same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
 					return

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -29,7 +28,7 @@ func waits(t *testing.T, then ...modeltest.Turn) *harness {
 		modeltest.SayAndCall(needTurn("write it down"), "vault_write", goNote), modeltest.Say("Go 1 is out; the note waits for your yes. " + enough())}, then...)...)
 	a := h.finish(h.start(askRemind))
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-	same(t, "what waits", a.Waiting, []agent.Waiting{{Tool: "vault_write", Arguments: goNote, Why: "text from strangers was read in this run", Write: true}})
+	same(t, "what waits", whatWaits(a), []string{"vault_write " + goNote + ": text from strangers was read in this run"})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	return h
 }
@@ -82,4 +81,12 @@ func TestShadowAsksNobodyAndReachesNothingThatWaits(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "tools that were reached", h.world.called(), []string{"code_read"})
 	same(t, "what waits", len(a.Waiting), 0)
+}
+
+// whatWaits tells which calls wait for the person, and why.
+func whatWaits(a oracle.Answer) (all []string) {
+	for _, w := range a.Waiting {
+		all = append(all, w.Tool+" "+w.Arguments+": "+w.Text)
+	}
+	return all
 }

@@ -252,7 +252,7 @@ var endLists = map[string]func(h *harness, a oracle.Answer) []string{
 		return texts(a.ToolCalls, func(c agent.ToolUse) string { return c.Name + ": " + c.Refused })
 	},
 	"waits": func(_ *harness, a oracle.Answer) []string {
-		return texts(a.Waiting, func(w agent.Waiting) string { return w.Tool + " " + w.Arguments + ": " + w.Why })
+		return texts(a.Waiting, func(w agent.Waiting) string { return w.Tool + " " + w.Arguments + ": " + w.Text })
 	},
 	"notice": func(_ *harness, a oracle.Answer) []string {
 		return texts(a.Notices, func(n agent.Notice) string { return arguments(n) })
