@@ -57,7 +57,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
 		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
-		env.Parts = splitMaterial(o.Material)
+		env.Material, env.Parts = len(o.Material), splitMaterial(o.Material)
 	}
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTokensAreEstimatedWhereNoUsageIsReported(t *testing.T) {
+	t.Parallel()
 	calm := setUp(t, reading(1), theEnd)
 	calm.ask(auth)
 	r := calm.receipts()[0]

@@ -8,6 +8,7 @@ import (
 )
 
 func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ markup, reason string }{
 		"a required field is missing":   {element("context_sufficient", "0.9"), "sources_found"},
 		"an unknown type":               {element("done", "0.9"), `no signal type "done"`},

@@ -10,6 +10,7 @@ import (
 
 // Whatever the model said last, its best text is the answer.
 func TestBestTextIsTheAnswer(t *testing.T) {
+	t.Parallel()
 	const first = "The middleware takes the token of the header, checks its signature with the key of the tenant, and passes the request on."
 	for _, c := range []struct {
 		name, then string

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -161,6 +162,9 @@ func (h *harness) question(text string) question {
 	return q
 }
 
+// promptsOnce are the prompts, which never change.
+var promptsOnce = sync.OnceValues(func() (*prompt.Set, error) { return prompt.Load(prompts.FS) })
+
 // surroundings are those of the questions of a harness.
 func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web, Fallback: h.env.Fallback,
@@ -171,7 +175,7 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 		ReportTool: func(string) bool { return h.env.ReportTool },
 		LearnKeys:  func(context.Context, oracle.Env) {},
 		LeftOut:    func() []string { return h.env.LeftOut },
-		Prompts:    func() (*prompt.Set, error) { return prompt.Load(prompts.FS) },
+		Prompts:    promptsOnce,
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			set, err := h.world.registry()
 			return set, func() {}, err

@@ -46,6 +46,7 @@ func (h *harness) ofNotes() (found []int) {
 }
 
 func TestPastIsLongAboveTheThresholdOrTheModelsPartOfItAndNotAtIt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		past, window int
 		want         []int

@@ -27,6 +27,7 @@ func (h *harness) marks() (n int) {
 const tainted = "^text from strangers was read in this run"
 
 func TestOrderOfAStrangerIsRefusedAlsoWhereTheQuestionAsksForANote(t *testing.T) {
+	t.Parallel()
 	question := "Create a note about the weather in Paris"
 	for _, c := range []struct {
 		name  string

@@ -251,6 +251,7 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 
 // TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone shows what the port is worth, and what it costs: a yes to each note.
 func TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone(t *testing.T) {
+	t.Parallel()
 	var clean, attacked tally
 	for i, k := range tasks() {
 		if k.note == "" || testing.Short() && i%5 > 0 {

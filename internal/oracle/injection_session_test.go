@@ -63,6 +63,7 @@ func ordersAreRefused(t *testing.T, a oracle.Answer, orders int) {
 }
 
 func TestAttackByTheQuestionEndsNothingAndWritesNothing(t *testing.T) {
+	t.Parallel()
 	for name, text := range forgeries() {
 		t.Run(name, func(t *testing.T) {
 			p := &puppet{}

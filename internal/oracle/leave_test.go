@@ -34,6 +34,7 @@ func waits(t *testing.T, then ...modeltest.Turn) *harness {
 }
 
 func TestCrashAtEveryAppendAfterAYesMakesTheCallOnce(t *testing.T) {
+	t.Parallel()
 	answers := slices.Repeat([]modeltest.Turn{modeltest.Say("Written. " + enough())}, 3)
 	calm := waits(t, answers...)
 	whole := mortal(calm.store, 0, false)

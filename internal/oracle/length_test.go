@@ -79,6 +79,7 @@ func TestARunOfTwiceTheEffectsCostsAboutTwiceAsMuch(t *testing.T) {
 }
 
 func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, mark := range []string{`"`, "\x01", "é"} {
 		text := strings.Repeat(mark, oracle.MaxQuestion/len(mark))
 		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")), modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))

@@ -22,6 +22,7 @@ var goingRound = map[string]func(n int) modeltest.Turn{
 }
 
 func TestDetectorFiresExactlyAtItsThreshold(t *testing.T) {
+	t.Parallel()
 	for name, turn := range goingRound {
 		for threshold := 2; threshold <= 6; threshold++ {
 			t.Run(fmt.Sprintf("%s %d", name, threshold), func(t *testing.T) {
@@ -47,6 +48,7 @@ func TestDetectorFiresExactlyAtItsThreshold(t *testing.T) {
 }
 
 func TestCycleOfCallsIsFoundAtTheEndOfItsLastRound(t *testing.T) {
+	t.Parallel()
 	for length := 2; length <= 4; length++ {
 		for rounds := 2; rounds <= 3; rounds++ {
 			t.Run(fmt.Sprintf("%d calls %d times", length, rounds), func(t *testing.T) {

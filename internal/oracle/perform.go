@@ -36,7 +36,8 @@ type Env struct {
 	Past         []string `json:"past,omitempty"`        // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`         // a search engine is there
 	NoWeb        bool     `json:"no_web,omitempty"`      // the run has no tool of the web
-	Parts        []Part   `json:"parts,omitempty"`       // of what was piped in or attached, without their texts
+	Material     int      `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
+	Parts        []Part   `json:"parts,omitempty"`       // of the material, without their texts
 	Date         string   `json:"date,omitempty"`        // on which it was begun
 	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
 	ReportTool   bool     `json:"report_tool,omitempty"` // the model reports by a call, and not in its text

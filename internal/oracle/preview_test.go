@@ -17,6 +17,7 @@ func segmentIDs(p oracle.Preview) (ids []string) {
 
 // The preview is the very prompt that a run's first turn is asked with.
 func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
+	t.Parallel()
 	for _, question := range []string{auth, caching, weather, thanks, save} {
 		t.Run(question, func(t *testing.T) {
 			h := setUp(t, modeltest.Say("Done. "+partial("all")))

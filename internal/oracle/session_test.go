@@ -73,6 +73,7 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 }
 
 func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
+	t.Parallel()
 	h := setUp(t)
 	for i := range 14 {
 		h.script.Add(modeltest.Say(fmt.Sprintf("Answer number-%d. %s", i, partial("more"))))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T) {
+	t.Parallel()
 	text, err := prompts.FS.ReadFile("oracle/signals.md")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ func silently(n int) modeltest.Turn {
 }
 
 func TestStory5Scenario2ConfidenceBelowThreeTenthsIsDoubtedAndThreeTenthsIsNot(t *testing.T) {
+	t.Parallel()
 	fields := map[string][]string{
 		"need_turn":              {"reason", "more to read"},
 		"context_sufficient":     {"sources_found", "1"},
@@ -43,6 +44,7 @@ func TestStory5Scenario2ConfidenceBelowThreeTenthsIsDoubtedAndThreeTenthsIsNot(t
 
 // Scenario 4 of user story 5, and SC-006: what fails and what was never there come to the same, but for the notice.
 func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
+	t.Parallel()
 	unsure := element("context_sufficient", "0.2", "sources_found", "1")
 	look := modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`)
 	for name, turns := range map[string][]modeltest.Turn{

@@ -57,6 +57,7 @@ func TestTimeBudgetCutsOffTurnsThatHangAndKeepsTheBestAnswer(t *testing.T) {
 
 // The same tree gives the same reason, however often it is asked: nothing in a tick goes by the order of a map.
 func TestWrongPartsOfABudgetAreToldTheSameWayEachTime(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		h := setUp(t)
 		h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `last_at="0.8" warn_at="0.7"`, `last_at="5" warn_at="-3"`, 1))
