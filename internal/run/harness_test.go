@@ -390,21 +390,21 @@ func pass(d time.Duration) { <-time.After(d) }
 // when it returns.
 func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
 	t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
+	begun := spec(body)
+	begun.ID = run.NewID(time.Now())
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), begun)
 	if err == nil && at > 0 {
 		stopsShort(t, live, journaltest.ErrDead)
 	} else if err == nil {
 		wait(t, live)
 	}
 	pass(lease)
-	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil {
+	if _, err := store.Run(t.Context(), ada, begun.ID); errors.Is(err, journal.ErrNotFound) {
+		return ""
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	if len(runs) == 0 {
-		return ""
-	}
-	return runs[0].ID
+	return begun.ID
 }
 
 var textType = reflect.TypeFor[string]()
