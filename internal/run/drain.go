@@ -69,7 +69,7 @@ func (d *driver) handOver(life context.Context) (EndRecord, error) {
 		return end, left
 	}
 	err := d.conclude(life, func() error {
-		return d.note(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
+		return d.append(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
 	})
 	switch {
 	case err != nil:

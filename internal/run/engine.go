@@ -301,7 +301,7 @@ func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s
 		return nil, err
 	}
 	d := e.newDriver(a, tree, b.Run)
-	if err := d.replay(b.Records[0]); err != nil {
+	if err := d.takeIn(b.Records); err != nil {
 		return nil, err
 	}
 	if err := e.hold(d.key()); err != nil {

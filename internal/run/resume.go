@@ -66,11 +66,10 @@ func (e *Engine) refold(ctx context.Context, r journal.Run) (d *driver, err erro
 		return nil, err
 	}
 	d = e.newDriver(a, tree, r)
-	for _, rec := range recs {
-		if err := d.replay(rec); err != nil {
-			return nil, e.why(r.ID, recs, err)
-		}
+	if err := d.takeIn(recs); err != nil {
+		return nil, e.why(r.ID, recs, err)
 	}
+	d.base = d.f.now
 	return d, nil
 }
 

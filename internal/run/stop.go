@@ -13,7 +13,7 @@ import (
 
 // asked records a request to stop.
 func (d *driver) asked(life context.Context, reason string) error {
-	return d.note(life, KindCancel, &CancelRecord{Reason: reason})
+	return d.append(life, KindCancel, &CancelRecord{Reason: reason})
 }
 
 // takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is
@@ -28,22 +28,7 @@ func (d *driver) takeRequests(ctx context.Context) bool {
 			return false
 		}
 	}
-	return d.takeRecords(recs) == nil
-}
-
-// takeRecords takes in records that are in the journal, on which the tree decides nothing.
-func (d *driver) takeRecords(recs []journal.Record) error {
-	for _, r := range recs {
-		body, err := d.f.read(r)
-		if err == nil {
-			_, _, err = d.f.take(r.Seq, body)
-		}
-		if err != nil {
-			return err
-		}
-		d.publish(r, body)
-	}
-	return nil
+	return d.takeIn(recs) == nil
 }
 
 // conclude does what appends to a run that is stopping or over, on which a request to stop has no effect any more.
@@ -59,7 +44,7 @@ func (d *driver) conclude(life context.Context, do func() error) error {
 func (d *driver) halt(life context.Context) (EndRecord, error) {
 	if d.f.stopped == nil {
 		stopped := d.stopAll()
-		err := d.conclude(life, func() error { return d.note(life, KindStopped, stopped) })
+		err := d.conclude(life, func() error { return d.append(life, KindStopped, stopped) })
 		if err != nil {
 			return EndRecord{}, err
 		}

@@ -29,7 +29,7 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 	c.Now = d.now()
 	d.a.Effects[c.Kind].decode(c)
 	err := d.conclude(life, func() error {
-		return d.note(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
+		return d.append(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
 	})
 	if err != nil {
 		return EndRecord{}, err
