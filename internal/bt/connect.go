@@ -186,7 +186,6 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
-		c.grows(e, i, a)
 	}
 	return s
 }

@@ -29,8 +29,6 @@ func (c *compiler) check() {
 	}
 	c.parallelWriters()
 	c.reactiveTasks()
-	c.doubledTexts()
-	c.spinning()
 }
 
 // usesBySlot sorts the uses by their keys, each key's in the order of the file.
