@@ -115,7 +115,7 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		cut()
 		d.restIfBroken(context.WithoutCancel(ctx))
 		d.e.unlist(d)
-		d.feed.close(d.err == nil && !d.suspended, nil)
+		d.feed.close(d.err == nil && !d.suspended)
 		d.closeDown(context.WithoutCancel(ctx), closeAll)
 		d.part(lostBy(d.err))
 		d.exit()

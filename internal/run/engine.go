@@ -361,19 +361,15 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 // Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by
 // folding its records, which wants a build that can.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
-	recs, err := e.Store.Records(ctx, owner, id, 0)
+	recs, a, tree, err := e.recorded(ctx, owner, id)
+	if kept, failed := Traced(recs); failed != nil || kept != nil {
+		return kept, failed
+	}
+	if err == nil {
+		err = e.foldable(ctx, owner, id)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if kept, err := Traced(recs); err != nil || kept != nil {
-		return kept, err
-	}
-	if err := e.foldable(ctx, owner, id); err != nil {
-		return nil, err
-	}
-	a, tree, err := e.treeOf(ctx, owner, recs)
-	if err != nil {
-		return nil, e.why(id, recs, err)
 	}
 	f := NewFold(a, tree)
 	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {

@@ -28,8 +28,7 @@ type feed struct {
 	drafts  map[uint64]*draft // of operations under way
 	changed chan struct{}     // nil while nobody waits
 	closed  bool
-	ended   bool  // with the run
-	err     error // why it was closed before
+	ended   bool // with the run
 }
 
 // entry is one of an update of a record or a step, and a draft, which stands where its first piece came.
@@ -117,16 +116,16 @@ func (f *feed) withdraw(op uint64) {
 	})
 }
 
-// close ends the feed: with its run, or before, with an error or because the run is to be watched elsewhere.
-func (f *feed) close(ended bool, err error) {
-	f.change(func() { f.closed, f.ended, f.err = true, ended, err })
+// close ends the feed: with its run, or before, because the run is to be watched elsewhere.
+func (f *feed) close(ended bool) {
+	f.change(func() { f.closed, f.ended = true, ended })
 }
 
-// over says how the feed was closed; it has not ended, and there is no error, while it is open.
-func (f *feed) over() (ended bool, err error) {
+// over says that the feed ended with its run.
+func (f *feed) over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ended, f.err
+	return f.ended
 }
 
 // reader is a watcher's place in a feed.
