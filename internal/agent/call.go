@@ -206,7 +206,7 @@ func (i *callsOf) hold(k int, why string, o *callsMade) (told string) {
 	t, v := i.may(k)
 	h, c := i.Reply.hold(k, t, why), i.Reply.Calls[k]
 	told, o.Held = wait(o.Held, h, v.Asks, &o.Ledger)
-	if waits(o.Held, h) {
+	if waits(o.Held, h.Digest) {
 		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: why, Labels: v.Labels})
 	}
 	o.Events = append(o.Events, o.Ledger.refused(t, c, told))

@@ -59,7 +59,11 @@ func (l *Ledger) strike(pattern string, forgive int) {
 	}
 	l.Strikes++
 	l.StruckAt = l.Turn
-	l.loop(pattern)
+	text := fmt.Sprintf("The model repeats itself (%s).", pattern)
+	if l.Strikes > 1 {
+		text = fmt.Sprintf("The model still repeats itself (%s), step %d.", pattern, l.Strikes)
+	}
+	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), "%s", text)
 }
 
 // sameCall says whether a call of the last turn was made so often since it last brought something new.
@@ -159,23 +163,10 @@ func sameCalls(a, b Round) bool {
 	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
 }
 
-// loop tells the person of the last strike.
-func (l *Ledger) loop(pattern string) {
-	text := fmt.Sprintf("The model repeats itself (%s).", pattern)
-	if l.Strikes > 1 {
-		text = fmt.Sprintf("The model still repeats itself (%s), step %d.", pattern, l.Strikes)
-	}
-	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), "%s", text)
-}
-
 // Nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
 func (l *Ledger) Nudged(forgive int) {
-	if l.recovered(forgive) {
-		l.Strikes = 0
-	}
-	if l.Strikes == 0 {
-		l.Strikes, l.StruckAt = 1, l.Turn
-		l.loop("the same reason")
+	if l.Strikes == 0 || l.recovered(forgive) {
+		l.strike("the same reason", forgive)
 	}
 }
 
