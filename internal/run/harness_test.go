@@ -272,7 +272,17 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 // newStore holds one session, once a run has begun in it.
 func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return withSession(teststore.Empty(t))
+}
+
+// localStore is newStore on SQLite alone: for what a tree, its leaves and performers, and the engine's own clock decide.
+func localStore(t *testing.T) journal.Store {
+	t.Helper()
+	return withSession(teststore.Local(t))
+}
+
+func withSession(store journal.Store) journal.Store {
+	return journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.
