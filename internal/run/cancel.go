@@ -23,26 +23,18 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 		if err := e.appendCancel(ctx, k, reason); err != nil {
 			return rest, err
 		}
-		r, err := e.Store.Run(ctx, owner, id)
-		if err != nil {
-			return rest, err
-		}
-		var d *driver
-		if r.Tries > 1 { // this one is counted, too
-			err = errDiedOf
-		} else {
-			d, err = e.refold(ctx, r)
-		}
-		if errors.Is(err, ErrIncompatible) || errors.Is(err, errDiedOf) {
+		d, err := e.settled(ctx, k, func(r journal.Run) error {
+			if r.Tries > 1 { // this one is counted, too
+				return errDiedOf
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, ErrIncompatible) || errors.Is(err, errDiedOf):
 			if err = e.abandon(ctx, k, err); err == nil {
 				e.unhold(k)
 			}
-			return rest, err
-		}
-		if err == nil {
-			err = e.Store.Settle(ctx, owner, id, e.Holder)
-		}
-		if err == nil {
+		case err == nil:
 			live, err = d.start(ctx, true)
 		}
 		return rest, err

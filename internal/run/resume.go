@@ -32,18 +32,8 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how
 // resume takes up a run, for which there is room. exit is called when it is driven no longer, or after an error.
 func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, exit func()) (live *Live, err error) {
 	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
-		r, err := e.Store.Run(ctx, k.Owner, k.Run)
-		if err == nil {
-			err = counted(r, slices.Contains(how, Forced))
-		}
+		d, err := e.settled(ctx, k, func(r journal.Run) error { return counted(r, slices.Contains(how, Forced)) })
 		if err != nil {
-			return rest, err
-		}
-		d, err := e.refold(ctx, r)
-		if err != nil {
-			return rest, err
-		}
-		if err := e.Store.Settle(ctx, k.Owner, k.Run, e.Holder); err != nil {
 			return rest, err
 		}
 		if slices.Contains(how, Unasked) && d.takenInVain() >= inVain {
@@ -59,18 +49,26 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 	return live, err
 }
 
-// refold makes a driver that stands where a run's records end; ErrIncompatible if this build can't.
-func (e *Engine) refold(ctx context.Context, r journal.Run) (d *driver, err error) {
+// settled makes a driver that stands where the records of a run end whose lease this process has, and notes that it
+// survived reading them. dare says whether they may be read; ErrIncompatible if this build can't go on with them.
+func (e *Engine) settled(ctx context.Context, k journal.Key, dare func(journal.Run) error) (*driver, error) {
+	r, err := e.Store.Run(ctx, k.Owner, k.Run)
+	if err == nil {
+		err = dare(r)
+	}
+	if err != nil {
+		return nil, err
+	}
 	recs, a, tree, err := e.recorded(ctx, r.Owner, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	d = e.newDriver(a, tree, r)
+	d := e.newDriver(a, tree, r)
 	if err := d.takeIn(recs); err != nil {
 		return nil, e.why(r.ID, recs, err)
 	}
 	d.base = d.f.now
-	return d, nil
+	return d, e.Store.Settle(ctx, k.Owner, k.Run, e.Holder)
 }
 
 // counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up

@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -99,14 +98,6 @@ func TestEffectThatIsWithdrawnSuspendsNothing(t *testing.T) {
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
 	same(t, "outcome", r.Got, "B")
-}
-
-func TestSuspendedIsKnownByItsFault(t *testing.T) {
-	err := error(&run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}})
-	var s *run.Suspended
-	if !errors.As(err, &s) || s.Fault.Kind != "overloaded" || err.Error() != "try later" {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
