@@ -18,10 +18,12 @@ type compiler struct {
 	shallow bool // subtrees are not looked into
 	full    bool // maxNodes or maxLaidOut was reached
 	laid    int  // bytes of attributes so far, see maxLaidOut
+	growers []grower
+	textual map[int32]bool // slots that a script gives a text
 }
 
 func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, known: known, trees: trees, t: t}
+	c := &compiler{src: src, known: known, trees: trees, t: t, textual: map[int32]bool{}}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }

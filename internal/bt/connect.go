@@ -186,6 +186,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
+		c.grows(e, i, a)
 	}
 	return s
 }

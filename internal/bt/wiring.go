@@ -29,6 +29,8 @@ func (c *compiler) check() {
 	}
 	c.parallelWriters()
 	c.reactiveTasks()
+	c.doubledTexts()
+	c.spinning()
 }
 
 // usesBySlot sorts the uses by their keys, each key's in the order of the file.
