@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
+	"sibyl/internal/store"
 	"sibyl/internal/store/teststore"
 )
 
@@ -278,7 +280,16 @@ func newStore(t *testing.T) journal.Store {
 // localStore is newStore on SQLite alone: for what a tree, its leaves and performers, and the engine's own clock decide.
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
-	return withSession(teststore.Local(t))
+	db, err := store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return withSession(db)
 }
 
 func withSession(store journal.Store) journal.Store {

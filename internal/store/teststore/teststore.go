@@ -59,21 +59,9 @@ func (s Suite) Run() int {
 // Empty is a store with nothing in it, which is closed after the test.
 func Empty(tb testing.TB) Store {
 	tb.Helper()
-	return opened(tb, os.Getenv(Env))
-}
-
-// Local is Empty on SQLite, whatever is asked for: for tests of what would be the same on any store that passes the
-// suite.
-func Local(tb testing.TB) Store {
-	tb.Helper()
-	return opened(tb, "sqlite")
-}
-
-func opened(tb testing.TB, name string) Store {
-	tb.Helper()
 	var db Store
 	var err error
-	switch name {
+	switch name := os.Getenv(Env); name {
 	case "", "sqlite":
 		db, err = store.OpenFile(tb.Context(), file(tb), store.Unsynced())
 	case "postgres":
