@@ -307,18 +307,3 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 		t.Error("no receipt came in late")
 	}
 }
-
-func TestReplayOfWhatWasDueAtOnceKeepsItsOrder(t *testing.T) {
-	for range 20 { // which of the two comes in first is chance
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.takes("a", 2*time.Second)
-			w.takes("b", 2*time.Second)
-			store := newStore(t)
-			live := start(t, w.engine(store, "one"),
-				`<Fallback><Timeout msec="2000"><Do what="r:a r:b" got="{got}"/></Timeout><Do what="r:a" got="{got}"/></Fallback>`)
-			wait(t, live)
-			w.asRecorded(store, live.ID, replay.ReachedEnd)
-		})
-	}
-}
