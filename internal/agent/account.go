@@ -57,36 +57,22 @@ func (a *Account) used(name string, u model.Usage) {
 	a.Models[i].Usage = a.Models[i].Add(u)
 }
 
-// use is a call in its place: the record of the turn that proposed it, and which of its calls it is.
+// use is a call in its place: the record of the turn that proposed it, and which of its calls it is; what became of it,
+// and why.
 type use struct {
 	ToolUse
 	refs []tool.Ref
 	turn int64
 	call int
-	done bool // by its receipt
-	lost bool // no receipt says whether it was
+	fate WriteFate
 	why  string
 }
 
 // Writes reckons what became of the changes among the calls, by the receipts alone; tools are those that the run had.
 func (a *Account) Writes(tools []ToolFact) (w Writes) {
-	for _, u := range a.uses {
-		t := factOf(tools, u.Name)
-		switch {
-		case !t.Once:
-		case u.done:
-			w.enter(t, u.Arguments, u.Turn, WriteDone, "")
-		case u.lost:
-			w.enter(t, u.Arguments, u.Turn, WriteUnsure, u.Error)
-		case u.Refused != "":
-			w.enter(t, u.Arguments, u.Turn, WriteRefused, u.Refused)
-		default:
-			w.enter(t, u.Arguments, u.Turn, WriteFailed, cmp.Or(u.why, u.Error))
-		}
-	}
-	for _, u := range a.never {
+	for _, u := range slices.Concat(a.uses, a.never) {
 		if t := factOf(tools, u.Name); t.Once {
-			w.enter(t, u.Arguments, u.Turn, WriteRefused, "the run ended before it")
+			w.enter(t, u.Arguments, u.Turn, u.fate, u.why)
 		}
 	}
 	return w.told()
@@ -94,7 +80,9 @@ func (a *Account) Writes(tools []ToolFact) (w Writes) {
 
 // AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in
 // order.
-func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord, r TurnReceipt[R])) Account {
+func AccountOf[R any](
+	v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord, r TurnReceipt[R]),
+) Account {
 	a := Account{Calls: []ToolUse{}, Sources: []Source{}}
 	var uses []use
 	var turns []int64
@@ -123,7 +111,7 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	for _, e := range TurnsOf(transcript) {
 		for k, t := range e.Tools {
 			if t.Refused != "" && t.Ref == 0 {
-				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}})
+				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}, fate: WriteRefused, why: t.Refused})
 			}
 		}
 	}
@@ -161,7 +149,9 @@ func neverDone(turns []int64, proposed map[int64][]model.ToolCall, uses []use) (
 	for _, turn := range turns {
 		for k, c := range proposed[turn] {
 			if !known[place{turn, k}] {
-				never = append(never, use{turn: turn, call: k, ToolUse: ToolUse{Name: c.Name, Arguments: c.Arguments}})
+				u := use{turn: turn, call: k, fate: WriteRefused, why: "the run ended before it"}
+				u.Name, u.Arguments = c.Name, c.Arguments
+				never = append(never, u)
 			}
 		}
 	}
@@ -174,21 +164,22 @@ func called(uses []use, c *run.CompletionRecord) []use {
 	if !ok {
 		return uses
 	}
-	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}, lost: c.Err != nil}
+	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}, fate: WriteUnsure}
 	r, ok := c.Value.(CallReceipt)
 	switch {
 	case c.Err != nil:
 		u.Error = c.Err.Reason
 	case !ok || r.Result == nil && r.Error == nil:
-		u.Error, u.lost = "its receipt can't be read", true
+		u.Error = "its receipt can't be read"
 	case r.Held != "":
-		u.Refused = r.Held
+		u.Refused, u.fate = r.Held, WriteRefused
 	case r.Error != nil:
-		u.Error, u.why = r.Error.Error(), r.Error.Message
+		u.Error, u.fate, u.why = r.Error.Error(), WriteFailed, r.Error.Message
 	default:
 		u.Items, u.Bytes = r.Result.Items, len(r.Result.Text)
-		u.refs, u.Used, u.done = r.Result.Refs, c.Once, true
+		u.refs, u.Used, u.fate = r.Result.Refs, c.Once, WriteDone
 	}
+	u.why = cmp.Or(u.why, u.Refused, u.Error)
 	return append(uses, u)
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -22,29 +24,20 @@ const (
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
 )
 
-// reason is the rule for people; records that name none are of RuleStays.
-func (r Rule) reason() bt.Reason {
-	switch r {
-	case RuleWords:
-		return "rule.words: own words may cause a write"
-	case RulePublic:
-		return "rule.public: nothing private was read"
-	case RuleKnown:
-		return "rule.known: the person or a search engine named the address"
-	case RuleQuery:
-		return "rule.query: short, and of words that the person or the web said"
-	case RuleTrusted:
-		return "rule.trusted: the person lets the server have what is private"
-	case RuleTree:
-		return "rule.tree: the tree lets it through"
-	case RuleAllowed:
-		return "rule.allowed: the person said yes"
-	}
-	return "rule.stays: nothing of it leaves the machine"
+// ruleReasons are the rules for people; records that name none are of RuleStays.
+var ruleReasons = map[Rule]bt.Reason{
+	RuleStays:   "rule.stays: nothing of it leaves the machine",
+	RuleWords:   "rule.words: own words may cause a write",
+	RulePublic:  "rule.public: nothing private was read",
+	RuleKnown:   "rule.known: the person or a search engine named the address",
+	RuleQuery:   "rule.query: short, and of words that the person or the web said",
+	RuleTrusted: "rule.trusted: the person lets the server have what is private",
+	RuleTree:    "rule.tree: the tree lets it through",
+	RuleAllowed: "rule.allowed: the person said yes",
 }
 
 // Why is the rule for people.
-func (r Rule) Why() bt.Why { return r.reason().With() }
+func (r Rule) Why() bt.Why { return cmp.Or(ruleReasons[r], ruleReasons[RuleStays]).With() }
 
 // kept is the rule as records have it.
 func (r Rule) kept() Rule {
@@ -104,11 +97,11 @@ const (
 
 // Reasons are the sentences that say why a call is let through, held or refused.
 func Reasons() []bt.Reason {
-	all := []bt.Reason{whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany, notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted}
-	for _, r := range []Rule{RuleStays, RuleWords, RulePublic, RuleKnown, RuleQuery, RuleTrusted, RuleTree, RuleAllowed} {
-		all = append(all, r.reason())
+	all := []bt.Reason{
+		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
+		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
-	return all
+	return slices.AppendSeq(all, maps.Values(ruleReasons))
 }
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
@@ -148,12 +141,12 @@ func Admit() bt.Leaf {
 				switch {
 				case v.Rule == RuleAllowed:
 					o.Used = append(slices.Clip(o.Used), c.Digest)
-				case v.Rule != "" && slices.ContainsFunc(o.Held, c.isHeld):
-					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
+				case v.Rule != "" && waits(o.Held, c.Digest): // another rule lets it through by now
+					o.Held = slices.DeleteFunc(slices.Clone(o.Held), func(h Held) bool { return h.Digest == c.Digest })
 				}
 				if held != nil {
 					v.Refused, o.Held = wait(o.Held, *held, i.asks(), &o.Ledger)
-					if waits(o.Held, *held) {
+					if waits(o.Held, held.Digest) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
 				}
@@ -180,7 +173,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 	case !asks:
 		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why.Text)
 		return nobodyAsked.With(h.Why), all
-	case waits(all, h):
+	case waits(all, h.Digest):
 	case others == mostHeld:
 		l.turnedAway(h)
 		return tooManyWait.With(h.Why, mostHeld), all
@@ -204,8 +197,9 @@ func (r *Reply) hold(k int, t ToolFact, why bt.Why) Held {
 	return Held{Turn: r.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 }
 
-func waits(all []Held, h Held) bool {
-	return slices.ContainsFunc(all, func(o Held) bool { return o.Digest == h.Digest })
+// waits says whether a call waits for the person.
+func waits(all []Held, digest string) bool {
+	return slices.ContainsFunc(all, func(h Held) bool { return h.Digest == digest })
 }
 
 // decide gives the verdict on call k, or the call as it is held.
@@ -285,6 +279,3 @@ func (i *gate) knows(address string, l *Ledger) bool {
 	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
 	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)
 }
-
-// isHeld says whether a held call is this one.
-func (c CallFact) isHeld(h Held) bool { return h.Digest == c.Digest }

@@ -17,7 +17,7 @@ import (
 // Replaying is what is to be different in a replay.
 type Replaying struct {
 	Tree      string `json:"tree" minLength:"1" doc:"The XML of the tree that decides."`
-	PastFirst bool   `json:"past_first,omitempty" doc:"Go on behind the first difference, as far as the records have answers."`
+	PastFirst bool   `json:"past_first,omitempty" doc:"Go on behind the first difference, while the decisions are the same."`
 }
 
 // ReplayingAll is a tree that past runs are held against.

@@ -42,7 +42,7 @@ func (c *command) replayCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "tree file to use (default: the run's own)")
 	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts to use instead of the run's own")
-	fl.BoolVar(&f.pastFirst, "past-first", false, "continue past the first difference, as far as the records have answers")
+	fl.BoolVar(&f.pastFirst, "past-first", false, "continue past the first difference, while the decisions are the same")
 	fl.Bool("all", false, "all past runs of an assistant instead of one")
 	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: whose runs")
 	fl.IntVarP(&f.limit, "limit", "n", 1000, "with --all: how many of the latest runs at most")

@@ -24,11 +24,11 @@ type death struct {
 }
 
 // survive brings a run to its end in a process that may die as well, and then in one that does not. It gives the
-// outcome and how often the process died.
-func survive(t *testing.T, w *world, store journal.Store, first, second death) (run.EndRecord, result, int) {
+// end and how often the process died.
+func survive(t *testing.T, w *world, store journal.Store, first, second death) (id string, end run.EndRecord, deaths int) {
 	t.Helper()
-	deaths := 1
-	id := crash(t, w, store, longTree, first.at, first.after)
+	deaths = 1
+	id = crash(t, w, store, longTree, first.at, first.after)
 	if id == "" {
 		id = crash(t, w, store, longTree, 0, false)
 	}
@@ -42,63 +42,65 @@ func survive(t *testing.T, w *world, store journal.Store, first, second death) (
 		pass(lease)
 	}
 	if r := statusOf(t, store, id); r.Status == journal.Running {
-		end, got := wait(t, resume(t, w.engine(store, "survivor"), id))
-		return end, got, deaths
+		end, _ = wait(t, resume(t, w.engine(store, "survivor"), id))
+		return id, end, deaths
 	}
 	end, err := run.ReadEnd(t.Context(), store, ada, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return end, resultOf(t, end), deaths
+	return id, end, deaths
 }
 
 func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
-	check := func(t *testing.T, first, second death) {
+	check := func(t *testing.T, store journal.Store, first, second death) {
 		t.Helper()
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
-			end, got, deaths := survive(t, w, store, first, second)
-			where := fmt.Sprintf("first death %d %v, second %d %v: ", first.at, first.after, second.at, second.after)
-			same(t, where+"status", end.Status, journal.Done)
-			same(t, where+"outcome", got, result{Ended: "SUCCESS", Got: longGot})
-			same(t, where+"writes", len(w.writes), 2)
-			for key, n := range w.writes {
-				same(t, where+"times that "+key+" was written", n, 1)
+		w := newWorld(t)
+		id, end, deaths := survive(t, w, store, first, second)
+		where := fmt.Sprintf("first death %d %v, second %d %v: ", first.at, first.after, second.at, second.after)
+		same(t, where+"status", end.Status, journal.Done)
+		same(t, where+"outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: longGot})
+		same(t, where+"writes", len(w.writes), 2)
+		for key, n := range w.writes {
+			same(t, where+"times that "+key+" was written", n, 1)
+		}
+		recs := records(t, store, id)
+		repeated := map[uint64]int{}
+		resumed := all[run.ResumeRecord](t, recs, run.KindResume)
+		if len(resumed) > deaths {
+			t.Errorf("%sresumed %d times after %d deaths", where, len(resumed), deaths)
+		}
+		for _, again := range resumed {
+			for _, op := range again.Repeated {
+				repeated[op]++
 			}
-			runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-			if err != nil || len(runs) != 1 {
-				t.Fatalf("%s%d runs, %v", where, len(runs), err)
+		}
+		times := map[string]int{}
+		for _, label := range w.begun() {
+			times[label]++
+		}
+		for _, c := range all[run.CompletionRecord](t, recs, run.KindCompletion) {
+			if most := 1 + repeated[c.Op]; !c.Once && times[c.Label] > most {
+				t.Errorf("%s%s was performed %d times, and counted %d times", where, c.Label, times[c.Label], most)
 			}
-			recs := records(t, store, runs[0].ID)
-			repeated := map[uint64]int{}
-			resumed := all[run.ResumeRecord](t, recs, run.KindResume)
-			if len(resumed) > deaths {
-				t.Errorf("%sresumed %d times after %d deaths", where, len(resumed), deaths)
-			}
-			for _, again := range resumed {
-				for _, op := range again.Repeated {
-					repeated[op]++
-				}
-			}
-			times := map[string]int{}
-			for _, label := range w.begun() {
-				times[label]++
-			}
-			for _, c := range all[run.CompletionRecord](t, recs, run.KindCompletion) {
-				if most := 1 + repeated[c.Op]; !c.Once && times[c.Label] > most {
-					t.Errorf("%s%s was performed %d times, and counted %d times", where, c.Label, times[c.Label], most)
-				}
-			}
-		})
+		}
+	}
+	seconds := []death{{}}
+	for again := 1; again <= writesOf+1; again++ {
+		seconds = append(seconds, death{again, false}, death{again, true})
 	}
 	for at := 1; at <= writesOf; at++ {
 		for _, after := range []bool{false, true} {
-			check(t, death{at, after}, death{})
-			for again := 1; again <= writesOf+1; again++ {
-				check(t, death{at, after}, death{again, false})
-				check(t, death{at, after}, death{again, true})
-			}
+			synctest.Test(t, func(t *testing.T) { // each opens its own database, which takes longer than the runs
+				store := newStore(t)
+				for _, second := range seconds {
+					check(t, store, death{at, after}, second)
+				}
+				runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+				if err != nil || len(runs) != len(seconds) {
+					t.Errorf("first death %d %v: %d runs, want %d, %v", at, after, len(runs), len(seconds), err)
+				}
+			})
 		}
 	}
 }

@@ -86,21 +86,6 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 	return d
 }
 
-// replay takes in a record of the journal.
-func (d *driver) replay(rec journal.Record) error {
-	body, err := d.f.read(rec)
-	if err != nil {
-		return err
-	}
-	d.publish(rec, body)
-	step, err := d.f.Take(rec.Seq, body)
-	if step {
-		d.feed.step(d.f.lastStep())
-	}
-	d.base = d.f.now
-	return err
-}
-
 func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 
 // start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that
@@ -130,7 +115,7 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		cut()
 		d.restIfBroken(context.WithoutCancel(ctx))
 		d.e.unlist(d)
-		d.feed.close(d.err == nil && !d.suspended, nil)
+		d.feed.close(d.err == nil && !d.suspended)
 		d.closeDown(context.WithoutCancel(ctx), closeAll)
 		d.part(lostBy(d.err))
 		d.exit()
@@ -267,7 +252,7 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
-	if err := d.note(life, KindResume, &again); err != nil {
+	if err := d.append(life, KindResume, &again); err != nil {
 		return err
 	}
 	return d.perform(life, effects, underWay)
@@ -284,20 +269,53 @@ func (d *driver) complete(life context.Context, c *CompletionRecord) error {
 	return d.input(life, KindCompletion, c)
 }
 
-// input appends one record, takes it in, and performs what follows.
+// input appends one record on which the tree decides, and performs what follows.
 func (d *driver) input(life context.Context, kind string, v any) error {
-	body, err := d.append(life, kind, v)
+	if err := d.append(life, kind, v); err != nil {
+		return err
+	}
+	return d.perform(life, d.f.last.Start, nil)
+}
+
+// append makes a record durable, and takes it in.
+func (d *driver) append(life context.Context, kind string, v any) error {
+	data, err := encode(kind, v)
 	if err != nil {
 		return err
 	}
-	seq := d.next - 1
-	in, _, err := d.f.take(seq, body)
-	if err != nil {
+	return d.commit(life, []journal.Record{d.e.record(d.next, d.e.Clock.Now(), kind, data)})
+}
+
+func (d *driver) commit(life context.Context, recs []journal.Record) error {
+	if err := d.e.commit(life, d.key(), recs, nil); err != nil {
 		return err
 	}
-	d.f.step(seq, in)
+	return d.takeIn(recs)
+}
+
+// takeIn takes in records that are in the journal: shows them to performers and watchers, has the tree decide on them,
+// and withdraws what it wants no longer.
+func (d *driver) takeIn(recs []journal.Record) error {
+	for _, rec := range recs {
+		body, err := d.f.read(rec)
+		if err != nil {
+			return err
+		}
+		d.publish(rec, body)
+		step, err := d.f.Take(rec.Seq, body)
+		if err != nil {
+			return err
+		}
+		if step {
+			d.showStep(rec.Seq, body)
+		}
+	}
+	return nil
+}
+
+func (d *driver) showStep(seq int64, body any) {
 	d.feed.step(d.f.lastStep())
-	for _, c := range in.Done {
+	if c, is := body.(*CompletionRecord); is {
 		d.feed.settle(c.Op, seq)
 	}
 	for _, op := range d.f.last.Cancel {
@@ -306,34 +324,6 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 		}
 		d.feed.withdraw(op)
 	}
-	return d.perform(life, d.f.last.Start, nil)
-}
-
-// note appends one record on which the tree decides nothing.
-func (d *driver) note(life context.Context, kind string, v any) error {
-	body, err := d.append(life, kind, v)
-	if err == nil {
-		_, _, err = d.f.take(d.next-1, body)
-	}
-	return err
-}
-
-// append makes a record durable, shows it to performers and watchers, and gives what it says.
-func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
-	raw, err := encode(kind, v)
-	if err != nil {
-		return nil, err
-	}
-	rec := d.e.record(d.next, d.e.Clock.Now(), kind, raw)
-	if err := d.e.commit(ctx, d.key(), []journal.Record{rec}, nil); err != nil {
-		return nil, err
-	}
-	body, err := d.f.read(rec) // it may be other words than v
-	if err != nil {
-		return nil, err
-	}
-	d.publish(rec, body)
-	return body, nil
 }
 
 // publish shows a record that is in the journal.

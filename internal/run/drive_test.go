@@ -58,7 +58,7 @@ func TestRunAppendsOneRecordPerStepAndItsTraceWithTheEnd(t *testing.T) {
 
 func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	earlier := start(t, w.engine(store, "one"), `<Add add="before" got="{got}"/>`)
 	wait(t, earlier)
 	w.do["b"] = func(ctx context.Context, job run.Job) (any, error) {
@@ -96,7 +96,7 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 
 func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	defer w.holds("a", false)()
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	if _, err := run.ReadEnd(t.Context(), store, ada, live.ID); !errors.Is(err, journal.ErrNotFound) {
@@ -108,7 +108,7 @@ func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
 
 func TestTreeThatWaitsForNothingFailsAsStalled(t *testing.T) {
 	w := newWorld(t)
-	live := start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`)
+	live := start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`)
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Failed)
 	same(t, "fault", r.Fault, &bt.Fault{Kind: "stalled", Reason: run.ErrStalled.Error()})
@@ -128,7 +128,7 @@ func TestTreeThatBreaksFailsTheRunAndPerformsNothingMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			live := start(t, w.engine(newStore(t), "one"), c.body)
+			live := start(t, w.engine(localStore(t), "one"), c.body)
 			end, r := wait(t, live)
 			same(t, "status", end.Status, journal.Failed)
 			if r.Fault == nil || r.Fault.Kind != "tree" || !strings.Contains(r.Fault.Reason, "{later} was not written") {
@@ -141,7 +141,7 @@ func TestTreeThatBreaksFailsTheRunAndPerformsNothingMore(t *testing.T) {
 
 func TestEffectWithdrawnInTheStepThatAsksForItIsNotPerformed(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	live := start(t, w.engine(store, "one"),
 		`<Fallback><Parallel><Do what="w:z" got="{z}"/><AlwaysFailure/></Parallel><Do what="r:a" got="{got}"/></Fallback>`)
 	_, r := wait(t, live)
@@ -165,7 +165,7 @@ func TestTreeThatBreaksIsEndedByTheOneWhoResumes(t *testing.T) {
 
 func TestLeafThatPanicsBreaksItsRunOnly(t *testing.T) {
 	w := newWorld(t)
-	end, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`))
+	end, r := wait(t, start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`))
 	same(t, "status", end.Status, journal.Failed)
 	same(t, "fault", r.Fault, &bt.Fault{Kind: "tree", Reason: "tree Main panicked: the leaf burst"})
 }
@@ -201,7 +201,7 @@ func TestFaultsOfPerformersAreTheTreesBusiness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.do["a"] = c.do
-			_, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="`+c.what+`" lenient="true" got="{got}"/><Add add=" goes on" got="{got}"/></Sequence>`))
+			_, r := wait(t, start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="`+c.what+`" lenient="true" got="{got}"/><Add add=" goes on" got="{got}"/></Sequence>`))
 			same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.want + " goes on"})
 		})
 	}
@@ -213,7 +213,7 @@ func (explosive) MarshalJSON() ([]byte, error) { panic("bang") }
 
 func TestResultBesideAFaultIsKept(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	w.do["a"] = func(context.Context, run.Job) (any, error) { return "half", errors.New("cut off") }
 	w.do["b"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("cut off") }
 	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
@@ -225,7 +225,7 @@ func TestResultBesideAFaultIsKept(t *testing.T) {
 
 func TestOpenThatFailsEndsANewRun(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	noModel := errors.New("no model answers")
 	w.opened = func(context.Context, *run.View) error { return noModel }
 	_, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="w:a" got="{got}"/>`))
@@ -310,7 +310,7 @@ func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			store := newStore(t)
+			store := localStore(t)
 			s := spec(`<Do what="{what}" got="{got}"/>`)
 			change(&s)
 			if _, err := w.engine(store, "one").Start(t.Context(), s); err == nil {
@@ -417,7 +417,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		"a grace too patient": func(c *run.Config) { c.StopGrace = time.Minute },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := run.Config{Store: newStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
+			c := run.Config{Store: localStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
 			change(&c)
 			if _, err := run.NewEngine(c); err == nil {
 				t.Error("it was accepted")

@@ -245,6 +245,9 @@ var ofIDs = sync.OnceValue(func() *base32.Encoding {
 // Assistants are those whose runs it drives, by name.
 func (e *Engine) Assistants() map[string]*Assistant { return maps.Clone(e.assistants) }
 
+// Assistant gives an assistant by its name, nil if there is none.
+func (e *Engine) Assistant(name string) *Assistant { return e.assistants[name] }
+
 // Start records a run and drives it until it ends, in a goroutine of its own. It waits for room where MostRuns are
 // driven. Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that
 // does not fit its tree is an error with nothing written.
@@ -301,7 +304,7 @@ func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s
 		return nil, err
 	}
 	d := e.newDriver(a, tree, b.Run)
-	if err := d.replay(b.Records[0]); err != nil {
+	if err := d.takeIn(b.Records); err != nil {
 		return nil, err
 	}
 	if err := e.hold(d.key()); err != nil {
@@ -361,19 +364,15 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 // Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by
 // folding its records, which wants a build that can.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
-	recs, err := e.Store.Records(ctx, owner, id, 0)
+	recs, a, tree, err := e.recorded(ctx, owner, id)
+	if kept, failed := Traced(recs); failed != nil || kept != nil {
+		return kept, failed
+	}
+	if err == nil {
+		err = e.foldable(ctx, owner, id)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if kept, err := Traced(recs); err != nil || kept != nil {
-		return kept, err
-	}
-	if err := e.foldable(ctx, owner, id); err != nil {
-		return nil, err
-	}
-	a, tree, err := e.treeOf(ctx, owner, recs)
-	if err != nil {
-		return nil, e.why(id, recs, err)
 	}
 	f := NewFold(a, tree)
 	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
@@ -396,4 +395,51 @@ func (e *Engine) Live(id string) *Live {
 		return d.Live
 	}
 	return nil
+}
+
+// enter gets room to drive one more run, as its queue does; every success wants an exit.
+func (e *Engine) enter(ctx context.Context, owner journal.Owner, wait bool) error {
+	if err := e.room.enter(ctx, owner, wait); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.draining {
+		e.room.leave()
+		return ErrDraining
+	}
+	e.entered.Add(1)
+	return nil
+}
+
+func (e *Engine) exit() {
+	e.room.leave()
+	e.entered.Done()
+}
+
+// Drain stops taking runs: from here on Start and Resume are ErrDraining, also for those that wait for room. It waits
+// for the runs that are driven until ctx is done, and then leaves those that still go on to other processes: nothing is
+// cancelled, what only reads is performed again by whoever resumes them, and what is Once and under way may finish
+// within StopGrace. When it returns, this process drives nothing.
+func (e *Engine) Drain(ctx context.Context) {
+	e.mu.Lock()
+	e.draining = true
+	e.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		e.entered.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	e.leaving = true
+	for _, d := range e.live {
+		d.leaveToOthers()
+	}
+	e.mu.Unlock()
+	<-over
 }

@@ -20,22 +20,20 @@ type Update struct {
 	Left    bool
 }
 
-// feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has
-// said: what an operation says costs no more than the text, however small its pieces are.
+// feed hands updates of a run to watchers. It keeps them all, so that whoever comes late sees what the others saw.
 type feed struct {
 	mu      sync.Mutex
 	log     []entry
 	drafts  map[uint64]*draft // of operations under way
 	changed chan struct{}     // nil while nobody waits
 	closed  bool
-	ended   bool  // with the run
-	err     error // why it was closed before
+	ended   bool // with the run
 }
 
-// entry is one of an update of a record or a step, and a draft, which stands where its first piece came.
+// entry is an update, and the record that one of a record or a step belongs to, or the draft that a piece does.
 type entry struct {
 	Update
-	at    int64 // the record that the update belongs to
+	at    int64
 	draft *draft
 }
 
@@ -43,9 +41,6 @@ type entry struct {
 type draft struct {
 	op      uint64
 	text    []byte
-	attempt int
-	wait    *Wait // the last pause, which whoever comes late is told too while it lasts
-	posted  bool
 	settled int64 // the number of the receipt
 }
 
@@ -85,16 +80,25 @@ func (f *feed) piece(p Piece) {
 		if d == nil || f.closed {
 			return
 		}
-		if !d.posted {
-			d.posted = true
-			f.log = append(f.log, entry{draft: d})
-		}
 		if p.Retract {
-			d.text, d.attempt = nil, d.attempt+1
+			f.retract(d)
 		}
-		d.text = append(d.text, p.Text...)
-		d.wait = p.Wait // text ends a pause
+		if p.Text != "" {
+			d.text = append(d.text, p.Text...)
+			said := Update{Piece: &Piece{Op: p.Op, Text: p.Text}, Draft: d.text[:len(d.text):len(d.text)]}
+			f.log = append(f.log, entry{Update: said, draft: d})
+		}
+		if p.Wait != nil {
+			f.log = append(f.log, entry{Update: Update{Piece: &Piece{Op: p.Op, Wait: p.Wait}}, draft: d})
+		}
 	})
+}
+
+func (f *feed) retract(d *draft) {
+	if len(d.text) > 0 {
+		d.text = nil
+		f.log = append(f.log, entry{Update: Update{Piece: &Piece{Op: d.op, Retract: true}}, draft: d})
+	}
 }
 
 // settle ends the draft of an operation whose receipt has been posted as record seq.
@@ -111,99 +115,57 @@ func (f *feed) settle(op uint64, seq int64) {
 func (f *feed) withdraw(op uint64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
-			d.text, d.attempt = nil, d.attempt+1
+			f.retract(d)
 		}
 		delete(f.drafts, op)
 	})
 }
 
-// close ends the feed: with its run, or before, with an error or because the run is to be watched elsewhere.
-func (f *feed) close(ended bool, err error) {
-	f.change(func() { f.closed, f.ended, f.err = true, ended, err })
+// close ends the feed: with its run, or before, because the run is to be watched elsewhere.
+func (f *feed) close(ended bool) {
+	f.change(func() { f.closed, f.ended = true, ended })
 }
 
-// over says how the feed was closed; it has not ended, and there is no error, while it is open.
-func (f *feed) over() (ended bool, err error) {
+// over says that the feed ended with its run.
+func (f *feed) over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ended, f.err
+	return f.ended
 }
 
-// reader is a watcher's place in a feed.
-type reader struct {
-	next  int // of the log
-	heard map[*draft]heard
-}
-
-// heard is how much of a draft a watcher has seen.
-type heard struct {
-	attempt, bytes int
-	wait           *Wait
-}
-
-// since gives the updates that r has not seen, from record number from on. changed is closed once there are more; it is
-// nil when there will be none.
-func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan struct{}) {
+// since gives the updates from place next on in the log, those of records and steps from record number from on, and the
+// place behind them. changed is closed once there are more; it is nil when there will be none.
+func (f *feed) since(next int, from int64) (fresh []Update, behind int, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for d, h := range r.heard {
-		fresh = r.hear(d, h, fresh)
-		if f.drafts[d.op] != d {
-			delete(r.heard, d)
+	for _, e := range f.log[next:] {
+		if e.draft != nil {
+			e.Settled = e.draft.settled
 		}
-	}
-	for i := r.next; i < len(f.log); i++ {
-		e := &f.log[i]
-		switch {
-		case e.draft != nil:
-			fresh = r.hear(e.draft, heard{}, fresh)
-			if f.drafts[e.draft.op] != e.draft {
-				delete(r.heard, e.draft)
-			}
-		case e.at >= from:
+		if e.draft != nil || e.at >= from {
 			fresh = append(fresh, e.Update)
 		}
 	}
-	r.next = len(f.log)
 	if f.closed {
-		return fresh, nil
+		return fresh, len(f.log), nil
 	}
 	if f.changed == nil {
 		f.changed = make(chan struct{})
 	}
-	return fresh, f.changed
-}
-
-// hear adds what a draft says beyond what was heard of it.
-func (r *reader) hear(d *draft, h heard, fresh []Update) []Update {
-	if h.attempt != d.attempt {
-		if h.bytes > 0 {
-			fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Retract: true}})
-		}
-		h.bytes = 0
-	}
-	if len(d.text) > h.bytes {
-		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Text: string(d.text[h.bytes:])}, Draft: d.text[:len(d.text):len(d.text)], Settled: d.settled})
-	}
-	if d.wait != nil && d.wait != h.wait {
-		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Wait: d.wait}})
-	}
-	r.heard[d] = heard{d.attempt, len(d.text), d.wait}
-	return fresh
+	return fresh, len(f.log), f.changed
 }
 
 // Watch gives the updates of the run from record number from on, then live ones until the run ends, this process stops
-// driving it, or ctx is done. Whoever comes late gets all records and steps, and what the operations have said, as one
-// piece each.
+// driving it, or ctx is done. Whoever comes late gets all that there was.
 func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) { l.feed.watch(ctx, from, yield) }
 }
 
 // watch shows the updates until there will be no more; false if ctx was done or show had enough before.
 func (f *feed) watch(ctx context.Context, from int64, show func(Update) bool) bool {
-	r := &reader{heard: map[*draft]heard{}}
-	for {
-		fresh, changed := f.since(r, from)
+	for next := 0; ; {
+		fresh, behind, changed := f.since(next, from)
+		next = behind
 		for _, u := range fresh {
 			if ctx.Err() != nil || !show(u) {
 				return false

@@ -16,7 +16,6 @@ import (
 type Fold struct {
 	a       *Assistant
 	tree    *bt.Tree
-	start   *StartRecord
 	state   *bt.State
 	last    bt.Result
 	open    map[uint64]asked
@@ -83,42 +82,39 @@ func (a *Assistant) decode(body any) {
 // Take takes in record seq, of which body is what it says, as Read gives it; step says whether the tree decided on it.
 // ErrDiverged for a record of an effect that the tree does not ask for.
 func (f *Fold) Take(seq int64, body any) (step bool, err error) {
-	in, step, err := f.take(seq, body)
-	if err != nil || !step {
-		return false, err
-	}
-	f.step(seq, in)
-	return true, nil
-}
-
-// take reads one record; step says whether the tree takes it in.
-func (f *Fold) take(seq int64, body any) (in bt.Input, step bool, err error) {
+	var in bt.Input
 	switch r := body.(type) {
 	case *StartRecord:
-		f.start = r
-		return in, true, give(f.tree, f.state, r.Given)
+		if err := give(f.tree, f.state, r.Given); err != nil {
+			return false, err
+		}
 	case *CompletionRecord:
 		if err := f.fits(seq, "completion", r.Op, r.Leaf, r.Digest); err != nil {
-			return in, false, err
+			return false, err
 		}
 		f.close(r.Op)
 		f.now = max(f.now, r.Now)
-		return bt.Input{Now: f.now, Done: []bt.Completion{{Op: r.Op, Ref: seq, Took: r.TookMS, Result: r.Result, Err: r.Err, Value: r.Value}}}, true, nil
+		in.Done = []bt.Completion{{Op: r.Op, Ref: seq, Took: r.TookMS, Result: r.Result, Err: r.Err, Value: r.Value}}
 	case *TimeRecord:
 		f.now = max(f.now, r.Now)
-		return bt.Input{Now: f.now}, true, nil
 	case *MarkRecord:
 		f.marked[r.Op] = true
-		return in, false, f.fits(seq, "mark", r.Op, r.Leaf, r.Digest)
+		return false, f.fits(seq, "mark", r.Op, r.Leaf, r.Digest)
 	case *CancelRecord:
 		if f.cancel == nil {
 			f.cancel = r
 		}
+		return false, nil
 	case *StoppedRecord:
 		f.stopped = r
 		f.now = max(f.now, r.Now)
+		return false, nil
+	default:
+		return false, nil
 	}
-	return in, false, nil
+	in.Now = f.now
+	f.step(seq, in)
+	return true, nil
 }
 
 // fits says whether a record speaks of an operation that the tree asks for at this point.
@@ -200,7 +196,7 @@ func (f *Fold) step(seq int64, in bt.Input) {
 		told.Start = append(told.Start, Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: effect.Digest})
 	}
 	f.last = res
-	told.Status, told.Cancel = res.Status.String(), res.Cancel
+	told.Status, told.Cancel, told.Due = res.Status.String(), res.Cancel, res.Due
 	f.trace = append(f.trace, told)
 }
 

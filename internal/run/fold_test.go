@@ -56,7 +56,7 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 
 func TestTraceShowsWhatALeafTells(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	a := w.assistant()
 	type out struct {
 		Value string     `port:"value"`
@@ -87,7 +87,7 @@ func (pointed) EventType() string { return "pointed" }
 
 func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
 	wait(t, live)
 	steps, err := run.Traced(records(t, store, live.ID))
@@ -120,7 +120,7 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			store := newStore(t)
+			store := localStore(t)
 			live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Say/>`)
 			wait(t, live)
 			steps, err := run.Traced(records(t, store, live.ID))
@@ -182,7 +182,7 @@ func TestResultIsReadFromItsRecord(t *testing.T) {
 			w := newWorld(t)
 			w.do["a"] = func(context.Context, run.Job) (any, error) { return c.given, nil }
 			var got any
-			e := w.engine(newStore(t), "one", func(cfg *run.Config) {
+			e := w.engine(localStore(t), "one", func(cfg *run.Config) {
 				cfg.Redact = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[secret]")) }
 				cfg.Assistants[0].Effects = map[string]run.EffectType{"read": run.EffectOf[payload, heard]()}
 				cfg.Assistants[0].Outcome = func(v *run.View, e run.Ending) run.Outcome {
@@ -202,7 +202,7 @@ func TestResultIsReadFromItsRecord(t *testing.T) {
 
 func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	a := w.assistant()
 	type out struct {
 		Tell []bt.Typed `port:",events"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
+	"sibyl/internal/store"
 	"sibyl/internal/store/teststore"
 )
 
@@ -272,7 +274,26 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 // newStore holds one session, once a run has begun in it.
 func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return withSession(teststore.Empty(t))
+}
+
+// localStore is newStore on SQLite alone: for what a tree, its leaves and performers, and the engine's own clock decide.
+func localStore(t *testing.T) journal.Store {
+	t.Helper()
+	db, err := store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return withSession(db)
+}
+
+func withSession(store journal.Store) journal.Store {
+	return journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.
@@ -390,21 +411,21 @@ func pass(d time.Duration) { <-time.After(d) }
 // when it returns.
 func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
 	t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
+	begun := spec(body)
+	begun.ID = run.NewID(time.Now())
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), begun)
 	if err == nil && at > 0 {
 		stopsShort(t, live, journaltest.ErrDead)
 	} else if err == nil {
 		wait(t, live)
 	}
 	pass(lease)
-	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil {
+	if _, err := store.Run(t.Context(), ada, begun.ID); errors.Is(err, journal.ErrNotFound) {
+		return ""
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	if len(runs) == 0 {
-		return ""
-	}
-	return runs[0].ID
+	return begun.ID
 }
 
 var textType = reflect.TypeFor[string]()

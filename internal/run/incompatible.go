@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/text"
 )
 
 // What this build may lack, or have otherwise, beside leaves.
@@ -54,8 +55,8 @@ func writer(recs []journal.Record) (build string) {
 	return build
 }
 
-// abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded. The caller
-// holds its lease.
+// abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded: with what
+// its records say without its tree. The caller holds its lease.
 func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error {
 	return againstOthers(k, func() error {
 		row, err := e.Store.Run(ctx, k.Owner, k.Run)
@@ -66,110 +67,76 @@ func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error 
 		if err != nil {
 			return err
 		}
-		last, end, err := e.lastRecords(row, recs, cause)
+		a := e.assistants[row.Assistant]
+		if a == nil {
+			a = &Assistant{Name: row.Assistant, Outcome: func(*View, Ending) Outcome { return Outcome{Result: struct{}{}} }}
+		}
+		v, err := a.Recorded(e.Store, row, recs)
 		if err != nil {
 			return fmt.Errorf("run %s: %w", k.Run, err)
 		}
-		return e.commit(ctx, k, last, end)
+		end, stopped := endWithoutTree(v, cause)
+		o, err := a.outcome(v, end)
+		if err != nil {
+			e.Log.Warn("a run is ended without an outcome", "run_id", v.ID, "err", err)
+			o = outcome{result: json.RawMessage(`{}`)}
+		}
+		o.Status = journal.Cancelled
+		now := e.Clock.Now()
+		var last []journal.Record
+		add := func(kind string, body any) error {
+			data, err := encode(kind, body)
+			last = append(last, e.record(int64(len(recs)+len(last)), now, kind, data))
+			return err
+		}
+		if !stopped {
+			err = add(KindStopped, &StoppedRecord{Now: end.State.Now})
+		}
+		ended := &EndRecord{Status: o.Status, Reason: o.Reason, Fault: end.Fault, Now: end.State.Now, Outcome: o.result}
+		if err := errors.Join(err, add(KindEnd, ended)); err != nil {
+			return err
+		}
+		return e.commit(ctx, k, last, o.end(e, now))
 	})
 }
 
-// lastRecords are the stop, where none is recorded yet, and the end of a run that is abandoned.
-func (e *Engine) lastRecords(row journal.Run, recs []journal.Record, cause error) ([]journal.Record, *journal.End, error) {
-	a := e.assistants[row.Assistant]
-	if a == nil {
-		a = &Assistant{Name: row.Assistant}
-	}
-	view, err := a.Recorded(e.Store, row, recs)
-	if err != nil {
-		return nil, nil, err
-	}
-	known := knownOf(view)
-	var last []journal.Record
-	now := e.Clock.Now()
-	add := func(kind string, body any) error {
-		data, err := encode(kind, body)
-		last = append(last, e.record(int64(len(recs)+len(last)), now, kind, data))
-		return err
-	}
-	if known.stopped == nil {
-		known.stopped = &StoppedRecord{Now: known.now}
-		if err := add(KindStopped, known.stopped); err != nil {
-			return nil, nil, err
-		}
-	}
-	fault := &bt.Fault{Kind: KindCancelled, Reason: known.why(cause)}
-	o := e.outcomeWithoutTree(a, view, known, fault)
-	o.Status = journal.Cancelled
-	err = add(KindEnd, &EndRecord{Status: o.Status, Reason: o.Reason, Fault: fault, Now: known.now, Outcome: o.result})
-	return last, o.end(e, now), err
-}
-
-// outcomeWithoutTree is what the assistant makes of a tree in which nothing is written: an object without keys where it
-// makes nothing.
-func (e *Engine) outcomeWithoutTree(a *Assistant, v *View, k known, fault *bt.Fault) outcome {
-	nothing := outcome{result: json.RawMessage(`{}`)}
-	if a.Outcome == nil {
-		return nothing
-	}
-	o, err := a.outcome(v, Ending{Tree: &bt.Tree{}, State: &bt.State{Now: k.now}, Status: bt.Idle, Fault: fault, Cancelled: true,
-		Under: k.stopped.Under})
-	if err != nil {
-		e.Log.Warn("a run is ended without an outcome", "run_id", v.ID, "err", err)
-		return nothing
-	}
-	return o
-}
-
-// known is what the records of a run say without its tree.
-type known struct {
-	reason  string         // of the first request to stop
-	stopped *StoppedRecord // nil: none is recorded
-	unsure  []*MarkRecord  // Once effects of which nobody can tell whether they took effect
-	now     int64
-}
-
-// knownOf reads records, of which one is a request to stop.
-func knownOf(v *View) (k known) {
-	receipt := map[uint64]bool{}
-	var marks []*MarkRecord
+// endWithoutTree is how a run ends of which only the records are known, and whether they say that it has stopped. Its
+// fault says why it was ended, and why no more is known of it.
+func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
+	end = Ending{Tree: &bt.Tree{}, State: &bt.State{}, Status: bt.Idle, Cancelled: true}
+	reason := ""
+	now := &end.State.Now
+	unsure := map[uint64]*MarkRecord{}
 	for _, body := range v.Bodies() {
 		switch r := body.(type) {
-		case *MarkRecord:
-			marks = append(marks, r)
-		case *CompletionRecord:
-			receipt[r.Op] = true
-			k.now = max(k.now, r.Now)
-		case *TimeRecord:
-			k.now = max(k.now, r.Now)
 		case *CancelRecord:
-			k.reason = cmp.Or(k.reason, r.Reason)
+			reason = cmp.Or(reason, r.Reason)
+		case *MarkRecord:
+			unsure[r.Op] = r
+		case *TimeRecord:
+			*now = max(*now, r.Now)
+		case *CompletionRecord:
+			*now = max(*now, r.Now)
+			delete(unsure, r.Op)
 		case *StoppedRecord:
-			k.stopped = r
-			k.now = max(k.now, r.Now)
+			*now = max(*now, r.Now)
+			end.Under, stopped = r.Under, true
 			for _, c := range r.Under {
-				receipt[c.Op] = c.Err == nil || c.Err.Kind != KindUnknown
+				if c.Err == nil || c.Err.Kind != KindUnknown {
+					delete(unsure, c.Op)
+				}
 			}
 		}
 	}
-	k.unsure = slices.DeleteFunc(marks, func(m *MarkRecord) bool { return receipt[m.Op] })
-	return k
-}
-
-// why says why a run was ended, and why no more is known of it.
-func (k known) why(cause error) string {
-	b := &strings.Builder{}
-	b.WriteString(k.reason)
+	reason += ";"
 	if i, is := errors.AsType[*incompatible](cause); is {
 		cause = i.cause
-		fmt.Fprintf(b, "; build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so", i.writer, i.build)
-	} else {
-		b.WriteString(";")
+		reason += fmt.Sprintf(" build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so", i.writer, i.build)
 	}
-	b.WriteString(" nothing else of it is known")
-	for _, m := range k.unsure {
-		fmt.Fprintf(b, "; operation %d of %s had begun, and nobody can tell whether it took effect", m.Op, m.Leaf)
+	reason += " nothing else of it is known"
+	for _, op := range slices.Sorted(maps.Keys(unsure)) {
+		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect", op, unsure[op].Leaf)
 	}
-	fmt.Fprintf(b, ": %s", strings.Join(strings.Fields(cause.Error()), " "))
-	return b.String()
+	end.Fault = &bt.Fault{Kind: KindCancelled, Reason: reason + ": " + text.OneLine(cause.Error())}
+	return end, stopped
 }

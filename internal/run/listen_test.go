@@ -211,7 +211,7 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 			}
 			failed <- last
 		}()
-		pass(time.Second)
+		pass(1500 * time.Millisecond) // between two looks
 		store.change(func() { store.fails = journaltest.ErrDead })
 		again()
 		began := time.Now()

@@ -90,7 +90,7 @@ func TestObserverIsToldWhatARunDoesAndItsContextsReachIt(t *testing.T) {
 			return "A", nil
 		}
 		w.do["c"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("secret words") }
-		e := w.engine(newStore(t), "one", eye.watch)
+		e := w.engine(localStore(t), "one", eye.watch)
 		live, err := e.Start(context.WithValue(t.Context(), through{}, "request"),
 			spec(`<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/><Do what="r:c x:d" lenient="true" got="{got}"/></Sequence>`))
 		if err != nil {
@@ -229,7 +229,7 @@ func TestRunThatWaitedForRoomIsNotTakenUp(t *testing.T) {
 
 func TestObserverIsToldOfCommitsThatFail(t *testing.T) {
 	w, eye := newWorld(t), &witness{}
-	s := full(newStore(t))
+	s := full(localStore(t))
 	w.do["a"] = func(context.Context, run.Job) (any, error) {
 		s.set(true)
 		return "A", nil
@@ -245,7 +245,7 @@ func TestLogOfAPanicHasTheRunAndNotTheWordsOfThePanic(t *testing.T) {
 	w.do["a"] = func(context.Context, run.Job) (any, error) { panic(errors.New("what the person asked")) }
 	w.do["b"] = func(context.Context, run.Job) (any, error) { return []int{}[len(w.performed)], nil }
 	var log bytes.Buffer
-	e := w.engine(newStore(t), "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	e := w.engine(localStore(t), "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 	live := start(t, e, `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
 	_, r := wait(t, live)
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "!panic !panic"})

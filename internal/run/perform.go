@@ -58,10 +58,7 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 	if recs == nil {
 		return nil
 	}
-	if err := d.e.commit(life, d.key(), recs, nil); err != nil {
-		return err
-	}
-	return d.takeRecords(recs)
+	return d.commit(life, recs)
 }
 
 // lookUp asks what became of the Once effects of a run that is to stop, and withdraws what goes on elsewhere for

@@ -271,7 +271,7 @@ func TestResultThatIsTooLargeIsLeftOutAndSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			store := newStore(t)
+			store := localStore(t)
 			w.do["a"] = func(context.Context, run.Job) (any, error) { return large, c.err }
 			live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 			_, r := wait(t, live)
@@ -290,7 +290,7 @@ func TestResultThatIsTooLargeIsLeftOutAndSaysSo(t *testing.T) {
 func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := newStore(t)
+		store := localStore(t)
 		for _, name := range []string{"a", "b", "c"} {
 			w.do[name] = func(ctx context.Context, _ run.Job) (any, error) {
 				<-ctx.Done()
@@ -312,7 +312,7 @@ func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
 
 func TestTreeThatGoesBeyondABoundEndsWithAFaultThatNamesIt(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="t := got; done := false"/>
 		<Loop max="64" until="{done}"><Script code="t := t .. t"/></Loop></Sequence>`)
 	_, r := wait(t, live)

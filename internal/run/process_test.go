@@ -14,45 +14,22 @@ import (
 	"sibyl/internal/run"
 )
 
-// counting counts what is asked of a store.
-type counting struct {
-	journal.Store
-	mu    sync.Mutex
-	asked map[string]int
-	keys  map[string]int // how many runs the last question was about
-}
-
-func newCounting(t *testing.T) *counting {
-	return &counting{Store: newStore(t), asked: map[string]int{}, keys: map[string]int{}}
-}
-
-func (c *counting) count(what string, keys int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked[what]++
-	c.keys[what] = keys
-}
-
-func (c *counting) times(what string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.asked[what]
-}
-
-func (c *counting) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
-	c.count("standing", len(runs))
-	return c.Store.Standing(ctx, runs)
-}
-
-func (c *counting) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
-	c.count("renew", len(runs))
-	return c.Store.Renew(ctx, holder, runs, until)
-}
-
 func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := newCounting(t)
+		var mu sync.Mutex
+		asked := map[string]int{}
+		times := func(call string) int {
+			mu.Lock()
+			defer mu.Unlock()
+			return asked[call]
+		}
+		store := tapped{newStore(t), func(_ context.Context, call string, _ []journal.Record, do func() error) error {
+			mu.Lock()
+			asked[call]++
+			mu.Unlock()
+			return do()
+		}}
 		release := w.holds("a", false)
 		e := w.engine(store, "one")
 		var all []*run.Live
@@ -60,16 +37,15 @@ func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 			all = append(all, start(t, e, `<Do what="r:a" got="{got}"/>`))
 		}
 		pass(time.Minute + time.Millisecond)
-		same(t, "looks in a minute", store.times("standing"), 60)
-		same(t, "renewals in a minute, each after a third of a lease", store.times("renew"), 12)
-		same(t, "runs renewed at once", store.keys["renew"], 20)
+		same(t, "looks in a minute", times("Standing"), 60)
+		same(t, "renewals in a minute, each after a third of a lease", times("Renew"), 12)
 		release()
 		for _, live := range all {
 			wait(t, live)
 		}
-		looked := store.times("standing")
+		looked := times("Standing")
 		pass(time.Minute)
-		same(t, "looks when nothing is driven", store.times("standing"), looked)
+		same(t, "looks when nothing is driven", times("Standing"), looked)
 	})
 }
 

@@ -159,37 +159,30 @@ func marshal(v any) (json.RawMessage, error) {
 // kind, or one that can't be read, is journal.ErrCorrupt; of one that has a field of another type, what is read of the
 // others comes with the error.
 func Read(r journal.Record) (any, error) {
-	var body any
-	switch r.Kind {
-	case KindStart:
-		body = &StartRecord{}
-	case KindMark:
-		body = &MarkRecord{}
-	case KindCompletion:
-		body = &CompletionRecord{}
-	case KindTime:
-		body = &TimeRecord{}
-	case KindCancel:
-		body = &CancelRecord{}
-	case KindStopped:
-		body = &StoppedRecord{}
-	case KindSuspend:
-		body = &SuspendRecord{}
-	case KindLeave:
-		body = &LeaveRecord{}
-	case KindResume:
-		body = &ResumeRecord{}
-	case KindTrace:
-		body = &TraceRecord{}
-	case KindEnd:
-		body = &EndRecord{}
-	default:
+	empty := bodies[r.Kind]
+	if empty == nil {
 		return nil, fmt.Errorf("%w: record %d is of the unknown kind %q", journal.ErrCorrupt, r.Seq, r.Kind)
 	}
+	body := empty()
 	if err := json.Unmarshal(r.Data, body); err != nil {
 		return body, fmt.Errorf("record %d (%s): %w: %w", r.Seq, r.Kind, journal.ErrCorrupt, err)
 	}
 	return body, nil
+}
+
+// bodies are what records say, by their kinds.
+var bodies = map[string]func() any{
+	KindStart:      func() any { return &StartRecord{} },
+	KindMark:       func() any { return &MarkRecord{} },
+	KindCompletion: func() any { return &CompletionRecord{} },
+	KindTime:       func() any { return &TimeRecord{} },
+	KindCancel:     func() any { return &CancelRecord{} },
+	KindStopped:    func() any { return &StoppedRecord{} },
+	KindSuspend:    func() any { return &SuspendRecord{} },
+	KindLeave:      func() any { return &LeaveRecord{} },
+	KindResume:     func() any { return &ResumeRecord{} },
+	KindTrace:      func() any { return &TraceRecord{} },
+	KindEnd:        func() any { return &EndRecord{} },
 }
 
 // readAs is Read for a record whose kind is known to hold a T.

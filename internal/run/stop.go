@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // asked records a request to stop.
 func (d *driver) asked(life context.Context, reason string) error {
-	return d.note(life, KindCancel, &CancelRecord{Reason: reason})
+	return d.append(life, KindCancel, &CancelRecord{Reason: reason})
 }
 
 // takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is
@@ -28,22 +29,7 @@ func (d *driver) takeRequests(ctx context.Context) bool {
 			return false
 		}
 	}
-	return d.takeRecords(recs) == nil
-}
-
-// takeRecords takes in records that are in the journal, on which the tree decides nothing.
-func (d *driver) takeRecords(recs []journal.Record) error {
-	for _, r := range recs {
-		body, err := d.f.read(r)
-		if err == nil {
-			_, _, err = d.f.take(r.Seq, body)
-		}
-		if err != nil {
-			return err
-		}
-		d.publish(r, body)
-	}
-	return nil
+	return d.takeIn(recs) == nil
 }
 
 // conclude does what appends to a run that is stopping or over, on which a request to stop has no effect any more.
@@ -59,7 +45,7 @@ func (d *driver) conclude(life context.Context, do func() error) error {
 func (d *driver) halt(life context.Context) (EndRecord, error) {
 	if d.f.stopped == nil {
 		stopped := d.stopAll()
-		err := d.conclude(life, func() error { return d.note(life, KindStopped, stopped) })
+		err := d.conclude(life, func() error { return d.append(life, KindStopped, stopped) })
 		if err != nil {
 			return EndRecord{}, err
 		}
@@ -185,4 +171,111 @@ func (o outcome) end(e *Engine, at time.Time) *journal.End {
 		p.CreatedAt, p.Data = at, e.Redact(p.Data)
 	}
 	return end
+}
+
+// Suspended is the error of a performer that can't perform its effect for now: the run stops short of it, and whoever
+// resumes the run performs it again. A result beside it is what had arrived.
+type Suspended struct{ Fault *bt.Fault }
+
+func (s *Suspended) Error() string { return s.Fault.Reason }
+
+// SuspendRecord says that a run waits to be resumed: an effect could not be performed for now.
+type SuspendRecord struct {
+	Op    uint64    `json:"op"`
+	Fault *bt.Fault `json:"fault"`
+	Now   int64     `json:"now"`
+}
+
+// suspend leaves the run to whoever resumes it, and gives what there is to show of it: an EndRecord whose status is
+// Running, and which is not in the journal. A request to stop, and an end that comes with what was under way, count
+// more.
+func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, error) {
+	delete(d.stop, c.Op)
+	c.Now = d.now()
+	d.a.Effects[c.Kind].decode(c)
+	err := d.conclude(life, func() error {
+		return d.append(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
+	})
+	if err != nil {
+		return EndRecord{}, err
+	}
+	d.inHand = c
+	if end, err := d.depart(life); !errors.Is(err, ErrLeft) {
+		return end, err
+	}
+	o, err := d.a.outcome(d.view, Ending{Tree: d.tree, State: d.f.state, Status: bt.Running, Fault: c.Err, Suspended: true, Under: []CompletionRecord{*c}})
+	if err != nil {
+		return EndRecord{}, err
+	}
+	d.suspended, d.rest = true, d.e.Clock.Now().Add(d.restOfSuspended())
+	return EndRecord{Status: journal.Running, Reason: o.Reason, Fault: c.Err, Now: c.Now, Outcome: d.e.Redact(o.result)}, nil
+}
+
+// LeaveRecord says that a process that stops leaves the run to others. That it came no further there is not the run's
+// fault.
+type LeaveRecord struct {
+	Holder string `json:"holder"`
+	Now    int64  `json:"now"`
+}
+
+// handOver leaves the run to another process, and says so in the journal.
+func (d *driver) handOver(life context.Context) (EndRecord, error) {
+	end, left := d.depart(life)
+	if !errors.Is(left, ErrLeft) {
+		return end, left
+	}
+	err := d.conclude(life, func() error {
+		return d.append(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
+	})
+	switch {
+	case err != nil:
+		return EndRecord{}, err
+	case d.f.cancel != nil: // it was asked to stop at the same moment
+		return d.halt(life)
+	}
+	return EndRecord{}, left
+}
+
+// depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by
+// then is ended, and one that was asked to stop is stopped: nobody may come who would do it.
+func (d *driver) depart(life context.Context) (EndRecord, error) {
+	d.departing = true
+	for op, stop := range d.stop {
+		if !d.f.open[op].Once {
+			stop(ErrLeft)
+		}
+	}
+	grace, stopGrace := d.e.Clock.After(d.e.StopGrace)
+	defer stopGrace()
+	left := fmt.Errorf("run %s: %w", d.ID, ErrLeft)
+	waits := true
+	for waits && len(d.stop) > 0 && !d.f.over() && d.f.cancel == nil {
+		select {
+		case c := <-d.finished:
+			if c.Err != nil && !c.Once { // it was withdrawn only because the process goes
+				delete(d.stop, c.Op)
+				continue
+			}
+			if err := d.conclude(life, func() error { return d.complete(life, c) }); err != nil {
+				return EndRecord{}, err
+			}
+		case <-grace:
+			waits = false
+		}
+	}
+	if d.f.over() {
+		return d.finish(life, d.f.last.Status, d.f.last.Fault)
+	}
+	select {
+	case reason := <-d.stopping:
+		if err := d.conclude(life, func() error { return d.asked(life, reason) }); err != nil {
+			return EndRecord{}, err
+		}
+	default:
+		d.takeRequests(life)
+	}
+	if d.f.cancel != nil {
+		return d.halt(life)
+	}
+	return EndRecord{}, left
 }

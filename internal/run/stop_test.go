@@ -35,7 +35,7 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
-			store := newStore(t)
+			store := localStore(t)
 			defer w.holds("b", false)()
 			ctx, cut := context.WithCancelCause(t.Context())
 			defer cut(nil)
@@ -68,7 +68,7 @@ func TestRunningWriteIsGivenTimeToFinish(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
 			release := w.holds("a", false)
-			store := newStore(t)
+			store := localStore(t)
 			live := start(t, w.engine(store, "one"), `<Do what="w:a" got="{got}"/>`)
 			synctest.Wait()
 			timer := time.AfterFunc(c.takes, release)
@@ -90,7 +90,7 @@ func TestEffectThatHeedsNoContextDoesNotHoldUpTheEnd(t *testing.T) {
 			w := newWorld(t)
 			release := w.holds("a", true)
 			defer release()
-			live := start(t, w.engine(newStore(t), "one"), `<Do what="`+kind+`:a" got="{got}"/>`)
+			live := start(t, w.engine(localStore(t), "one"), `<Do what="`+kind+`:a" got="{got}"/>`)
 			synctest.Wait()
 			began := time.Now()
 			live.Cancel("enough")
@@ -249,7 +249,7 @@ func TestCancellingWhatCannotBeSaysWhy(t *testing.T) {
 
 func TestAnothersRunIsNotLive(t *testing.T) {
 	w := newWorld(t)
-	e := w.engine(newStore(t), "one")
+	e := w.engine(localStore(t), "one")
 	release := w.holds("a", false)
 	live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 	if err := e.Cancel(t.Context(), "bob", live.ID, "enough"); !errors.Is(err, journal.ErrNotFound) {
@@ -382,7 +382,7 @@ func TestWishThatAnOpeningRunDoesNotHeedEndsItAllTheSame(t *testing.T) {
 
 func TestWishThatFindsNoRoomGivesUp(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	release := w.holds("a", false)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	err := w.engine(busy(store), "two").Cancel(t.Context(), ada, live.ID, "enough")
@@ -396,7 +396,7 @@ func TestWishThatFindsNoRoomGivesUp(t *testing.T) {
 func TestSecretInAPartialResultReachesNeitherStoreNorOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := newStore(t)
+		store := localStore(t)
 		defer w.holds("hunter2", false)()
 		var under []string
 		w.outcome = func(v *run.View, e run.Ending) run.Outcome {

@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -60,7 +59,7 @@ func TestSuspendedRunShowsWhatCameAndGoesOnWhereItWasWhenItIsResumed(t *testing.
 func TestSuspendedRunFinishesTheWritesThatAreUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := newStore(t)
+		store := localStore(t)
 		release := w.holds("a", true)
 		free := w.busy("b")
 		live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
@@ -95,18 +94,10 @@ func TestEffectThatIsWithdrawnSuspendsNothing(t *testing.T) {
 		<-ctx.Done()
 		return nil, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
 	}
-	live := start(t, w.engine(newStore(t), "one"), `<Fallback><Timeout msec="1"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
+	live := start(t, w.engine(localStore(t), "one"), `<Fallback><Timeout msec="1"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
 	same(t, "outcome", r.Got, "B")
-}
-
-func TestSuspendedIsKnownByItsFault(t *testing.T) {
-	err := error(&run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}})
-	var s *run.Suspended
-	if !errors.As(err, &s) || s.Fault.Kind != "overloaded" || err.Error() != "try later" {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 
 func TestRunIsDrivenAtOnceWhereThereIsRoom(t *testing.T) {
 	w := newWorld(t)
-	k, live, err := w.engine(newStore(t), "one", func(c *run.Config) { c.MostRuns = 1 }).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
+	k, live, err := w.engine(localStore(t), "one", func(c *run.Config) { c.MostRuns = 1 }).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 func TestRoomThatBecomesFreeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		e := w.engine(newStore(t), "one", func(c *run.Config) { c.MostRuns = 2 })
+		e := w.engine(localStore(t), "one", func(c *run.Config) { c.MostRuns = 2 })
 		release := w.holds("a", false)
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 		same(t, "room while it goes on", e.Room(), 1)

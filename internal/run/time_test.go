@@ -36,7 +36,7 @@ func TestDelayAndTimeoutActAtTheirRunTime(t *testing.T) {
 			w := newWorld(t)
 			w.takes("slow", 5*time.Second)
 			began := time.Now()
-			end, r := wait(t, start(t, w.engine(newStore(t), "one"), c.body))
+			end, r := wait(t, start(t, w.engine(localStore(t), "one"), c.body))
 			same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.got})
 			same(t, "time taken", time.Since(began), c.took)
 			same(t, "run time at the end", end.Now, c.took.Milliseconds())
@@ -105,7 +105,7 @@ func (h hasty) After(d time.Duration) (<-chan time.Time, func()) {
 
 func TestTimerThatFiresEarlyCountsAsDue(t *testing.T) {
 	w := newWorld(t)
-	store := newStore(t)
+	store := localStore(t)
 	e := w.engine(store, "one", func(c *run.Config) { c.Clock = hasty{time.Now()} })
 	live := start(t, e, `<Sequence><Delay delay_msec="500"><AlwaysSuccess/></Delay><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`)
 	wait(t, live)
@@ -115,7 +115,7 @@ func TestTimerThatFiresEarlyCountsAsDue(t *testing.T) {
 func TestReceiptSaysHowLongItsEffectTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		store := newStore(t)
+		store := localStore(t)
 		w.takes("a", 1250*time.Millisecond)
 		live := start(t, w.engine(store, "one"), `<Delay delay_msec="1000"><Do what="r:a" got="{got}"/></Delay>`)
 		wait(t, live)

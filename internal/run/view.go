@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"sibyl/internal/bt"
@@ -152,4 +153,133 @@ func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id s
 		return *end, nil
 	}
 	return EndRecord{}, fmt.Errorf("run %s has no end as its last record: %w", id, cmp.Or(err, journal.ErrCorrupt))
+}
+
+// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't
+// be read.
+func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
+	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
+	f := &Fold{a: a}
+	for _, rec := range recs {
+		body, err := f.read(rec)
+		if err != nil {
+			return nil, err
+		}
+		v.add(rec, body)
+	}
+	return v, nil
+}
+
+// End is the end record of an ending, but for its run time.
+func (a *Assistant) End(v *View, e Ending) (EndRecord, error) {
+	o, err := a.outcome(v, e)
+	return EndRecord{Status: o.Status, Reason: o.Reason, Fault: e.Fault, Outcome: o.result}, err
+}
+
+// Sent is what Sends tells of a receipt.
+func (a *Assistant) Sent(ctx context.Context, v *View, c *CompletionRecord) (recorded, composed Sent, err error) {
+	if a.Sends == nil {
+		return recorded, composed, nil
+	}
+	defer contain(a.Name, &err)
+	return a.Sends(ctx, v, c)
+}
+
+// WithTexts is the view of the same run with other texts in place of its own; ErrUnfit if it keeps none of a name.
+func (v *View) WithTexts(texts []Text) (*View, error) {
+	start := *v.Start()
+	start.Texts = slices.Clone(start.Texts)
+	lent := map[string][]byte{}
+	for _, t := range texts {
+		i := slices.IndexFunc(start.Texts, func(own NamedBlob) bool { return own.Name == t.Name })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: run %s keeps no text %s that could be changed", ErrUnfit, v.ID, t.Name)
+		}
+		start.Texts[i].Blob = journal.BlobHash(t.Content)
+		lent[start.Texts[i].Blob] = t.Content
+	}
+	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(), bodies: slices.Clone(v.Bodies())}
+	changed.bodies[0] = &start
+	return changed, nil
+}
+
+// lentBlobs is a store with contents that are kept nowhere.
+type lentBlobs struct {
+	journal.Store
+	lent map[string][]byte
+}
+
+func (l lentBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	if content, ok := l.lent[hash]; ok {
+		return content, nil
+	}
+	return l.Store.Blob(ctx, owner, hash)
+}
+
+// treeKey names a loaded tree.
+type treeKey struct{ assistant, file, text string }
+
+// keptTrees is how many loaded trees are kept: runs begin with the same few.
+const keptTrees = 32
+
+// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The
+// records come with that error, too.
+func (e *Engine) recorded(
+	ctx context.Context, owner journal.Owner, id string,
+) (recs []journal.Record, a *Assistant, tree *bt.Tree, err error) {
+	recs, err = e.Store.Records(ctx, owner, id, 0)
+	if err == nil {
+		if a, tree, err = e.treeOf(ctx, owner, recs); err != nil {
+			err = e.why(id, recs, err)
+		}
+	}
+	return recs, a, tree, err
+}
+
+// treeOf loads the tree that a run began with.
+func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
+	start, err := startOf(recs)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := e.assistants[start.Assistant]
+	if a == nil {
+		return nil, nil, fmt.Errorf("%w: %q", errNoAssistant, start.Assistant)
+	}
+	text, err := e.Store.Blob(ctx, owner, start.Tree)
+	if err != nil {
+		return a, nil, err
+	}
+	tree, err := e.tree(a, start.TreeFile, text)
+	return a, tree, err
+}
+
+func startOf(recs []journal.Record) (*StartRecord, error) {
+	if len(recs) == 0 || recs[0].Kind != KindStart {
+		return nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
+	}
+	return readAs[StartRecord](recs[0])
+}
+
+// CheckTree says what is wrong with a tree for an assistant. One that is right is kept for the run that begins with it.
+func (e *Engine) CheckTree(a *Assistant, file string, text []byte) error {
+	_, err := e.tree(a, file, text)
+	return err
+}
+
+func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t := e.trees[treeKey{a.Name, file, string(text)}]; t != nil {
+		return t, nil
+	}
+	t, err := a.Leaves.Load(file, text, a.Options)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.trees) >= keptTrees {
+		clear(e.trees)
+	}
+	e.trees[treeKey{a.Name, file, string(text)}] = t
+	return t, nil
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
@@ -17,42 +16,28 @@ import (
 func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		k := journal.Key{Owner: owner, Run: id}
-		for next := from; ctx.Err() == nil; {
-			f, live, leave := e.feedOf(k)
-			on := f.watch(ctx, next, func(u Update) bool {
-				if u.Record != nil {
-					next = u.Record.Seq + 1
+		next := from
+		show := func(u Update) bool {
+			if u.Record != nil {
+				next = u.Record.Seq + 1
+			}
+			return ctx.Err() == nil && yield(u, nil)
+		}
+		for ctx.Err() == nil {
+			if live := e.drives(k); live != nil {
+				if !live.feed.watch(ctx, next, show) || live.feed.over() || !show(Update{Left: true}) {
+					return
 				}
-				return yield(u, nil)
-			})
-			leave()
-			ended, err := f.over()
-			switch {
-			case !on || ended:
-				return
-			case err != nil:
+				continue
+			}
+			over, err := e.follow(ctx, k, next, show)
+			if err != nil && ctx.Err() == nil {
 				yield(Update{}, err)
-				return
-			case live && !yield(Update{Left: true}, nil):
+			}
+			if over || err != nil {
 				return
 			}
 		}
-	}
-}
-
-// feedOf gives where a run is to be watched: its driver in this process, else what is read of it. leave is to be
-// called.
-func (e *Engine) feedOf(k journal.Key) (_ *feed, live bool, leave func()) {
-	if l := e.drives(k); l != nil {
-		return l.feed, true, func() {}
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	f := &follower{e: e, Key: k, feed: newFeed(), told: make(chan struct{}, 1)}
-	stopHearing := e.Hear(k.Owner, f.hear)
-	go func() { f.feed.close(f.readOn(ctx)) }()
-	return f.feed, false, func() {
-		stopHearing()
-		stop()
 	}
 }
 
@@ -62,27 +47,6 @@ func (e *Engine) drives(k journal.Key) *Live {
 		return live
 	}
 	return nil
-}
-
-// follower reads a run of another process, or of none, for a watcher, and folds it to tell what its steps decide.
-type follower struct {
-	journal.Key
-	e    *Engine
-	feed *feed
-	told chan struct{} // holds a token once the run may be further
-	f    *Fold
-	view *View
-	lost bool // it can't or must not be folded here: its records are shown alone
-}
-
-func (f *follower) hear(run string) {
-	if run != f.Run {
-		return
-	}
-	select {
-	case f.told <- struct{}{}:
-	default: // it is told already
-	}
 }
 
 // How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds
@@ -95,67 +59,86 @@ const (
 // longestFailure is how long a store may fail before those who watch are told.
 const longestFailure = 10 * time.Second
 
-// readOn puts into the feed what the store has of the run, until the run has ended, this process drives it, or nobody
-// watches it.
-func (f *follower) readOn(ctx context.Context) (ended bool, err error) {
+// follow shows what the store has of a run from record number from on, as it comes, until this process drives the run.
+// over says that it has ended before, or that whoever looks has had enough.
+func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show func(Update) bool) (over bool, err error) {
+	told, stop := e.hearOf(k)
+	defer stop()
+	l := &onlooker{e: e, View: View{ID: k.Run, Owner: k.Owner, store: e.Store}}
 	var failing time.Time // since when the store has failed
-	for next := int64(0); ; {
-		if f.e.drives(f.Key) != nil {
-			return false, nil
-		}
-		recs, err := f.e.Store.Records(ctx, f.Owner, f.Run, next)
-		now := f.e.Clock.Now()
+	for next := int64(0); e.drives(k) == nil; {
+		recs, err := e.Store.Records(ctx, k.Owner, k.Run, next)
+		now := e.Clock.Now()
 		switch {
 		case err == nil:
 			failing = time.Time{}
 		case next == 0 || errors.Is(err, journal.ErrNotFound) || !failing.IsZero() && now.Sub(failing) >= longestFailure:
-			return false, err
+			return true, err
 		case failing.IsZero():
 			failing = now
 		}
 		for _, rec := range recs {
-			f.take(ctx, rec)
-			ended = rec.Kind == KindEnd
-		}
-		if ended {
-			return true, nil
+			step := l.take(ctx, rec)
+			if rec.Seq >= from && (!show(Update{Record: &rec}) || step != nil && !show(Update{Step: step})) || rec.Kind == KindEnd {
+				return true, nil
+			}
 		}
 		next += int64(len(recs))
 		every := lookOften
-		if f.e.Announced() {
+		if e.Announced() {
 			every = lookSeldom
 		}
-		look, stop := f.e.Clock.After(every)
+		look, stop := e.Clock.After(every)
 		select {
-		case <-f.told:
+		case <-told:
 		case <-look:
 		case <-ctx.Done():
 		}
 		if stop(); ctx.Err() != nil {
-			return false, ctx.Err()
+			return true, nil
 		}
 	}
+	return false, nil
 }
 
-func (f *follower) take(ctx context.Context, r journal.Record) {
-	f.feed.record(r)
-	if r.Seq == 0 {
-		err := f.e.foldable(ctx, f.Owner, f.Run)
-		var a *Assistant
-		var tree *bt.Tree
-		if err == nil {
-			a, tree, err = f.e.treeOf(ctx, f.Owner, []journal.Record{r})
+// hearOf gives a token once a run may be further.
+func (e *Engine) hearOf(k journal.Key) (told <-chan struct{}, stop func()) {
+	token := make(chan struct{}, 1)
+	return token, e.Hear(k.Owner, func(run string) {
+		if run != k.Run {
+			return
 		}
-		if f.lost = err != nil; !f.lost {
-			f.f, f.view = NewFold(a, tree), &View{ID: f.Run, Owner: f.Owner, store: f.e.Store}
+		select {
+		case token <- struct{}{}:
+		default: // there is one already
+		}
+	})
+}
+
+// onlooker folds a run that another process drives, or none, to tell what its steps decide.
+type onlooker struct {
+	View
+	e *Engine
+	f *Fold // nil: it can't or must not be folded here, so that its records are shown alone
+}
+
+// take takes in a record; nil where this build can't tell what was decided on it.
+func (l *onlooker) take(ctx context.Context, r journal.Record) *TraceStep {
+	if r.Seq == 0 && l.e.foldable(ctx, l.Owner, l.ID) == nil {
+		if a, tree, err := l.e.treeOf(ctx, l.Owner, []journal.Record{r}); err == nil {
+			l.f = NewFold(a, tree)
 		}
 	}
-	if f.lost {
-		return
+	if l.f == nil {
+		return nil
 	}
-	step, err := f.f.takeIn(r, f.view)
-	if step {
-		f.feed.step(f.f.lastStep())
+	stepped, err := l.f.takeIn(r, &l.View)
+	if err != nil {
+		l.f = nil
 	}
-	f.lost = err != nil
+	if !stepped {
+		return nil
+	}
+	step := l.f.lastStep()
+	return &step
 }

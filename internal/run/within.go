@@ -15,8 +15,8 @@ var ErrWithdrawn = errors.New("the effect is withdrawn")
 // errUnwanted is why a run is asked to stop whose effect is withdrawn.
 var errUnwanted = errors.New("the run that it belongs to wants it no longer")
 
-// withinLook is how long a run that another process drives is watched before its row is looked at again.
-const withinLook = 3 * time.Second
+// withinLook is the time between two looks at a run that another process drives.
+const withinLook = time.Second
 
 // Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or
 // elsewhere, and gives its end, whatever its status. A run that is not there yet is begun with what spec gives, in the
@@ -43,7 +43,7 @@ func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx contex
 		case is:
 			return EndRecord{}, wrong.error
 		case errors.Is(err, errElsewhere):
-			e.lookWithin(ctx, k)
+			pause(ctx, e.Clock, withinLook)
 		case errors.Is(err, ErrLeft), errors.Is(err, ErrDraining): // this process stops, and so does the run whose effect it is
 			<-ctx.Done()
 		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
@@ -145,18 +145,6 @@ func lifeWithin(ctx context.Context) context.Context {
 		}
 	})
 	return life
-}
-
-// lookWithin watches a run that another process drives, for a while.
-func (e *Engine) lookWithin(ctx context.Context, k journal.Key) {
-	looking, stop := context.WithTimeout(ctx, withinLook)
-	defer stop()
-	for _, err := range e.Watch(looking, k.Owner, k.Run, 0) {
-		if err != nil {
-			pause(ctx, e.Clock, awayPause)
-			return
-		}
-	}
 }
 
 // leaveWithin is what is done of a run whose effect is no longer performed here.

@@ -80,7 +80,7 @@ func TestErrorOfWhatARunIsToBeginWithReachesTheEffectAsItIs(t *testing.T) {
 		run.ErrDraining, run.ErrLeft, run.ErrIncompatible} {
 		synctest.Test(t, func(t *testing.T) {
 			asked, wrong := 0, fmt.Errorf("usage: %w", wrong)
-			e := newWorld(t).engine(newStore(t), "one")
+			e := newWorld(t).engine(localStore(t), "one")
 			_, err := within(t, e, func(context.Context) (run.Spec, error) { asked++; return run.Spec{}, wrong })
 			if err != wrong { //nolint:errorlint // it is to be this very error
 				t.Errorf("the effect gets %v; want %v", err, wrong)

@@ -1,6 +1,11 @@
 package signal
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
 
 const tagName = "signal"
 
@@ -95,88 +100,48 @@ type tag struct {
 	selfClosed bool
 }
 
-// readTag reads attributes, each a name and a value, to the end of the tag. Anything else is no tag.
+const (
+	tagBegin  = `(?i)^<\s*signal`
+	attribute = `\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'|[\w:.,+%-]+)`
+)
+
+var (
+	wholeTag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(tagBegin + `(?:` + attribute + `)*\s*(/?)>`)
+	})
+	// tagSoFar matches what may become a tag.
+	tagSoFar = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(tagBegin + `(?:` + attribute + `)*(?:\s*/?|\s+[\w:.-]+\s*(?:=\s*(?:"[^"<]*|'[^'<]*)?)?)$`)
+	})
+	attributeName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\s([\w:.-]+)\s*=\s*(?:"[^"]*"?|'[^']*'?)?`)
+	})
+)
+
+// readTag reads attributes, each a name and a value without a bracket, to the end of the tag. Anything else is no tag.
 func readTag(text string) (t tag, v verdict) {
-	i, v := begins(text)
-	if v != yes {
-		return t, v
-	}
-	for {
-		spaced := i
-		i = blanks(text, i)
-		switch {
-		case i == len(text):
-			return t, maybe
-		case text[i] == '>':
-			t.n = i + 1
-			return t, yes
-		case text[i] == '/':
-			if i+1 == len(text) {
-				return t, maybe
-			}
-			t.n, t.selfClosed = i+2, true
-			if text[i+1] != '>' {
-				return t, no
-			}
-			return t, yes
-		case i == spaced:
-			return t, no
-		}
-		first := i
-		for i < len(text) && isNameByte(text[i]) {
-			i++
-		}
-		if i == first {
-			return t, no
-		}
-		typed := strings.EqualFold(text[first:i], "type")
-		if i = blanks(text, i); i == len(text) {
-			return t, maybe
-		}
-		if text[i] != '=' {
-			return t, no
-		}
-		t.typed = t.typed || typed
-		if i = blanks(text, i+1); i == len(text) {
-			return t, maybe
-		}
-		if i, v = readValue(text, i); v != yes {
-			return t, v
-		}
-	}
-}
-
-// readValue gives the end of an attribute's value: in quotes, or a word.
-func readValue(text string, i int) (end int, v verdict) {
-	if text[i] != '"' && text[i] != '\'' {
-		end = i
-		for end < len(text) && (isNameByte(text[end]) || text[end] == ',' || text[end] == '+' || text[end] == '%') {
-			end++
-		}
-		switch {
-		case end == len(text):
-			return 0, maybe
-		case end == i:
-			return 0, no
-		}
-		return end, yes
-	}
-	value := text[i+1:]
-	n := strings.IndexByte(value, text[i])
-	if n >= 0 {
-		value = value[:n]
-	}
+	n, v := begins(text)
 	switch {
-	case strings.IndexByte(value, '<') >= 0:
-		return 0, no
-	case n < 0:
-		return 0, maybe
+	case v != yes:
+		return t, v
+	case text[n] == '>':
+		return tag{n: n + 1}, yes
 	}
-	return i + n + 2, yes
-}
-
-func isNameByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == ':' || c == '.'
+	next := strings.IndexByte(text[1:], '<') + 1
+	if next > 0 {
+		text = text[:next]
+	}
+	read, v := "", no
+	if m := wholeTag().FindStringSubmatch(text); m != nil {
+		read, v = m[0], yes
+		t.n, t.selfClosed = len(read), m[1] != ""
+	} else if next == 0 && tagSoFar().MatchString(text) {
+		read, v = text, maybe
+	}
+	t.typed = slices.ContainsFunc(attributeName().FindAllStringSubmatch(read, -1), func(m []string) bool {
+		return strings.EqualFold(m[1], "type")
+	})
+	return t, v
 }
 
 // findEnd finds the byte after the closing tag, or else where another signal begins first. Comments and CDATA are

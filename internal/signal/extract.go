@@ -133,7 +133,7 @@ func (x *Extractor) mayBegin(c byte) bool {
 	case '&':
 		return !x.md.inCode()
 	case '`', '~', '{', '#', '*', '_', 's', 'S':
-		return !x.md.inLine && !x.md.inCode()
+		return x.md.beginsLine() && !x.md.inCode()
 	}
 	return false
 }
@@ -154,7 +154,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 		return dropThinking(w)
 	case w.text[0] != '<':
 		d, long := readReport(w, tired)
-		return x.looked(w, x.asQuoted(w, d), long)
+		return x.looked(w, x.asQuoted(d), long)
 	case !mayName(w.text):
 		return aMention
 	}
@@ -175,7 +175,15 @@ func (x *Extractor) decide(w window, at int64) decision {
 	if d, is := x.code(w); is {
 		return x.looked(w, d, true)
 	}
-	return x.looked(w, x.asQuoted(w, readMarkup(w)), true)
+	return x.looked(w, x.asQuoted(readMarkup(w)), true)
+}
+
+// asQuoted makes a mention of markup that stands in a quotation.
+func (x *Extractor) asQuoted(d decision) decision {
+	if d.what == isMarkup {
+		d.form = x.md.form()
+	}
+	return d
 }
 
 // looked counts a look at a window, if it was long.

@@ -1,195 +1,175 @@
 package signal
 
+import (
+	"bytes"
+	"strings"
+)
+
 const (
 	longestHead = 120 // bytes of a line that are kept, to see in which blocks it stands
 	codeIndent  = 4   // columns
 )
 
-// markdown follows as much of CommonMark, and of HTML, as says where code and quotations stand. It looks at each byte
-// once.
+// markdown follows as much of CommonMark as says where code and quotations stand. It looks at each byte once.
 type markdown struct {
-	head      [longestHead]byte // the beginning of the line
-	headed    int               // bytes of it
-	tail      [3]byte           // the last bytes of it
-	odd       bool              // an odd number of double quotation marks stands before, in the line
-	list      int               // the column where the text of the item begins in which the lines stand; 0: there is none
-	table     bool              // a table goes on until a blank line
-	paragraph bool              // the line before is text, so that an indented one is no code
-	tag       string            // of HTML, as far as it is read; "": none is
-	open      [len(quotingElements)]bool
+	head      []byte // the beginning of the line
+	paragraph bool   // the line before is text, so that an indented one is no code
+	list      int    // the column where the text of the item begins in which the lines stand; 0: there is none
 
-	inLine bool // something other than up to three blanks stands before, in this line
-	spaces int  // leading blanks of the line so far
-
-	mark     byte // the run of backticks or tildes that is being read
-	run      int
-	runOpens bool // the run stands at the beginning of its line
 	fence    byte // the mark of the open fence, 0 without one
 	fenceLen int
 	quoted   bool // the open fence stands in a blockquote
-	info     bool // still in the opening line of the fence
-	mayClose bool // a closing run was read, and only blanks since
-	span     int  // length of the run that opened a code span in this line, 0 without one
-}
 
-// keep keeps a byte of the line.
-func (m *markdown) keep(c byte) {
-	if m.headed < longestHead {
-		m.head[m.headed] = c
-		m.headed++
-	}
-	m.tail = [3]byte{m.tail[1], m.tail[2], c}
-	if endsIn(m.tail, doubleMarks) {
-		m.odd = !m.odd
-	}
+	run  int // length of the run of backticks that is being read
+	span int // length of the run that opened a code span in this line, 0 without one
 }
 
 // byte takes the next byte of the text.
 func (m *markdown) byte(c byte) {
-	if c == '`' || c == '~' {
-		if m.run > 0 && m.mark == c {
-			m.run++
-			return
-		}
-		m.endRun()
-		m.mark, m.run, m.runOpens = c, 1, m.mayFence()
-		m.inLine = true
-		m.mayClose = false
-		m.tag = ""
-		m.keep(c)
-		return
-	}
-	m.endRun()
-	if c != '\n' {
-		m.keep(c)
-	}
-	if m.fence == 0 && m.span == 0 {
-		m.element(c)
-	}
-	if m.quoted && m.fence != 0 {
-		if l := m.blocks(); !l.prefix && l.quotes == 0 { // the line has left the blockquote
-			m.fence, m.quoted = 0, false
-		}
+	if c == '`' {
+		m.run++
+	} else {
+		m.span, m.run = m.spanNow(), 0
 	}
 	switch {
 	case c == '\n':
 		m.newline()
-	case c == ' ' && !m.inLine && m.spaces < 3:
-		m.spaces++
-	case isSpace(c):
-		m.inLine = true
-	default:
-		m.inLine = true
-		m.mayClose = false
+	case len(m.head) < longestHead:
+		m.head = append(m.head, c)
 	}
 }
 
-// mayFence says whether a run of marks here, which may stand behind marks of blocks, may open a fence, or close the one
-// that is open.
-func (m *markdown) mayFence() bool {
-	l := m.blocks()
-	if m.fence != 0 {
-		return !m.inLine || l.prefix && l.item == 0 && l.indent < codeIndent+m.list
-	}
-	m.quoted = l.quotes > 0
-	return !m.inLine || l.prefix && (l.item > 0 || l.indent < codeIndent+m.list)
-}
-
-// endRun settles what a run of marks was, at the byte after it.
-func (m *markdown) endRun() {
-	if m.run == 0 {
-		return
-	}
-	mark, run := m.mark, m.run
-	m.run = 0
+// spanNow is the length of the run that opened the code span which the next byte stands in; 0: it stands in none.
+func (m *markdown) spanNow() int {
 	switch {
-	case m.fence != 0 && !m.info:
-		m.mayClose = mark == m.fence && run >= m.fenceLen && m.runOpens
-	case m.info && mark == '`' && m.fence == '`':
-		// A backtick in the first line: the run was a code span's, not a fence's.
-		opened := m.fenceLen
-		m.fence, m.info, m.span = 0, false, opened
-		if run == opened {
-			m.span = 0
-		}
-	case m.info:
-	case m.runOpens && run >= 3:
-		m.fence, m.fenceLen, m.info = mark, run, true
-	case mark == '`' && m.span == 0:
-		m.span = run
-	case mark == '`' && m.span == run:
-		m.span = 0
+	case m.run == 0:
+		return m.span
+	case m.span == 0:
+		return m.run
+	case m.span == m.run:
+		return 0
 	}
+	return m.span
 }
 
 func (m *markdown) newline() {
-	switch l := m.blocks(); {
-	case m.fence != 0: // where nothing is a block
-		m.paragraph, m.table = false, false
-	case l.blank:
-		m.paragraph, m.table = l.quotes > 0 && m.paragraph, false
-	default:
-		switch {
-		case l.item > 0:
-			m.list = l.item
-		case l.indent < m.list && !m.paragraph:
-			m.list = l.indent
+	line := string(m.head)
+	m.head, m.run, m.span = m.head[:0], 0, 0
+	if m.fence != 0 {
+		end := m.fenceEndsIn(line)
+		if end == inside {
+			return
 		}
-		m.table = m.table || l.rule
-		m.paragraph = !l.indented(m)
-	}
-	if m.mayClose {
 		m.fence = 0
+		if end == behind {
+			m.paragraph = false
+			return
+		}
 	}
-	m.quoted = m.quoted && m.fence != 0
-	m.headed, m.tail, m.odd = 0, [3]byte{}, false
-	m.inLine, m.spaces, m.info, m.mayClose, m.span = false, 0, false, false, 0
+	l := blocksOf(line, m.list)
+	if l.item == 0 && l.text == "" {
+		m.paragraph = l.quotes > 0 && m.paragraph
+		return
+	}
+	m.open(l)
+	switch {
+	case m.fence != 0:
+	case l.item > 0:
+		m.list = l.item
+	case l.indent < m.list && !m.paragraph:
+		m.list = l.indent
+	}
+	m.paragraph = m.fence == 0 && !l.indented(m)
+}
+
+// open opens a fence if the line does.
+func (m *markdown) open(l blocks) {
+	mark, n := fenceMark(l.text)
+	if n < 3 || mark == '`' && strings.Contains(l.text[n:], "`") || l.item == 0 && l.indent >= codeIndent+m.list {
+		return
+	}
+	m.fence, m.fenceLen, m.quoted = mark, n, l.quotes > 0
+	if l.item > 0 {
+		m.list = l.item
+	}
+}
+
+// fenceMark gives the run of marks that a text begins with.
+func fenceMark(text string) (mark byte, n int) {
+	if text == "" || text[0] != '`' && text[0] != '~' {
+		return 0, 0
+	}
+	return text[0], len(text) - len(strings.TrimLeft(text, text[:1]))
+}
+
+// fenceEnd says where a fence ends, as far as a line tells.
+type fenceEnd uint8
+
+const (
+	inside fenceEnd = iota // it goes on behind the line
+	before                 // the line stands behind the blockquote that the fence stood in
+	behind                 // the line closes it
+)
+
+func (m *markdown) fenceEndsIn(line string) fenceEnd {
+	l := blocksOf(line, m.list)
+	mark, n := fenceMark(l.text)
+	switch {
+	case m.quoted && l.quotes == 0 && l.text != "":
+		return before
+	case mark == m.fence && n >= m.fenceLen && n == len(l.text) && l.item == 0 && l.indent < codeIndent+m.list:
+		return behind
+	}
+	return inside
 }
 
 // inCode says that a fence is open here, or a span that may still be closed.
-func (m *markdown) inCode() bool {
-	now := *m
-	now.endRun()
-	return now.fence != 0 || now.span > 0
+func (m *markdown) inCode() bool { return m.fence != 0 || m.spanNow() > 0 }
+
+// beginsLine says whether only blanks stand before in the line, three at most.
+func (m *markdown) beginsLine() bool {
+	return len(m.head) < codeIndent && len(bytes.Trim(m.head, " ")) == 0
 }
 
 // shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
 // no, if there is no code, or its end can't come any more; maybe, if the end is still to come.
 func (m *markdown) shields(text string, final bool) (n int, v verdict) {
-	now := *m
-	now.endRun()
-	switch {
-	case now.fence != 0:
-		return fenceEnd(now, text, final)
-	case now.span > 0:
-		return spanEnd(text, now.span, final)
+	switch span := m.spanNow(); {
+	case m.fence != 0:
+		return m.fenceShields(text, final)
+	case span > 0:
+		return spanShields(text, span, final)
 	}
 	return 0, no
 }
 
-// fenceEnd reads on until the fence is closed.
-func fenceEnd(m markdown, text string, final bool) (int, verdict) {
-	for i := 0; i < len(text); i++ {
-		was := m.fence
-		m.byte(text[i])
-		if was != 0 && m.fence == 0 {
-			return i + 1, yes
-		}
-	}
-	if final {
-		m.endRun()
-		if m.mayClose {
+// fenceShields reads line by line to the end of the fence.
+func (m *markdown) fenceShields(text string, final bool) (int, verdict) {
+	head := string(m.head)
+	for at := 0; at < len(text); head = "" {
+		line, _, whole := strings.Cut(text[at:], "\n")
+		next := at + len(line) + 1
+		switch end := m.fenceEndsIn(head + line); {
+		case end == before && at == 0:
+			return 0, no
+		case end == before:
+			return at, yes
+		case end == behind && whole:
+			return next, yes
+		case end == behind && final:
 			return len(text), yes
 		}
+		at = next
 	}
 	return 0, maybe
 }
 
-// spanEnd looks for a run of the same length in the line.
-func spanEnd(text string, length int, final bool) (int, verdict) {
+// spanShields looks for a run of the same length in the line.
+func spanShields(text string, length int, final bool) (int, verdict) {
+	line, _, whole := strings.Cut(text, "\n")
 	run := 0
-	for i := 0; i < len(text); i++ {
-		if text[i] == '`' {
+	for i := range len(line) {
+		if line[i] == '`' {
 			run++
 			continue
 		}
@@ -197,15 +177,86 @@ func spanEnd(text string, length int, final bool) (int, verdict) {
 			return i, yes
 		}
 		run = 0
-		if text[i] == '\n' {
-			return 0, no
-		}
 	}
 	switch {
-	case final && run == length:
-		return len(text), yes
-	case final:
+	case (whole || final) && run == length:
+		return len(line), yes
+	case whole || final:
 		return 0, no
 	}
 	return 0, maybe
+}
+
+// form says in which quotation markup here stands; "" for none.
+func (m *markdown) form() Form {
+	switch l := blocksOf(string(m.head), m.list); {
+	case l.quotes > 0:
+		return Blockquote
+	case l.text == "" && l.indented(m):
+		return Indented
+	}
+	return ""
+}
+
+// blocks are the blocks that the beginning of a line stands in.
+type blocks struct {
+	quotes int    // marks of blockquotes
+	item   int    // the column of the text of an item of a list that begins here; 0: none does
+	indent int    // columns before the text, from the last blockquote on
+	text   string // what follows, without the blanks at its end
+}
+
+// indented says whether the line is code for its indentation.
+func (l blocks) indented(m *markdown) bool {
+	return !m.paragraph && l.item == 0 && l.quotes == 0 && l.indent >= codeIndent+m.list
+}
+
+// blocksOf reads the beginning of a line that stands in an item of a list whose text begins at that column.
+func blocksOf(line string, list int) (l blocks) {
+	i, column, base := 0, 0, 0
+	for i < len(line) {
+		switch c := line[i]; {
+		case c == '\t':
+			column += codeIndent - column%codeIndent
+			i++
+			continue
+		case c == ' ' || c == '\r':
+			column++
+			i++
+			continue
+		case c == '>' && column-base < codeIndent+list:
+			l.quotes++
+			i++
+			column++
+			base = column
+			if i < len(line) && line[i] == ' ' {
+				i++
+			}
+			continue
+		}
+		n := itemMark(line[i:])
+		if n == 0 || column-base >= codeIndent+list {
+			break
+		}
+		i, column = i+n, column+n
+		l.item = column - base
+	}
+	l.indent = column - base
+	l.text = strings.TrimRight(line[i:], " \t\r")
+	return l
+}
+
+// itemMark gives the length of the mark of an item of a list, with the blank behind it; 0 for none.
+func itemMark(text string) int {
+	n := 0
+	for n < len(text) && n < 9 && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	if n == len(text) || n == 0 && strings.IndexByte("-*+", text[0]) < 0 || n > 0 && text[n] != '.' && text[n] != ')' {
+		return 0
+	}
+	if n++; n == len(text) || text[n] != ' ' && text[n] != '\t' {
+		return 0
+	}
+	return n + 1
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -63,14 +62,7 @@ func read(raw string) (element, error) {
 	if strings.HasPrefix(raw, escaped) {
 		raw = html.UnescapeString(raw)
 	}
-	e, err := readElement(raw)
-	if err == nil {
-		return e, nil
-	}
-	if e, again := readElement(tidy(raw)); again == nil {
-		return e, nil
-	}
-	return e, err
+	return readElement(tidy(raw))
 }
 
 var (
@@ -161,56 +153,24 @@ func escapeBareAmps(raw string) string {
 	})
 }
 
-func readElement(raw string) (element, error) {
-	var e element
-	d := xml.NewDecoder(strings.NewReader(escapeBareAmps(raw)))
-	var path []string
-	var open field
-	for {
-		tok, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return e, nil
-		}
-		if err != nil {
-			return e, fmt.Errorf("not well-formed: %w", err)
-		}
-		switch tok := tok.(type) {
-		case xml.StartElement:
-			name := strings.ToLower(tok.Name.Local)
-			path = append(path, name)
-			switch len(path) {
-			case 1:
-				e.attributes(tok.Attr)
-			case 2:
-				open = field{name: name}
-			case 3:
-				if name != "item" {
-					return e, fmt.Errorf("the field %s holds an element %s", open.name, name)
-				}
-				open.items = append(open.items, "")
-			default:
-				return e, fmt.Errorf("the field %s is nested too deep", open.name)
-			}
-		case xml.EndElement:
-			path = path[:len(path)-1]
-			if len(path) == 1 {
-				if err := e.add(open); err != nil {
-					return e, err
-				}
-			}
-		case xml.CharData:
-			switch len(path) {
-			case 2:
-				open.text += string(tok)
-			case 3:
-				open.items[len(open.items)-1] += string(tok)
-			}
-		}
-	}
+// node is an element within a signal.
+type node struct {
+	XMLName xml.Name
+	Text    string `xml:",chardata"`
+	Nodes   []node `xml:",any"`
 }
 
-func (e *element) attributes(attrs []xml.Attr) {
-	for _, a := range attrs {
+func (n node) name() string { return strings.ToLower(n.XMLName.Local) }
+
+func readElement(raw string) (e element, err error) {
+	var read struct {
+		Attrs []xml.Attr `xml:",any,attr"`
+		Nodes []node     `xml:",any"`
+	}
+	if err := xml.Unmarshal([]byte(escapeBareAmps(raw)), &read); err != nil {
+		return e, fmt.Errorf("not well-formed: %w", err)
+	}
+	for _, a := range read.Attrs {
 		switch strings.ToLower(a.Name.Local) {
 		case "type":
 			e.kind = a.Value
@@ -218,6 +178,22 @@ func (e *element) attributes(attrs []xml.Attr) {
 			e.confidence = a.Value
 		}
 	}
+	for _, n := range read.Nodes {
+		f := field{name: n.name(), text: n.Text}
+		for _, item := range n.Nodes {
+			switch {
+			case item.name() != "item":
+				return e, fmt.Errorf("the field %s holds an element %s", f.name, item.name())
+			case len(item.Nodes) > 0:
+				return e, fmt.Errorf("the field %s is nested too deep", f.name)
+			}
+			f.items = append(f.items, item.Text)
+		}
+		if err := e.add(f); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
 }
 
 // add takes a child element; a list may also be written as the same element repeated.

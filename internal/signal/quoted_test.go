@@ -32,24 +32,6 @@ var quotations = []stream{
 		clean: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n", signal: ContextSufficient, mentions: []Form{Code}},
 	{name: "FenceBehindTheMarkOfAnItemIsText", text: "- ```\n  " + needTurn + "\n  ```\n" + enough, clean: "- ```\n  " + needTurn + "\n  ```\n", signal: ContextSufficient, mentions: []Form{Code}},
 	{name: "ItemOfAListThatIsASignalCounts", text: "- read\n- " + enough, clean: "- read\n- ", signal: ContextSufficient},
-	{name: "SignalInATableIsAMention", text: "| Type | Example |\n|---|---|\n| more | " + needTurn + " |\n\n" + enough,
-		clean: "| Type | Example |\n|---|---|\n| more |  |\n\n", signal: ContextSufficient, mentions: []Form{Table}},
-	{name: "SignalInATableWithoutOuterBarsIsAMention", text: "Type | Example\n--- | ---\nmore | " + needTurn + "\n\n" + enough,
-		clean: "Type | Example\n--- | ---\nmore | \n\n", signal: ContextSufficient, mentions: []Form{Table}},
-	{name: "TableInAFenceIsOver", text: "```\na | b\n--|--\n```\nx " + enough, clean: "```\na | b\n--|--\n```\nx ", signal: ContextSufficient},
-	{name: "SignalInPreIsAMention", text: lt + "pre>\n" + needTurn + "\n" + lt + "/pre>\n" + enough, clean: lt + "pre>\n\n" + lt + "/pre>\n", signal: ContextSufficient, mentions: []Form{Element}},
-	{name: "SignalInCodeElementIsAMention", text: "so " + lt + "CODE class='x'>" + needTurn + lt + "/code > " + enough,
-		clean: "so " + lt + "CODE class='x'>" + lt + "/code > ", signal: ContextSufficient, mentions: []Form{Element}},
-	{name: "ElementThatIsOnlyNamedQuotesNothing", text: "Use " + lt + "pre> for it.\n" + enough, clean: "Use " + lt + "pre> for it.\n", signal: ContextSufficient},
-	{name: "ElementThatHasEndedQuotesNothing", text: lt + "pre>x" + lt + "/pre> " + enough + lt + "/pre>", clean: lt + "pre>x" + lt + "/pre> " + lt + "/pre>", signal: ContextSufficient},
-	{name: "ElementInCodeQuotesNothing", text: "`" + lt + "pre>`\n" + enough + "\n" + lt + "/pre>", clean: "`" + lt + "pre>`\n\n" + lt + "/pre>", signal: ContextSufficient},
-	{name: "SignalInQuotationMarksIsAMention", text: `It ends with "` + needTurn + `" then. ` + enough, clean: `It ends with "" then. `, signal: ContextSufficient, mentions: []Form{Quotation}},
-	{name: "SignalWithinAQuotationIsAMention", text: "It says “I end with " + needTurn + ", always”.\n" + enough, clean: "It says “I end with , always”.\n", signal: ContextSufficient, mentions: []Form{Quotation}},
-	{name: "SignalInGermanMarksIsAMention", text: "Es endet mit „" + needTurn + "“.\n" + enough, clean: "Es endet mit „“.\n", signal: ContextSufficient, mentions: []Form{Quotation}},
-	{name: "SignalInGuillemetsIsAMention", text: "« " + needTurn + " »\n" + enough, clean: "«  »\n", signal: ContextSufficient, mentions: []Form{Quotation}},
-	{name: "SignalInSingleMarksIsAMention", text: "the tag ‘" + needTurn + "’ or '" + needTurn + "'\n" + enough, clean: "the tag ‘’ or ''\n", signal: ContextSufficient, mentions: []Form{Quotation, Quotation}},
-	{name: "SignalAfterAQuotationCounts", text: `He said "yes". ` + enough, clean: `He said "yes". `, signal: ContextSufficient},
-	{name: "SignalAfterAnInchCounts", text: `It is 5" wide. ` + enough + "\n" + `and 6" high`, clean: `It is 5" wide. ` + "\n" + `and 6" high`, signal: ContextSufficient},
 	{name: "EntitiesInABlockquoteAreAMention", text: "> " + entities, clean: "> ", mentions: []Form{Blockquote}},
 	{name: "MalformedSignalInAQuotationIsAMention", text: "> <signal type='x'></signal>\n" + enough, clean: "> \n", signal: ContextSufficient, mentions: []Form{Blockquote}},
 	{name: "EverySignalInCodeIsLogged", text: "```\n" + needTurn + enough + "\n```\n" + enough, clean: "```\n" + needTurn + enough + "\n```\n", signal: ContextSufficient, mentions: []Form{Code, Code}},
@@ -158,7 +140,7 @@ func TestSignalsOfTheVectors(t *testing.T) {
 			}
 		}
 	}
-	if len(vectors) < 120 {
+	if len(vectors) < 100 {
 		t.Errorf("only %d vectors", len(vectors))
 	}
 }

@@ -142,24 +142,18 @@ func readForm(text string) (n int, v verdict) {
 // readWhole reads an element from its first tag to its last.
 func readWhole(text string) (n int, v verdict) {
 	tag, v := readTag(text)
-	switch {
-	case v == maybe && tag.typed:
+	if v == no || v == yes && !tag.typed {
+		return 0, no
+	}
+	switch d := readMarkup(window{text: text}); {
+	case d.what == undecided && tag.typed:
 		return 0, begun
-	case v != yes:
-		return 0, v
-	case !tag.typed:
-		return 0, no
-	case tag.selfClosed:
-		return tag.n, yes
+	case d.what == undecided:
+		return 0, maybe
+	case d.what == isMarkup && d.reason == "":
+		return d.n, yes
 	}
-	end, next := findEnd(text, tag.n)
-	switch {
-	case end > 0:
-		return end, yes
-	case next > 0:
-		return 0, no
-	}
-	return 0, begun
+	return 0, no
 }
 
 const escaped = "&lt;"

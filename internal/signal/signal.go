@@ -115,24 +115,6 @@ type Signal struct {
 	At         time.Time        `json:"timestamp,omitzero"`
 }
 
-// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted
-// milliseconds of the run.
-func (s *Signal) UnmarshalJSON(raw []byte) error {
-	type fields Signal
-	read := struct {
-		*fields
-		At json.RawMessage `json:"timestamp"`
-	}{fields: (*fields)(s)}
-	if err := json.Unmarshal(raw, &read); err != nil {
-		return err
-	}
-	s.At = time.Time{}
-	if len(read.At) == 0 || read.At[0] != '"' {
-		return nil
-	}
-	return json.Unmarshal(read.At, &s.At)
-}
-
 // Value is a field: a text, a whole number or a list of texts. In JSON it is a string, a number or an array.
 type Value struct {
 	Kind  FieldKind
@@ -217,8 +199,63 @@ func (r *Result) problem(reason, raw string, offset int64) {
 	if len(r.Problems) >= maxFound {
 		return
 	}
-	if len(raw) > maxRaw {
-		raw = strings.ToValidUTF8(raw[:maxRaw], "")
+	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: shortened(raw), Offset: offset})
+}
+
+// Form is how a text quotes what it mentions.
+type Form string
+
+// The forms of a quotation.
+const (
+	Blockquote Form = "blockquote"
+	Indented   Form = "indented code"
+	Code       Form = "code" // a fence or a code span
+)
+
+// Mention is a signal that the text quotes: it is logged, and nothing follows from it.
+type Mention struct {
+	Type   Type   `json:"type,omitempty"` // "": it is not well-formed
+	Form   Form   `json:"form"`
+	Raw    string `json:"raw"`    // at most maxRaw bytes of it
+	Offset int64  `json:"offset"` // in bytes, in the text as it came in
+}
+
+// mostMentions bounds how many mentions of a text are kept.
+const mostMentions = 32
+
+func (r *Result) mention(form Form, raw string, offset int64) {
+	if len(r.Mentions) == mostMentions {
+		return
 	}
-	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: raw, Offset: offset})
+	m := Mention{Form: form, Raw: shortened(raw), Offset: offset}
+	if s, err := Parse(raw); err == nil {
+		m.Type = s.Type
+	}
+	r.Mentions = append(r.Mentions, m)
+}
+
+// mentionsIn logs the signals that stand in code.
+func (r *Result) mentionsIn(code string, offset int64) {
+	for i := 0; i < len(code) && len(r.Mentions) < mostMentions; {
+		at := strings.IndexByte(code[i:], '<')
+		if at < 0 {
+			return
+		}
+		i += at
+		n := 1
+		if tag, v := readTag(code[i:]); v == yes && tag.typed {
+			d := readMarkup(window{text: code[i:], final: true})
+			r.mention(Code, d.raw, offset+int64(i))
+			n = d.n
+		}
+		i += n
+	}
+}
+
+// shortened is what is kept of markup.
+func shortened(raw string) string {
+	if len(raw) > maxRaw {
+		return strings.ToValidUTF8(raw[:maxRaw], "")
+	}
+	return raw
 }

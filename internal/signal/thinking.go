@@ -35,7 +35,7 @@ func (x *Extractor) thought(w window) decision {
 		return decision{what: undecided}
 	case v != yes:
 		return aMention
-	case !closing && (x.md.inLine || x.md.inCode()):
+	case !closing && (!x.md.beginsLine() || x.md.inCode()):
 		x.mentioned++
 		return aMention
 	case !closing:
@@ -49,7 +49,7 @@ func (x *Extractor) thought(w window) decision {
 	}
 	rest := strings.TrimLeft(w.text[n:], " \t\r")
 	switch {
-	case !x.md.inLine || strings.HasPrefix(rest, "\n") || rest == "" && w.final:
+	case x.md.beginsLine() || strings.HasPrefix(rest, "\n") || rest == "" && w.final:
 		return decision{what: endsThinking, n: n}
 	case rest == "" && !w.full:
 		return decision{what: undecided}

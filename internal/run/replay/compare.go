@@ -9,46 +9,28 @@ import (
 	"sibyl/internal/run"
 )
 
-// compare tells what a step decides otherwise, and finds the recorded completions of what it asks for.
-func (r *replayer) compare(ctx context.Context, was *step) (Difference, error) {
-	d := Difference{Moment: was.moment()}
-	r.compareWithdrawn(was, &d)
-	left := slices.DeleteFunc(slices.Clone(was.asked), r.bound) // the others were asked for earlier
-	equal, rest := pairs(r.fold.Last().Start, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) })
+// compare tells what a step decides otherwise, and lets what it asks for have the completions of what the recorded one
+// asked for.
+func (r *replayer) compare(ctx context.Context, was *step) (d Difference, err error) {
+	d.Moment = was.moment()
+	starts := r.fold.Last().Start
+	left := slices.Clone(was.asked)
+	if !was.known() {
+		left = r.unanswered()
+	}
+	equal, rest := pairs(starts, &left, isRequest)
 	for _, p := range equal {
-		r.bind(p.effect, p.was.Op)
+		r.answers[p.was.Op] = p.effect
 	}
-	rest = r.pairElsewhere(rest, was, &d)
-	changed, rest := pairs(rest, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf })
-	for _, e := range rest {
-		if was.known() {
-			d.Extra = append(d.Extra, r.askedBy(e))
-		}
-	}
-	for _, a := range left {
-		r.reported[a.Op] = true
-		if !r.waits {
-			d.Missing = append(d.Missing, a)
-		}
-	}
-	d.Ending = r.changedEnding(was)
-	if len(d.Extra)+len(d.Missing)+len(d.Kept)+len(d.Withdrawn) > 0 || d.Ending != nil {
-		d.Kind, r.diverged = OtherDecision, true
-	}
-	for _, p := range changed {
-		d.Requests = append(d.Requests, r.changedRequest(p))
-		if r.diverged {
-			r.reported[p.was.Op] = true
-		} else {
-			r.bind(p.effect, p.was.Op)
-		}
-	}
-	var err error
 	if d.Sent, err = r.compareSent(ctx, equal); err != nil {
 		return d, err
 	}
+	if was.known() {
+		r.compareDecisions(was, rest, left, &d)
+	}
 	switch {
-	case d.Kind != "":
+	case len(d.Extra)+len(d.Missing)+len(d.Kept)+len(d.Withdrawn) > 0 || d.Ending != nil:
+		d.Kind = OtherDecision
 	case len(d.Requests) > 0:
 		d.Kind = OtherRequest
 	case len(d.Sent) > 0:
@@ -57,19 +39,46 @@ func (r *replayer) compare(ctx context.Context, was *step) (Difference, error) {
 	return d, nil
 }
 
-// changedEnding compares how the trees stand after a step. Once the decisions differ, only the ends are compared.
-func (r *replayer) changedEnding(was *step) *ChangedEnding {
-	ended, would := was.Status, r.fold.Ending().Status.String()
-	if r.diverged {
-		if would == bt.Running.String() {
-			return nil
+// unanswered are the recorded requests whose completions no effect has, in the order in which they were asked for.
+func (r *replayer) unanswered() (all []Asked) {
+	for _, op := range slices.Sorted(maps.Keys(r.receipts)) {
+		if _, answered := r.answers[op]; !answered && r.receipts[op].Record != 0 {
+			all = append(all, r.receipts[op])
 		}
-		ended = r.steps[len(r.steps)-1].Status
 	}
-	if !was.known() || ended == would {
+	return all
+}
+
+// compareDecisions compares effects of the replay that have no equal with what is left of those of the recorded step,
+// and what the two withdraw and how they end.
+func (r *replayer) compareDecisions(was *step, effects []bt.Effect, left []Asked, d *Difference) {
+	r.compareWithdrawn(was, d)
+	other := slices.DeleteFunc(r.unanswered(), func(a Asked) bool { return contains(left, a) })
+	early, effects := pairs(effects, &other, isRequest)
+	for _, p := range early { // the recorded run asks for it at another time
+		a := r.askedBy(p.effect)
+		a.Record = p.was.Record
+		d.Extra = append(d.Extra, a)
+	}
+	changed, rest := pairs(effects, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf })
+	for _, p := range changed {
+		d.Requests = append(d.Requests, r.changedRequest(p))
+		r.answers[p.was.Op] = p.effect
+	}
+	for _, e := range rest {
+		d.Extra = append(d.Extra, r.askedBy(e))
+	}
+	d.Missing = left
+	d.Ending = r.changedEnding(was)
+}
+
+// changedEnding compares how the trees stand after a step.
+func (r *replayer) changedEnding(was *step) *ChangedEnding {
+	would := r.fold.Ending().Status.String()
+	if was.Status == would {
 		return nil
 	}
-	e := &ChangedEnding{Was: ended, Would: would}
+	e := &ChangedEnding{Was: was.Status, Would: would}
 	if f := r.fold.Last().Fault; f != nil {
 		e.Reason = &bt.Fault{Kind: f.Kind, Reason: string(r.redact([]byte(f.Reason))), Node: f.Node}
 	}
@@ -80,6 +89,13 @@ func (r *replayer) changedEnding(was *step) *ChangedEnding {
 type pair struct {
 	effect bt.Effect
 	was    Asked
+}
+
+// isRequest says whether a recorded effect asks for the same.
+func isRequest(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) }
+
+func contains(all []Asked, a Asked) bool {
+	return slices.ContainsFunc(all, func(other Asked) bool { return other.Op == a.Op })
 }
 
 // pairs pairs effects with recorded ones, in order, and takes those out of left. It gives the effects that have none,
@@ -97,63 +113,17 @@ func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) 
 	return found, rest
 }
 
-// pairElsewhere finds effects that the recorded run asked for at another time, and gives those it never did. Of one
-// that an earlier difference missed nothing more is told.
-func (r *replayer) pairElsewhere(effects []bt.Effect, was *step, d *Difference) (rest []bt.Effect) {
-	for _, e := range effects {
-		op := r.completed(e)
-		if op == 0 {
-			rest = append(rest, e)
-			continue
-		}
-		r.bind(e, op)
-		if was.known() && !r.reported[op] {
-			a := r.askedBy(e)
-			a.Record = r.receipts[op].Record
-			d.Extra = append(d.Extra, a)
-		}
-	}
-	return rest
-}
-
-// bind lets an effect have the completion of a recorded operation.
-func (r *replayer) bind(e bt.Effect, op uint64) {
-	r.effects[op], r.recorded[e.Op] = e, op
-}
-
-// bound says whether an effect has the completion of a recorded one.
-func (r *replayer) bound(a Asked) bool {
-	_, bound := r.effects[a.Op]
-	return bound
-}
-
-// completed gives the first recorded operation with this request whose completion no effect has; 0: there is none.
-func (r *replayer) completed(e bt.Effect) uint64 {
-	digest := run.Digest(e)
-	for _, op := range slices.Sorted(maps.Keys(r.receipts)) {
-		if a := r.receipts[op]; a.Record != 0 && a.Leaf == e.Leaf && a.Digest == digest && !r.bound(a) {
-			return op
-		}
-	}
-	return 0
-}
-
-// compareWithdrawn compares what the two steps withdrew of what both had asked for. The completion of what only the
-// replay withdraws is free for the next that asks for the same.
+// compareWithdrawn compares what the two steps withdrew of what both had asked for.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	for _, op := range r.fold.Last().Cancel {
-		recorded, ok := r.recorded[op]
-		if !ok {
-			continue
+		if recorded := r.recordedOf(op); recorded != 0 && !slices.Contains(was.Cancel, recorded) {
+			d.Withdrawn = append(d.Withdrawn, r.askedBy(r.answers[recorded]))
 		}
-		if was.known() && !slices.Contains(was.Cancel, recorded) {
-			d.Withdrawn = append(d.Withdrawn, r.askedBy(r.effects[recorded]))
-		}
-		delete(r.effects, recorded)
 	}
 	open := r.fold.Open()
 	for _, op := range was.Cancel {
-		if e, ok := r.effects[op]; ok && contains(open, e.Op) && !r.waits {
+		e, ok := r.answers[op]
+		if ok && slices.ContainsFunc(open, func(o bt.Effect) bool { return o.Op == e.Op }) {
 			d.Kept = append(d.Kept, r.askedBy(e))
 		}
 	}

@@ -30,14 +30,11 @@ type recording struct {
 // not known; that of a tree that waits for nothing is FAILURE.
 type step struct {
 	run.TraceStep
-	place    int                   // counted from 1; 0: the recorded run has no such step
-	done     *run.CompletionRecord // nil: time only
-	now      int64
-	timer    int64 // of a step that the recorded run has not: when it is due
-	taken    bool  // by the replay
-	asked    []Asked
-	followed bool // the run's tree decides so in this build, and due is known
-	due      int64
+	place int                   // counted from 1; 0: the recorded run has no such step
+	done  *run.CompletionRecord // nil: time only
+	now   int64
+	timer int64 // of a step that the recorded run has not: when it is due
+	asked []Asked
 }
 
 func (s *step) known() bool { return s.Status != "" }
@@ -62,33 +59,28 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	maps.DeleteFunc(start.Given, func(key string, _ json.RawMessage) bool {
 		return !slices.ContainsFunc(r.a.Options.Given, func(p bt.Port) bool { return p.Name == key })
 	})
-	before := len(recs) // … the end, with which the trace comes
-	if r.ended = recs[before-1]; r.ended.Kind == run.KindEnd {
+	if r.ended = recs[len(recs)-1]; r.ended.Kind == run.KindEnd {
 		body, err := run.Read(r.ended)
 		if err != nil {
 			return nil, err
 		}
 		r.end = body.(*run.EndRecord)
-		before--
-	}
-	if recs[before-1].Kind == run.KindTrace {
-		before--
+		recs = recs[:len(recs)-1]
 	}
 	traced, err := run.Traced(recs)
 	if err != nil {
 		return nil, err
 	}
-	if r.view, err = r.a.Recorded(e.Store, row, recs[:before]); err != nil {
+	if last := len(recs) - 1; recs[last].Kind == run.KindTrace {
+		recs = recs[:last]
+	}
+	if r.view, err = r.a.Recorded(e.Store, row, recs); err != nil {
 		return nil, err
 	}
 	for seq, body := range r.view.Bodies() {
 		r.record(int64(seq), body)
 	}
-	for _, t := range traced {
-		if s := r.stepAt(t.Record); s != nil {
-			r.decided(s, t)
-		}
-	}
+	r.decided(traced)
 	if r.end != nil && r.end.Fault != nil && r.end.Fault.Kind == run.KindStalled {
 		r.steps[len(r.steps)-1].Status = bt.Failure.String()
 	}
@@ -104,8 +96,6 @@ func (r *recording) record(seq int64, body any) {
 		r.receipts[b.Op] = askedIn(b, seq)
 	case *run.TimeRecord:
 		r.add(seq, step{now: b.Now})
-	case *run.MarkRecord:
-		r.receipts[b.Op] = Asked{Asked: run.Asked{Op: b.Op, Leaf: b.Leaf, Digest: b.Digest}}
 	case *run.StoppedRecord:
 		r.stopped = b
 		for i := range b.Under {
@@ -133,37 +123,25 @@ func (r *recording) askedBy(e bt.Effect) Asked {
 	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)}, Payload: r.redact(e.Payload)}
 }
 
-// decided fills in what a step decided.
-func (r *recording) decided(s *step, t run.TraceStep) {
-	s.TraceStep = t
-	for _, a := range t.Start {
-		got := r.receipts[a.Op]
-		s.asked = append(s.asked, Asked{a, got.Payload, got.Record})
-	}
-}
-
-// stepAt gives the step that took in a record, nil if none did.
-func (r *recording) stepAt(record int64) *step {
-	for _, s := range r.steps {
-		if s.Record == record {
-			return s
+// decided fills in what the steps decided.
+func (r *recording) decided(traced []run.TraceStep) {
+	for _, t := range traced {
+		i := slices.IndexFunc(r.steps, func(s *step) bool { return s.Record == t.Record })
+		if i < 0 {
+			continue
+		}
+		s := r.steps[i]
+		s.TraceStep = t
+		for _, a := range t.Start {
+			got := r.receipts[a.Op]
+			s.asked = append(s.asked, Asked{a, got.Payload, got.Record})
 		}
 	}
-	return nil
 }
 
-// over says that the tree itself ended the run.
-func (r *recording) over() bool {
-	if last := r.steps[len(r.steps)-1]; last.known() {
-		return last.Status != bt.Running.String()
-	}
-	return r.end != nil && r.stopped == nil
-}
-
-// follow takes the records through the tree they were made by, as far as this build decides by it what they say. It
-// knows more than they do: timers, what an effect without receipt asked with, and what a run decided that has not
-// ended.
-func (r *recording) follow(f *run.Fold) {
+// fold takes the records of a run that has no trace yet through its tree, as far as this build decides what they say.
+func (r *recording) fold(tree *bt.Tree) {
+	f := run.NewFold(r.a, tree)
 	for seq, body := range r.view.Bodies() {
 		if seq == 0 {
 			body = r.start
@@ -175,31 +153,29 @@ func (r *recording) follow(f *run.Fold) {
 		if !stepped {
 			continue
 		}
-		t, err := f.LastStep(r.redact)
-		t.Status = f.Ending().Status.String()
-		s := r.stepAt(int64(seq))
-		if err != nil || !r.agrees(s, t) {
+		s, err := f.LastStep(r.redact)
+		if err != nil || slices.ContainsFunc(s.Start, r.contradicts) {
 			return
 		}
-		if !s.known() {
-			r.decided(s, t)
-		}
-		s.followed, s.due = true, f.Last().Due
-		for i, e := range f.Last().Start {
-			if s.asked[i].Payload == nil {
-				s.asked[i].Payload = r.redact(e.Payload)
-			}
+		s.Status = f.Ending().Status.String()
+		r.decided([]run.TraceStep{s})
+		decided := r.steps[slices.IndexFunc(r.steps, func(s *step) bool { return s.Record == int64(seq) })]
+		for i, e := range f.Last().Start { // nobody else knows what an effect without receipt was asked with
+			decided.asked[i].Payload = r.redact(e.Payload)
 		}
 	}
 }
 
-// agrees says whether a step decides as the records say.
-func (r *recording) agrees(s *step, t run.TraceStep) bool {
-	if s.known() && (s.Status != t.Status || !slices.Equal(s.Start, t.Start) || !slices.Equal(s.Cancel, t.Cancel)) {
-		return false
+// contradicts says whether the records have something else of an operation than this build asks for.
+func (r *recording) contradicts(a run.Asked) bool {
+	got, ok := r.receipts[a.Op]
+	return ok && (got.Leaf != a.Leaf || got.Digest != a.Digest)
+}
+
+// over says that the tree itself ended the run.
+func (r *recording) over() bool {
+	if last := r.steps[len(r.steps)-1]; last.known() {
+		return last.Status != bt.Running.String()
 	}
-	return !slices.ContainsFunc(t.Start, func(a run.Asked) bool {
-		got, ok := r.receipts[a.Op]
-		return ok && (got.Leaf != a.Leaf || got.Digest != a.Digest)
-	})
+	return r.end != nil && r.stopped == nil
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Tree     []byte // decides in place of the run's own; nil: that one does
 	// Texts gives texts that stand in place of the run's own of the same names. v holds the run as it was.
 	Texts     func(ctx context.Context, v *run.View) ([]run.Text, error)
-	PastFirst bool // go on past the first difference, as long as the records have answers
+	PastFirst bool // go on past the first difference, as long as the decisions are the same
 }
 
 // Result is what a replay found.
@@ -169,8 +169,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	r := &replayer{recording: rec, pastFirst: o.PastFirst, effects: map[uint64]bt.Effect{}, recorded: map[uint64]uint64{},
-		reported: map[uint64]bool{}}
+	r := &replayer{recording: rec, pastFirst: o.PastFirst, answers: map[uint64]bt.Effect{}}
 	if err := r.load(ctx, e.Store, o); err != nil {
 		return nil, err
 	}
@@ -190,7 +189,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 	return r.result, nil
 }
 
-// load finds the tree that decides, and follows the run's own as far as this build still decides by it as recorded.
+// load finds the tree that decides.
 func (r *replayer) load(ctx context.Context, store journal.Store, o Options) error {
 	text, err := store.Blob(ctx, r.view.Owner, r.start.Tree)
 	if err != nil {
@@ -200,7 +199,9 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 	var broken *bt.LoadError
 	switch {
 	case err == nil:
-		r.follow(run.NewFold(r.a, own))
+		if !r.steps[0].known() {
+			r.recording.fold(own)
+		}
 	case errors.As(err, &broken) && o.Tree == nil:
 		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", r.view.ID, err)
 	case broken == nil:

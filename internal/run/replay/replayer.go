@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sibyl/internal/bt"
@@ -15,7 +14,8 @@ import (
 // keep it for ever.
 const mostTimers = 10_000
 
-// replayer takes what came into a run through a tree.
+// replayer takes what came into a run through a tree, until a decision differs: what would come of another one is not
+// recorded.
 type replayer struct {
 	*recording
 	tree      *bt.Tree
@@ -24,28 +24,24 @@ type replayer struct {
 	pastFirst bool
 	result    *Result
 
-	effects  map[uint64]bt.Effect // by operation of the recorded run: the effect of the replay that gets its completion
-	recorded map[uint64]uint64    // the reverse, by operation of the replay
-	reported map[uint64]bool      // operations of the recorded run of which a difference said that the replay did not ask for them
-	last     int64                // the last record that was taken in
-	timers   int
-	diverged bool // the decisions differ: from here on, only equal requests are answered
-	waits    bool // for an effect that no record answers, so that what it does not do tells nothing
+	next    int                  // of the recorded steps
+	answers map[uint64]bt.Effect // by operation of the recorded run: the effect of the replay that gets its completion
+	last    int64                // the last record that was taken in
+	timers  int
+	other   bool // a decision differs
 }
 
 func (r *replayer) run(ctx context.Context) error {
-	was, body := r.steps[0], any(r.start)
-	for was != nil {
+	for was, body := r.nextStep(); was != nil; was, body = r.nextStep() {
 		if err := r.step(ctx, was, body); err != nil {
 			return err
 		}
-		if r.ended() || r.enough() {
+		if r.ended() || r.enough() || r.other {
 			break
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		was, body = r.next()
 	}
 	return r.conclude()
 }
@@ -54,70 +50,52 @@ func (r *replayer) ended() bool { return r.fold.Ending().Status != bt.Running }
 
 func (r *replayer) enough() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// next gives the step that the tree takes next, nil if there is none, and what it takes in: the earliest record that it
-// waits for, or a timer of its own before it.
-func (r *replayer) next() (was *step, body any) {
-	was = r.nextRecorded()
-	due := r.fold.Last().Due
-	if due != 0 && (was != nil && due < was.now && !r.late(due, was) || was == nil && len(r.fold.Open()) == 0 && !r.exhausted()) {
+// nextStep gives the step that the tree takes next, nil if there is none, and what it takes in: the next record, or a
+// timer of its own before it.
+func (r *replayer) nextStep() (was *step, body any) {
+	if r.next < len(r.steps) {
+		was = r.steps[r.next]
+	}
+	if due := r.fold.Last().Due; due != 0 && r.firesBefore(due, was) {
 		if r.timers++; r.timers > mostTimers {
 			return nil, nil
 		}
 		// Nothing was decided on a timer that the run had not.
 		return &step{TraceStep: run.TraceStep{Record: r.last, Status: bt.Running.String()}, timer: due}, &run.TimeRecord{Now: due}
 	}
-	if was == nil {
+	switch {
+	case was == nil:
 		return nil, nil
-	}
-	was.taken, r.last = true, was.Record
-	if was.done == nil {
-		return was, &run.TimeRecord{Now: was.now}
-	}
-	e := r.effects[was.done.Op]
-	answer := *was.done
-	answer.Op, answer.Leaf, answer.Digest = e.Op, e.Leaf, run.Digest(e)
-	return was, &answer
-}
-
-// nextRecorded is the earliest step not taken yet of a time, or of a completion of what is asked for.
-func (r *replayer) nextRecorded() *step {
-	open := r.fold.Open()
-	for _, s := range r.steps[1:] {
-		if s.taken {
-			continue
+	case was.place == 1:
+		body = r.start
+	case was.done == nil:
+		body = &run.TimeRecord{Now: was.now}
+	default:
+		e, asked := r.answers[was.done.Op]
+		if !asked { // nobody knows what the recorded run has asked for there
+			return nil, nil
 		}
-		if s.done == nil {
-			return s
-		}
-		if e, ok := r.effects[s.done.Op]; ok && contains(open, e.Op) {
-			return s
-		}
+		answer := *was.done
+		answer.Op, answer.Leaf, answer.Digest = e.Op, e.Leaf, run.Digest(e)
+		body = &answer
 	}
-	return nil
+	r.next++
+	r.last = was.Record
+	return was, body
 }
 
-func contains(effects []bt.Effect, op uint64) bool {
-	return slices.ContainsFunc(effects, func(e bt.Effect) bool { return e.Op == op })
-}
-
-// late says that the recorded run had the same timer, and the record still came first: both were due at once.
-func (r *replayer) late(due int64, was *step) bool {
-	before := r.steps[was.place-2]
-	if !before.followed {
-		return r.result.OwnTree
+// firesBefore says whether a timer of the tree acts before the next record comes in. Where the recorded run had the
+// same timer, both were due at once, and the record came first.
+func (r *replayer) firesBefore(due int64, was *step) bool {
+	if was == nil {
+		return r.over() && len(r.fold.Open()) == 0
 	}
-	return before.due == due
-}
-
-// exhausted says that all there is has been taken in, as it was recorded, and that the run's tree had not ended by
-// then.
-func (r *replayer) exhausted() bool {
-	return !r.diverged && !r.over() && !slices.ContainsFunc(r.steps[1:], func(s *step) bool { return !s.taken })
+	before := r.steps[r.next-1]
+	return due < was.now && before.Due != due && (before.known() || !r.result.OwnTree)
 }
 
 // step takes a record in and compares what the tree decides on it.
 func (r *replayer) step(ctx context.Context, was *step, body any) error {
-	r.waits = slices.ContainsFunc(r.fold.Open(), func(e bt.Effect) bool { return r.recorded[e.Op] == 0 })
 	if _, err := r.fold.Take(was.Record, body); err != nil {
 		return fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
@@ -140,6 +118,7 @@ func (r *replayer) step(ctx context.Context, was *step, body any) error {
 	case d.Kind != "":
 		d.Trace = &traces
 		r.result.Differences = append(r.result.Differences, d)
+		r.other = d.Kind == OtherDecision
 	case r.result.OtherTrace == nil && len(r.result.Differences) == 0 && was.known() && traces.differ():
 		r.result.OtherTrace = &OtherTrace{was.moment(), traces}
 	}
@@ -172,14 +151,14 @@ func (r *replayer) conclude() error {
 		if r.end == nil {
 			found.Why = "the end of the run is not recorded"
 		}
-	case r.exhausted() && r.end == nil && r.stopped == nil && r.cancel == nil:
-		found.Reached, found.Why = ReachedOpen, "the run has not ended"
-	case r.exhausted():
-		found.Reached, found.Why = ReachedStop, r.whyStopped()
-	default:
+	case r.other || r.over() || r.next < len(r.steps):
 		found.Reached, found.Why = ReachedCut, r.whyCut()
+	case r.end == nil && r.stopped == nil && r.cancel == nil:
+		found.Reached, found.Why = ReachedOpen, "the run has not ended"
+	default:
+		found.Reached, found.Why = ReachedStop, r.whyStopped()
 	}
-	if found.Reached == ReachedCut || r.diverged || r.end == nil {
+	if found.Reached == ReachedCut || r.other || r.end == nil {
 		return nil
 	}
 	return r.compareOutcome()
@@ -200,11 +179,18 @@ func (r *replayer) whyCut() string {
 	if r.timers > mostTimers {
 		return fmt.Sprintf("the tree waited for a timer %d times", mostTimers)
 	}
-	var open []string
-	for _, e := range r.fold.Open() {
-		open = append(open, fmt.Sprintf("%s (%s)", r.askedBy(e).Name(), e.Leaf))
+	elsewhere := r.unanswered()
+	_, open := pairs(r.fold.Open(), &elsewhere, isRequest)
+	var names []string
+	for _, e := range open {
+		if r.recordedOf(e.Op) == 0 {
+			names = append(names, fmt.Sprintf("%s (%s)", r.askedBy(e).Name(), e.Leaf))
+		}
 	}
-	return "no recorded completion for " + strings.Join(open, ", ")
+	if names == nil {
+		return "what would come of another decision is not recorded"
+	}
+	return "no recorded completion for " + strings.Join(names, ", ")
 }
 
 // ending is what the assistant gets to make its outcome of.
@@ -242,4 +228,14 @@ func (r *replayer) compareOutcome() error {
 		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome, Moment: at, Outcome: changes})
 	}
 	return nil
+}
+
+// recordedOf gives the operation of the recorded run whose completion an operation of the replay gets; 0: none.
+func (r *replayer) recordedOf(op uint64) uint64 {
+	for recorded, e := range r.answers {
+		if e.Op == op {
+			return recorded
+		}
+	}
+	return 0
 }
