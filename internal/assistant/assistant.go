@@ -39,12 +39,17 @@ type Assistant struct {
 	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of the Spec but owner and
 	// tree. A Request without a session may be given one that the options mean: the same each time, and made with its first run.
 	Begin func(ctx context.Context, r Request) (run.Spec, error)
+	// Offers says what it would do with words that were said to another assistant, as a question to be answered by yes, if they are plainly meant for
+	// it; else "". Nil: it offers nothing.
+	Offers func(words string) (question string)
 	// Form is the form of an outcome, for those who describe it: a zero value. Nil: an object that nothing is said of.
 	Form any
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
+	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
+	Early func(c *run.CompletionRecord) *Early
 	// Places are what was read and what the answer cites, in the order in which it was read. Nil: there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
 	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
@@ -123,6 +128,12 @@ type Shown struct {
 	Held    []string `json:"-"` // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
 	Asks    bool     `json:"-"` // the answer is a question to the person
 	HowTo   string   `json:"-"` // of Warnings, the one that says how a command line answers; "" for none
+}
+
+// Early is a part of an answer. Markdown stands in the answer as it stands here.
+type Early struct {
+	Markdown string
+	Used     Usage // that no receipt of the run tells, as another run had it made
 }
 
 // Point is one thing that an explanation tells.

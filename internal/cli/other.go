@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +16,22 @@ import (
 	"sibyl/internal/service"
 )
 
-// otherAssistants are the commands of assistants that have none of their own making: each is asked by its name, with the flags of its options.
-func (c *command) otherAssistants() (all []*cobra.Command) {
+// others are the assistants of this build that have no command of their own making.
+func (c *command) others() []*assistant.Assistant {
 	if c.Also == nil {
 		return nil
 	}
-	others, err := c.Also(nil)
+	all, err := c.Also(nil)
 	if err != nil {
 		return nil // opening the program says it
 	}
-	for _, a := range others {
-		if a.Options != nil && !a.Companion {
-			all = append(all, c.assistantCommand(a))
-		}
+	return slices.DeleteFunc(all, func(a *assistant.Assistant) bool { return a.Options == nil || a.Companion })
+}
+
+// otherAssistants are their commands: each is asked by its name, with the flags of its options.
+func (c *command) otherAssistants() (all []*cobra.Command) {
+	for _, a := range c.others() {
+		all = append(all, c.assistantCommand(a))
 	}
 	return all
 }

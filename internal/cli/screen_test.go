@@ -256,13 +256,3 @@ func (c *counting) Write(p []byte) (int, error) {
 	c.last = string(p)
 	return len(p), nil
 }
-
-func TestLineThatLivesIsOneLineOfTheTerminal(t *testing.T) {
-	all := []work{{what: strings.Repeat("search 日本語 ", 30), since: time.Now().Add(-3 * time.Second)}, {}}
-	for _, width := range []int{30, 60, 200} {
-		line := livingLine(all, width)
-		if n := len([]rune(clipLine(line, width))); !strings.HasSuffix(line, "and 1 more … 3 s") || clipLine(line, width) != line {
-			t.Errorf("at %d columns (%d): %q", width, n, line)
-		}
-	}
-}

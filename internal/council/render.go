@@ -3,9 +3,10 @@ package council
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"sibyl/internal/assistant"
+	"sibyl/internal/run"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
@@ -35,11 +36,15 @@ func (o *Outcome) Markdown() string {
 	return b.String()
 }
 
-// Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.
-func Rest(outcome json.RawMessage, shown map[string]bool) (string, error) {
-	o, err := readOutcome(outcome)
-	o.Answers = slices.DeleteFunc(o.Answers, func(a Answer) bool { return shown[a.Run] })
-	return strings.TrimSpace(o.Markdown()), err
+// early is the answer of an oracle of a sitting, which is whole before those of the others are.
+func early(c *run.CompletionRecord) *assistant.Early {
+	var r MemberReceipt
+	if c.Kind != EffectMember || json.Unmarshal(c.Result, &r) != nil || r.Answer == nil {
+		return nil
+	}
+	u := r.Answer.Usage
+	return &assistant.Early{Markdown: r.Answer.Markdown(),
+		Used: assistant.Usage{Model: r.Answer.Model, Input: u.InputTokens, Cached: u.CachedTokens, Output: u.OutputTokens}}
 }
 
 // Markdown is an answer under its oracle's name.

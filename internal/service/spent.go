@@ -27,9 +27,9 @@ func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string)
 	return summed(all), nil
 }
 
-// Used is what the models of the run took, and those of runs beside it.
-func (r *Run) Used(ctx context.Context, owner journal.Owner, beside ...string) ([]assistant.Usage, error) {
-	return r.s.Used(ctx, owner, append(beside, r.ID)...)
+// Used is what the models of the run took.
+func (r *Run) Used(ctx context.Context, owner journal.Owner) ([]assistant.Usage, error) {
+	return r.s.Used(ctx, owner, r.ID)
 }
 
 // Spent is what the models of an owner took for the runs that began on a day.

@@ -23,15 +23,18 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	res := msg.res
-	m.last = Exchange{Run: l.run.ID, Question: l.words, Answer: res.Answer, Sources: res.Sources}
-	lines := m.outcome(res)
-	if err := m.sibyl.Ended(l.run, res); err != nil {
-		lines = append(lines, m.faint("· "+render.Clean(err.Error())))
+	m.last = Exchange{Run: l.run.ID, Question: l.Words, Answer: res.Answer, Sources: res.Sources}
+	for _, shown := range l.early {
+		res.Answer = strings.Replace(res.Answer, strings.TrimSpace(shown), "", 1)
 	}
-	for n, call := range res.Held {
-		m.asking = append(m.asking, question{words: call, number: n + 1})
+	res.Answer = strings.TrimSpace(res.Answer)
+	m.askHeld(l.Of, res.Held)
+	m.open = ""
+	if res.Asks && l.Of != m.to {
+		m.open = l.Of
 	}
-	return m.print(lines...)
+	m.setPrompt()
+	return m.print(m.outcome(res)...)
 }
 
 // outcome lays a result out as it is printed.
@@ -47,7 +50,9 @@ func (m *model) outcome(res service.Result) (lines []string) {
 		}
 	}
 	if f := res.Failure; f != nil {
-		beside = append(beside, f.Message)
+		if f.Message != res.Answer {
+			beside = append(beside, f.Message)
+		}
 		if f.Hint != "" {
 			beside = append(beside, f.Hint)
 		}
@@ -71,37 +76,30 @@ func (m *model) outcome(res service.Result) (lines []string) {
 
 // question is something to be answered with yes or no.
 type question struct {
-	words  string
-	number int    // of a call that is held: what was said yes to is told to the Oracle
-	undo   string // or the write that is put back
-	title  string // the line that asks
+	words string // what it is about
+	title string // the line that asks
+	usual bool   // Enter is a no
+	then  func(m *model, yes bool) tea.Cmd
 }
 
-// answered takes a yes or no to the first question that is open.
-func (m *model) answered(yes bool) tea.Cmd {
-	q := m.asking[0]
-	m.asking = m.asking[1:]
-	if q.undo != "" {
-		if !yes {
-			return m.say("nothing was changed")
-		}
-		return m.tell(func() ([]string, error) {
-			line, err := m.sibyl.Undo(m.ctx, q.undo)
-			return []string{line}, err
-		})
+// askHeld asks about calls that are held. What was said yes to is told to the assistant that wants them.
+func (m *model) askHeld(of string, held []string) {
+	var allowed []int
+	for n, call := range held {
+		m.asking = append(m.asking, question{words: call, title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+			if yes {
+				allowed = append(allowed, n+1)
+			}
+			switch {
+			case n+1 < len(held):
+				return nil
+			case len(allowed) == 0:
+				return m.say("not done")
+			}
+			words := "yes " + numbers(allowed)
+			return m.ask(Asked{Of: of, Words: words}, words)
+		}})
 	}
-	if yes {
-		m.allowed = append(m.allowed, q.number)
-	}
-	if len(m.asking) > 0 {
-		return nil
-	}
-	allowed := m.allowed
-	m.allowed = nil
-	if len(allowed) == 0 {
-		return m.say("not done")
-	}
-	return m.ask("yes "+numbers(allowed), "")
 }
 
 // numbers are numbers as a yes names them.

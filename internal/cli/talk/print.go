@@ -65,17 +65,17 @@ func (m *model) note(text string) (lines []string) {
 	return lines
 }
 
-// question lays out what the person said.
-func (m *model) question(words string) (lines []string) {
+// question lays out what the person said, behind the prompt at which they did.
+func (m *model) question(prompt, words string) (lines []string) {
 	const most = 12 // rows; who typed more knows it
-	all := wrapped(render.Clean(strings.TrimSpace(words)), m.usable()-2)
+	all := wrapped(render.Clean(strings.TrimSpace(words)), m.usable()-ansi.StringWidth(prompt))
 	for i, line := range all {
 		if i == most && len(all) > most+1 {
 			return append(lines, m.faint("  … "+itoa(len(all)-most)+" more lines"))
 		}
 		mark := "  "
 		if i == 0 {
-			mark = promptMark
+			mark = prompt
 		}
 		lines = append(lines, m.bold(mark+line))
 	}
@@ -119,7 +119,7 @@ func (m *model) answerWidth() int {
 func (m *model) layout(width int) render.Options {
 	o := render.Options{Width: width, Colour: m.colour, Links: m.links}
 	if m.links {
-		o.Cite = render.Citer(m.env, m.options.Code.Path, m.options.Vault.Path)
+		o.Cite = render.Citer(m.env, m.with.Code, m.with.Vault)
 	}
 	return o
 }
