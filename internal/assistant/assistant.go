@@ -125,6 +125,7 @@ type Shown struct {
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
 	Usage   []Usage  `json:"-"` // of the models that were asked, where they count; rules do not
+	Beside  []Usage  `json:"-"` // of models that other runs asked for it
 	Held    []string `json:"-"` // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
 	Asks    bool     `json:"-"` // the answer is a question to the person
 	HowTo   string   `json:"-"` // of Warnings, the one that says how a command line answers; "" for none

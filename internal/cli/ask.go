@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
@@ -309,11 +309,11 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
-	var early []assistant.Early
+	var early []string
 	for u := range r.Watch(ctx, 0) {
 		p.update(u)
 		if u.Early != nil {
-			early = append(early, *u.Early)
+			early = append(early, u.Early.Markdown)
 		}
 	}
 	p.end()
@@ -322,12 +322,8 @@ func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service
 		p.screen.retract()
 		return p, res, err
 	}
-	res = c.withUsage(ctx, r, res)
-	for _, part := range early {
-		res.Answer = strings.TrimSpace(strings.Replace(res.Answer, strings.TrimSpace(part.Markdown), "", 1))
-		res.Usage = append(res.Usage, part.Used)
-	}
-	return p, res, nil
+	res.Answer = conversation.Rest(res.Answer, early)
+	return p, c.withUsage(ctx, r, res), nil
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {

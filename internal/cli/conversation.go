@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/assistant"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -211,7 +212,7 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 	begun, told, err := t.c.startRun(ctx, t.a, r)
 	if o, sat := into.(*council.Options); sat {
 		asked.Session = o.Session
-		if err != nil {
+		if t.sat = o.Oracles; err != nil {
 			err = &conversation.KeptError{Session: o.Session, Err: fmt.Errorf("kept in session %s, but not answered: %w", o.Session, err)}
 		}
 	}
@@ -308,28 +309,33 @@ func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Opti
 
 // convene keeps words in a session of the Council, which begins with them if there is none, and names who answers: as the person says, else those who did
 // last, else a few who speak the language.
-func (t *talker) convene(ctx context.Context, words, session string, o *council.Options) error {
+func (t *talker) convene(ctx context.Context, words, session string, o *council.Options) (err error) {
+	if len(o.Oracles) == 0 {
+		o.Oracles = t.sat
+	}
+	if len(o.Oracles) == 0 {
+		if o.Oracles, err = t.a.Council.Few(ctx, words); err != nil {
+			return err
+		}
+	}
+	for _, name := range o.Oracles { // before the words are kept
+		if _, err := t.a.Council.Oracles.Find(ctx, name); errors.Is(err, persona.ErrNotFound) {
+			return err
+		}
+	}
 	desk, err := t.a.Council.Desk(t.c.owner())
 	if err != nil {
 		return err
 	}
 	s := sitting{command: t.c, a: t.a, desk: desk}
-	if o.Session = session; session == "" {
+	if s.ID = session; session == "" {
 		if err := s.begun(ctx, "", true); err != nil {
 			return err
 		}
-		o.Session = s.ID
 	}
-	if _, err := desk.AddText(ctx, o.Session, words); err != nil {
-		return s.unlessInVain(ctx, err)
-	}
-	if len(o.Oracles) == 0 {
-		if o.Oracles = t.sat; len(o.Oracles) == 0 {
-			o.Oracles, err = t.a.Council.Few(ctx, words)
-		}
-	}
-	t.sat = o.Oracles
-	return err
+	_, err = desk.AddText(ctx, s.ID, words)
+	o.Session = s.ID
+	return s.unlessInVain(ctx, err)
 }
 
 func (t *talker) Oracles(ctx context.Context) (names []string, err error) {

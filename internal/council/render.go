@@ -42,9 +42,12 @@ func early(c *run.CompletionRecord) *assistant.Early {
 	if c.Kind != EffectMember || json.Unmarshal(c.Result, &r) != nil || r.Answer == nil {
 		return nil
 	}
-	u := r.Answer.Usage
-	return &assistant.Early{Markdown: r.Answer.Markdown(),
-		Used: assistant.Usage{Model: r.Answer.Model, Input: u.InputTokens, Cached: u.CachedTokens, Output: u.OutputTokens}}
+	return &assistant.Early{Markdown: r.Answer.Markdown(), Used: r.Answer.used()}
+}
+
+// used is what its model took for an answer.
+func (a Answer) used() assistant.Usage {
+	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens, Output: a.Usage.OutputTokens}
 }
 
 // Markdown is an answer under its oracle's name.

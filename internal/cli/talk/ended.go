@@ -24,10 +24,7 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	}
 	res := msg.res
 	m.last = Exchange{Run: l.run.ID, Question: l.Words, Answer: res.Answer, Sources: res.Sources}
-	for _, shown := range l.early {
-		res.Answer = strings.Replace(res.Answer, strings.TrimSpace(shown), "", 1)
-	}
-	res.Answer = strings.TrimSpace(res.Answer)
+	res.Answer = Rest(res.Answer, l.early)
 	m.askHeld(l.Of, res.Held)
 	m.open = ""
 	if res.Asks && l.Of != m.to {

@@ -45,6 +45,14 @@ func Progress(u service.Update) []string {
 	return u.Lines
 }
 
+// Rest is an answer without the parts of it that were shown before.
+func Rest(answer string, shown []string) string {
+	for _, part := range shown {
+		answer = strings.TrimSpace(strings.Replace(answer, strings.TrimSpace(part), "", 1))
+	}
+	return answer
+}
+
 // Work is what a run is at, as the line that lives tells it.
 type Work struct {
 	wait   *run.Wait // for which it pauses; nil: it does not
