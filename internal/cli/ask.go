@@ -339,6 +339,8 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 		fmt.Fprintf(c.Err, "· the notices could not be saved: %v\n", err)
 	}
 	switch f := res.Failure; {
+	case f != nil && f.Message == res.Answer: // which tells it
+		c.code = ExitFailed
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))
 	case f != nil:

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +52,6 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 	if err != nil {
 		return err
 	}
-	text := strings.Join(args, " ")
 	switch {
 	case len(args) == 0 && c.opensConversation():
 		asked, err := questionOptions(optionFlags[oracle.Options](&cobra.Command{}), a.Config)
@@ -66,14 +63,14 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 		return err
 	case len(args) == 0 && c.InTTY:
 		err = c.converse(ctx, a, session, o)
-	case len(args) == 0 || text == "-":
-		raw, readErr := io.ReadAll(io.LimitReader(c.In, 8*taskchat.MaxMessage))
-		if readErr != nil {
-			return withCode(ExitUsage, fmt.Errorf("reading the message from standard input: %w", readErr))
-		}
-		err = c.say(ctx, a, &session, &o, string(raw))
 	default:
-		err = c.say(ctx, a, &session, &o, text)
+		if len(args) == 0 {
+			args = []string{"-"}
+		}
+		var words string
+		if words, err = c.words(args, 8*taskchat.MaxMessage); err == nil {
+			err = c.say(ctx, a, &session, &o, words)
+		}
 	}
 	return errors.Join(err, c.retire(ctx, a, c.owner()))
 }
@@ -124,25 +121,11 @@ func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskc
 	}
 	*session = r.Session
 	p, res, err := c.watch(ctx, r)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.answer(p, r, res)
 	}
-	if c.asJSON {
-		err = newJSON(c.Out).Encode(res.Outcome)
-	} else {
-		_, err = fmt.Fprintln(c.Out, printable(res.Answer))
-		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
-			fmt.Fprintln(c.Err, p.screen.dim("· "+w, c.ErrTTY))
-		}
-		if costs := costsOf(c.prices, res.Usage); costs != "" {
-			p.say("%s", costs)
-		}
-	}
-	switch {
-	case err == nil && res.Failure != nil:
-		c.code = ExitFailed
-	case err == nil && len(res.Warnings) > 0:
-		c.code = ExitPartial
+	if res.Asks && c.code == ExitPartial { // what was asked for is not done, and nothing is missing
+		c.code = ExitAnswered
 	}
 	return err
 }

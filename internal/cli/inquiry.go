@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -45,13 +44,9 @@ func (c *command) investigateCommand() *cobra.Command {
 }
 
 func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
-	words := strings.Join(args, " ")
-	if words == "-" {
-		raw, err := io.ReadAll(io.LimitReader(c.In, 1<<16))
-		if err != nil {
-			return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-		}
-		words = string(raw)
+	words, err := c.words(args, 1<<16)
+	if err != nil {
+		return err
 	}
 	var told []string
 	r, err := c.startChoosing(ctx, &o.Detective, func() (r *service.Run, err error) {

@@ -36,6 +36,19 @@ func (c *command) otherAssistants() (all []*cobra.Command) {
 	return all
 }
 
+// words are those of arguments, or with a - alone of standard input, of so many bytes at most.
+func (c *command) words(args []string, most int64) (string, error) {
+	words := strings.Join(args, " ")
+	if words != "-" {
+		return words, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(c.In, most))
+	if err != nil {
+		return "", withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+	}
+	return string(raw), nil
+}
+
 // mostWords bounds words that are read from standard input, in bytes.
 const mostWords = 1 << 20
 
@@ -45,15 +58,11 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 	cmd := &cobra.Command{Use: a.Name + " WORDS... | -", Args: cobra.MinimumNArgs(1),
 		Short: strings.ToUpper(a.About[:1]) + a.About[1:], Example: fmt.Sprintf("  sibyl %s \"…\"", a.Name),
 		RunE: c.onApp(func(ctx context.Context, app *app.App, args []string) error {
-			words := strings.Join(args, " ")
-			if words == "-" {
-				raw, err := io.ReadAll(io.LimitReader(c.In, mostWords))
-				if err != nil {
-					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-				}
-				words = string(raw)
+			words, err := c.words(args, mostWords)
+			if err == nil {
+				err = settle(a.Options, options, given, app.Config)
 			}
-			if err := settle(a.Options, options, given, app.Config); err != nil {
+			if err != nil {
 				return err
 			}
 			r := service.Request{Assistant: a.Name, Words: words, Options: reflect.ValueOf(options).Elem().Interface()}
