@@ -121,10 +121,13 @@ func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskc
 	}
 	*session = r.Session
 	p, res, err := c.watch(ctx, r)
-	if err == nil {
-		err = c.answer(p, r, res)
+	if err != nil {
+		return err
 	}
-	if res.Asks && c.code == ExitPartial { // what was asked for is not done, and nothing is missing
+	asks := res.Asks // which the answer says by itself
+	res.Asks = false
+	err = c.answer(p, r, res)
+	if asks && c.code == ExitPartial { // nothing is missing
 		c.code = ExitAnswered
 	}
 	return err

@@ -1,11 +1,13 @@
 package talk
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
@@ -25,7 +27,7 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	res := msg.res
 	m.last = Exchange{Run: l.run.ID, Question: l.Words, Answer: res.Answer, Sources: res.Sources}
 	res.Answer = Rest(res.Answer, l.early)
-	m.askHeld(l.Of, res.Held)
+	m.askWaiting(l.Of, res.Waiting)
 	m.open = ""
 	if res.Asks && l.Of != m.to {
 		m.open = l.Of
@@ -40,12 +42,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	var beside []string
-	for _, w := range res.Warnings {
-		if w != res.HowTo && !slices.Contains(res.Held, w) { // they are asked below the answer
-			beside = append(beside, w)
-		}
-	}
+	beside := slices.Clone(res.Warnings)
 	if f := res.Failure; f != nil {
 		if f.Message != res.Answer {
 			beside = append(beside, f.Message)
@@ -71,6 +68,15 @@ func (m *model) outcome(res service.Result) (lines []string) {
 	return append(lines, "")
 }
 
+// AskFor asks for a yes to a call.
+func AskFor(w assistant.Waiting) string {
+	what := "calling"
+	if w.Writes {
+		what = "writing"
+	}
+	return "Waiting for your approval before " + what + ": " + w.String()
+}
+
 // question is something to be answered with yes or no.
 type question struct {
 	words string // what it is about
@@ -79,16 +85,16 @@ type question struct {
 	then  func(m *model, yes bool) tea.Cmd
 }
 
-// askHeld asks about calls that are held. What was said yes to is told to the assistant that wants them.
-func (m *model) askHeld(of string, held []string) {
+// askWaiting asks about calls that wait for a yes. What was said yes to is told to the assistant that wants them.
+func (m *model) askWaiting(of string, waiting []assistant.Waiting) {
 	var allowed []int
-	for n, call := range held {
-		m.asking = append(m.asking, question{words: call, title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+	for n, call := range waiting {
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
 			if yes {
 				allowed = append(allowed, n+1)
 			}
 			switch {
-			case n+1 < len(held):
+			case n+1 < len(waiting):
 				return nil
 			case len(allowed) == 0:
 				return m.say("not done")
