@@ -158,7 +158,7 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 		*into = ""
 		return m.say("no " + what + " is searched from here on")
 	}
-	abs, err := filepath.Abs(m.expanded(folder))
+	abs, err := filepath.Abs(expanded(m.env("HOME"), folder))
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
@@ -173,9 +173,9 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 }
 
 // expanded is a path with the home folder in place of ~.
-func (m *model) expanded(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && m.env("HOME") != "" {
-		return m.env("HOME") + rest
+func expanded(home, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && home != "" {
+		return home + rest
 	}
 	return path
 }

@@ -154,13 +154,20 @@ func fitting(all []candidate, word string) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, word) })
 }
 
-// paths lists the files and folders that a path may become.
+// paths lists the files and folders that a path behind a sign may become.
 func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
-	dir, begun := filepath.Split(path)
-	f, err := os.Open(filepath.Clean(m.expanded(dir) + "."))
-	if dir == "" {
-		f, err = os.Open(".")
+	names, err := Paths(m.env("HOME"), path, folders)
+	for _, name := range names {
+		all = append(all, candidate{text: sign + name})
 	}
+	return all, err
+}
+
+// Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator at their end. ~ is the home
+// folder. Hidden ones are listed where the path names their dot, and names with spaces are left out.
+func Paths(home, path string, folders bool) (all []string, err error) {
+	dir, begun := filepath.Split(path)
+	f, err := os.Open(filepath.Clean(expanded(home, dir)))
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +188,9 @@ func (m *model) paths(sign, path string, folders bool) (all []candidate, err err
 		case isDir:
 			name += string(filepath.Separator)
 		}
-		all = append(all, candidate{text: sign + dir + name})
+		all = append(all, dir+name)
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.text, b.text) })
+	slices.Sort(all)
 	return all, nil
 }
 

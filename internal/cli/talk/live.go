@@ -139,7 +139,7 @@ type missingValue struct {
 func (m *model) fill(value string) tea.Cmd {
 	was := *m.missing
 	was.asked.Flagged = true
-	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, m.expanded(strings.Trim(value, `"`)), was.asked.Words)
+	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)), was.asked.Words)
 	return m.start(was.asked, was.typed, m.question(m.named(was.flag.Name), value)...)
 }
 
