@@ -123,11 +123,11 @@ func (m *model) help(string) tea.Cmd {
 
 func (m *model) changeModel(name string) tea.Cmd {
 	if name != "" {
-		m.with.Model = name
+		m.With.Model = name
 		return m.say("the next question goes to " + name)
 	}
 	return func() tea.Msg {
-		names, err := m.sibyl.Models(m.ctx)
+		names, err := m.Sibyl.Models(m.ctx)
 		if err == nil && len(names) == 0 {
 			err = errors.New("no model is available: ‘sibyl doctor’ says what is missing")
 		}
@@ -140,11 +140,11 @@ func (m *model) changeModel(name string) tea.Cmd {
 }
 
 func (m *model) changeCode(folder string) tea.Cmd {
-	return m.changeFolder("code", folder, &m.with.Code)
+	return m.changeFolder("code", folder, &m.With.Code)
 }
 
 func (m *model) changeVault(folder string) tea.Cmd {
-	return m.changeFolder("notes", folder, &m.with.Vault)
+	return m.changeFolder("notes", folder, &m.With.Vault)
 }
 
 func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
@@ -198,7 +198,7 @@ func (m *model) showSources(said string) tea.Cmd {
 	source, run, layout := m.last.Sources[n-1], m.last.Run, m.layout(m.usable())
 	head := m.bold(m.cut(render.Clean(source)))
 	return func() tea.Msg {
-		text, err := m.sibyl.Passage(m.ctx, run, source)
+		text, err := m.Sibyl.Passage(m.ctx, run, source)
 		return toldMsg{append(append([]string{"", head}, render.Lines(text, layout)...), ""), err}
 	}
 }
@@ -208,7 +208,7 @@ func (m *model) why(string) tea.Cmd {
 		return m.fail(errNoAnswer)
 	}
 	run := m.last.Run
-	return m.tell(func() ([]string, error) { return m.sibyl.Why(m.ctx, run) })
+	return m.tell(func() ([]string, error) { return m.Sibyl.Why(m.ctx, run) })
 }
 
 // mostCopied is what terminals take of a text for the clipboard, in bytes.
@@ -231,7 +231,7 @@ type undoMsg struct {
 
 func (m *model) undo(string) tea.Cmd {
 	return func() tea.Msg {
-		id, words, err := m.sibyl.LastWrite(m.ctx)
+		id, words, err := m.Sibyl.LastWrite(m.ctx)
 		return undoMsg{id, words, err}
 	}
 }
@@ -249,7 +249,7 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 			return m.say("nothing was changed")
 		}
 		return m.tell(func() ([]string, error) {
-			line, err := m.sibyl.Undo(m.ctx, msg.id)
+			line, err := m.Sibyl.Undo(m.ctx, msg.id)
 			return []string{line}, err
 		})
 	}})
@@ -257,7 +257,7 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 }
 
 func (m *model) newSession(string) tea.Cmd {
-	clear(m.sessions)
+	clear(m.Sessions)
 	m.last, m.asking, m.open = Exchange{}, nil, ""
 	m.setPrompt()
 	return m.say("what you say next begins a new session")
@@ -271,9 +271,9 @@ type switchedMsg struct {
 }
 
 func (m *model) pickSession(name string) tea.Cmd {
-	to := m.to
+	to := m.To
 	return func() tea.Msg {
-		all, err := m.sibyl.Sessions(m.ctx, to)
+		all, err := m.Sibyl.Sessions(m.ctx, to)
 		switch {
 		case err != nil:
 		case name != "":
@@ -304,7 +304,7 @@ func (m *model) switchTo(ctx context.Context, all []journal.Session, name string
 	if len(found) != 1 {
 		return switchedMsg{err: fmt.Errorf("%d sessions match %s: /sessions lists them", len(found), name)}
 	}
-	last, err := m.sibyl.Last(ctx, found[0].ID)
+	last, err := m.Sibyl.Last(ctx, found[0].ID)
 	if errors.Is(err, journal.ErrNotFound) {
 		err = nil
 	}
@@ -315,7 +315,7 @@ func (m *model) switched(msg switchedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	m.sessions[m.to], m.asking, m.open = msg.session.ID, nil, ""
+	m.Sessions[m.To], m.asking, m.open = msg.session.ID, nil, ""
 	m.setPrompt()
 	return m.print(append(m.note("session "+msg.session.ID+": "+msg.session.Title), m.wentOn(msg.last)...)...)
 }

@@ -125,11 +125,11 @@ func (m *model) candidates(kind, word string) (all []candidate, err error) {
 	case "witness":
 		return m.paths("", word, false)
 	case "model":
-		names, err = m.sibyl.Models(m.ctx)
+		names, err = m.Sibyl.Models(m.ctx)
 	case "oracle":
-		names, err = m.sibyl.Oracles(m.ctx)
+		names, err = m.Sibyl.Oracles(m.ctx)
 	case "session":
-		sessions, err := m.sibyl.Sessions(m.ctx, m.to)
+		sessions, err := m.Sibyl.Sessions(m.ctx, m.To)
 		for _, s := range sessions {
 			all = append(all, candidate{s.ID, s.Title})
 		}

@@ -180,8 +180,8 @@ func TestWordsThatAreKeptWithoutAnAnswerAreNotTypedAgain(t *testing.T) {
 	b := newBare(t)
 	b.press("/council Move<enter>")
 	b.Update(startedMsg{of: b.live, err: &KeptError{"0council", errors.New("kept, but not answered")}})
-	if b.input.Value() != "" || b.sessions["council"] != "0council" || !strings.Contains(b.printed(), "kept, but not answered") {
-		t.Errorf("%q is typed; %v\n%s", b.input.Value(), b.sessions, b.printed())
+	if b.input.Value() != "" || b.Sessions["council"] != "0council" || !strings.Contains(b.printed(), "kept, but not answered") {
+		t.Errorf("%q is typed; %v\n%s", b.input.Value(), b.Sessions, b.printed())
 	}
 }
 

@@ -29,7 +29,7 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	res.Answer = Rest(res.Answer, l.early)
 	m.askWaiting(l.Of, res.Waiting)
 	m.open = ""
-	if res.Asks && l.Of != m.to {
+	if res.Asks && l.Of != m.To {
 		m.open = l.Of
 	}
 	m.setPrompt()

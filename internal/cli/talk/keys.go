@@ -87,7 +87,7 @@ func (m *model) atBottom() bool {
 
 // interrupt takes Ctrl-C: it stops what is nearest.
 func (m *model) interrupt() tea.Cmd {
-	again := m.now().Sub(m.leaving) <= twice
+	again := m.Now().Sub(m.leaving) <= twice
 	switch {
 	case m.picking != nil || m.searching != nil || m.menu != nil:
 		m.picking, m.searching, m.menu = nil, nil, nil
@@ -103,7 +103,7 @@ func (m *model) interrupt() tea.Cmd {
 		return tea.Quit
 	case m.live != nil:
 		m.live.stopping = true
-		m.leaving = m.now()
+		m.leaving = m.Now()
 		m.live.stop(errStopped)
 	case m.input.Value() != "" || len(m.pasted) > 0:
 		m.pasted = nil
@@ -112,7 +112,7 @@ func (m *model) interrupt() tea.Cmd {
 	case again:
 		return tea.Quit
 	default:
-		m.leaving = m.now()
+		m.leaving = m.Now()
 		m.hint = "Ctrl-C again leaves"
 	}
 	return nil
@@ -153,7 +153,7 @@ func (m *model) enter() tea.Cmd {
 
 // asked asks what was typed without a command; first whether it is meant for another assistant, where it plainly is.
 func (m *model) asked(a Asked) tea.Cmd {
-	other, offer := m.sibyl.Offer(a.Words, a.Of)
+	other, offer := m.Sibyl.Offer(a.Words, a.Of)
 	if other == "" || m.open != "" || a.Material != "" {
 		return m.ask(a, a.Words)
 	}

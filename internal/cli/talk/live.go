@@ -71,9 +71,9 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 
 // start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some lines.
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
-	a.Session, a.With = m.sessions[a.Of], m.with
+	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{Asked: a, typed: typed, begun: m.now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
+	l := &live{Asked: a, typed: typed, begun: m.Now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
 	l.stream = render.NewStream(m.layout(m.answerWidth()))
 	m.live, m.leaving, m.missing = l, time.Time{}, nil
 	m.setPrompt()
@@ -81,7 +81,7 @@ func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 }
 
 func (m *model) begin(ctx context.Context, l *live) tea.Msg {
-	r, err := m.sibyl.Start(ctx, l.Asked)
+	r, err := m.Sibyl.Start(ctx, l.Asked)
 	l.begins <- startedMsg{l, r, err}
 	return startedMsg{l, r, err}
 }
@@ -99,14 +99,14 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	}
 	if msg.err == nil {
 		l.run = msg.run
-		m.sessions[l.Of], m.answers = msg.run.Session, msg.run.Model
+		m.Sessions[l.Of], m.answers = msg.run.Session, msg.run.Model
 		return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
 	}
 	l.stop(nil)
 	m.live = nil
 	var kept *KeptError
 	if errors.As(msg.err, &kept) {
-		m.sessions[l.Of] = kept.Session
+		m.Sessions[l.Of] = kept.Session
 		return m.fail(msg.err)
 	}
 	var missing *MissingError
@@ -162,7 +162,7 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 	}
 	return m.pick(pickMsg{title: choice.Title, items: items, chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
-		m.with.Model = named
+		m.With.Model = named
 		if m.input.Value() == l.typed {
 			m.setInput("")
 		}

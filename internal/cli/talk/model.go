@@ -34,19 +34,12 @@ const narrow = 40
 type model struct {
 	Config
 
-	ctx      context.Context
-	sibyl    Sibyl
-	with     With
-	to       string // the assistant that words go to
-	open     string // the one whose question the next words answer; "": no question is open
-	missing  *missingValue
-	sessions map[string]string // by assistants
-	now      func() time.Time
-	env      func(string) string
-	colour   bool
-	links    bool
-	width    int // of the terminal, as is height
-	height   int
+	ctx     context.Context
+	open    string        // the assistant whose question the next words answer; "": no question is open
+	missing *missingValue // nil: nothing is missing
+	env     func(string) string
+	colour  bool
+	links   bool
 
 	input   textarea.Model
 	history *history
@@ -83,13 +76,10 @@ type (
 )
 
 func newModel(ctx context.Context, c Config) *model {
-	m := &model{Config: c, ctx: ctx, sibyl: c.Sibyl, with: c.With, to: c.To, sessions: map[string]string{}, now: c.Now, width: c.Width, height: c.Height}
-	maps.Copy(m.sessions, c.Sessions)
-	if m.width <= 0 {
-		m.width = 80
-	}
-	if m.height <= 0 {
-		m.height = 24
+	m := &model{Config: c, ctx: ctx}
+	m.Width, m.Height = cmp.Or(max(0, c.Width), 80), cmp.Or(max(0, c.Height), 24)
+	if m.Sessions = maps.Clone(c.Sessions); m.Sessions == nil {
+		m.Sessions = map[string]string{}
 	}
 	m.env = func(name string) (value string) {
 		for _, entry := range c.Environ {
@@ -117,7 +107,7 @@ func (m *model) assistant(name string) Assistant {
 }
 
 // hears is the assistant that the next words go to.
-func (m *model) hears() Assistant { return m.assistant(cmp.Or(m.open, m.to)) }
+func (m *model) hears() Assistant { return m.assistant(cmp.Or(m.open, m.To)) }
 
 // mark is what stands before words for an assistant: its name, unless it is the first.
 func (m *model) mark(name string) string {
@@ -130,7 +120,7 @@ func (m *model) mark(name string) string {
 
 // named is a prompt with a name, where there is room for it.
 func (m *model) named(name string) string {
-	if m.width < narrow {
+	if m.Width < narrow {
 		return promptMark
 	}
 	return strings.ToLower(name) + " " + promptMark
@@ -149,7 +139,7 @@ func (m *model) setPrompt() {
 		}
 		return strings.Repeat(" ", width)
 	})
-	m.input.SetWidth(max(width+6, m.width-1))
+	m.input.SetWidth(max(width+6, m.Width-1))
 }
 
 func newInput() textarea.Model {
@@ -228,7 +218,7 @@ func (m *model) resize(width, height int) {
 	if width <= 0 || height <= 0 {
 		return
 	}
-	m.width, m.height = width, height
+	m.Width, m.Height = width, height
 	m.setPrompt()
 	m.setHeight()
 	if m.live != nil {
@@ -238,7 +228,7 @@ func (m *model) resize(width, height int) {
 
 // setHeight has the input fit what is typed.
 func (m *model) setHeight() {
-	m.input.MaxHeight = max(1, min(mostShown, m.height/3))
+	m.input.MaxHeight = max(1, min(mostShown, m.Height/3))
 	m.input, _ = m.input.Update(nil)
 }
 

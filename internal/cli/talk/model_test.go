@@ -284,10 +284,10 @@ func TestFoldersAreChangedAndChecked(t *testing.T) {
 	b, dir := newBare(t), t.TempDir()
 	b.press("/in " + dir + "<enter>")
 	b.press("/vault " + filepath.Join(dir, "none") + "<enter>")
-	if b.with.Code != dir || b.with.Vault != "" || !strings.Contains(b.printed(), "none") {
-		t.Errorf("%+v\n%s", b.with, b.printed())
+	if b.With.Code != dir || b.With.Vault != "" || !strings.Contains(b.printed(), "none") {
+		t.Errorf("%+v\n%s", b.With, b.printed())
 	}
-	if b.press("/in -<enter>"); b.with.Code != "" {
+	if b.press("/in -<enter>"); b.With.Code != "" {
 		t.Error("the folder stays")
 	}
 }
@@ -360,7 +360,7 @@ func TestSessionsAreSwitched(t *testing.T) {
 	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "about leases"}, {ID: "0abd", Title: "about notes"}}}
 	b.p.last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well."}
 	b.run("/sessions 0ab<enter>")
-	if b.sessions["oracle"] != "" || !strings.Contains(b.printed(), "2 sessions") {
+	if b.Sessions["oracle"] != "" || !strings.Contains(b.printed(), "2 sessions") {
 		t.Fatalf("%s", b.printed())
 	}
 	b.run("/sessions<enter>")
@@ -369,10 +369,10 @@ func TestSessionsAreSwitched(t *testing.T) {
 	} else {
 		b.Update(cmd())
 	}
-	if b.sessions["oracle"] != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
-		t.Errorf("session %s\n%s", b.sessions["oracle"], b.printed())
+	if b.Sessions["oracle"] != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
+		t.Errorf("session %s\n%s", b.Sessions["oracle"], b.printed())
 	}
-	if b.press("/new<enter>"); b.sessions["oracle"] != "" || b.last.Run != "" {
+	if b.press("/new<enter>"); b.Sessions["oracle"] != "" || b.last.Run != "" {
 		t.Error("/new goes on with it")
 	}
 }

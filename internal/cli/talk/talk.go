@@ -152,7 +152,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	}
 	m := newModel(ctx, c)
 	if err := m.greet(ctx, c.Out); err != nil {
-		return m.sessions[m.to], err
+		return m.Sessions[m.To], err
 	}
 	out := newTerminal(c.Out)
 	m.shown = out.shown
@@ -175,21 +175,21 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	case err != nil:
 		err = fmt.Errorf("the conversation ended: %w", err)
 	}
-	return m.sessions[m.to], errors.Join(err, m.lost)
+	return m.Sessions[m.To], errors.Join(err, m.lost)
 }
 
 // greet prints what stands above the first question.
 func (m *model) greet(ctx context.Context, to io.Writer) error {
 	var lines []string
 	how := "Ask a question."
-	if to := m.assistant(m.to); to.Name != m.Assistants[0].Name {
+	if to := m.assistant(m.To); to.Name != m.Assistants[0].Name {
 		how = "Your words go to " + to.Title + ", which " + to.About + "."
 	}
 	for _, line := range wrapped(how+" /help lists the commands; Ctrl-D leaves.", m.usable()) {
 		lines = append(lines, m.faint(line))
 	}
-	if session := m.sessions[m.to]; session != "" {
-		last, err := m.sibyl.Last(ctx, session)
+	if session := m.Sessions[m.To]; session != "" {
+		last, err := m.Sibyl.Last(ctx, session)
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return err
 		}
@@ -205,7 +205,7 @@ func (m *model) wentOn(last Exchange) []string {
 	if last.Run == "" {
 		return nil
 	}
-	lines := append([]string{""}, m.question(m.mark(m.to), last.Question)...)
+	lines := append([]string{""}, m.question(m.mark(m.To), last.Question)...)
 	return append(append(lines, m.columns(render.Lines(last.Answer, m.layout(m.answerWidth())), m.sources(last.Sources))...), "")
 }
 
