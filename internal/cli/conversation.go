@@ -71,8 +71,8 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	return err
 }
 
-// hold holds a conversation whose words go to an assistant, and gives the session that it was in last with that one. Questions are asked with the
-// options o.
+// hold holds a conversation whose words go to an assistant, and gives the session that it was in last with that one.
+// Questions are asked with the options o.
 func (c *command) hold(ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string) (session string, err error) {
 	if err := c.mentionInterrupted(ctx, a); err != nil {
 		return "", err
@@ -219,8 +219,9 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 	if err != nil {
 		return conversation.Run{}, t.c.choosable(err)
 	}
-	live := conversation.Run{ID: begun.ID, Session: cmp.Or(asked.Session, begun.Session), Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },
-		Wait: func(ctx context.Context) (service.Result, error) { return t.wait(ctx, begun, told) }}
+	live := conversation.Run{ID: begun.ID, Session: cmp.Or(asked.Session, begun.Session),
+		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },
+		Wait:  func(ctx context.Context) (service.Result, error) { return t.wait(ctx, begun, told) }}
 	if env, ok := begun.Spec.Env.(oracle.Env); ok {
 		live.Model = env.Model
 	}
@@ -231,7 +232,8 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 func missingWitness() error {
 	fields := schema.Of[inquiry.Options]().Fields
 	at := slices.IndexFunc(fields, func(f *schema.Field) bool { return f.Tag.Get("names") == "witness" })
-	return &conversation.MissingError{Flag: flagOf(fields[at]), Title: "Where are the documents? Type a file, a folder, or a model such as ollama:llama3.1:8b."}
+	return &conversation.MissingError{Flag: flagOf(fields[at]),
+		Title: "Where are the documents? Type a file, a folder, or a model such as ollama:llama3.1:8b."}
 }
 
 // flagsBefore reads the flags that words begin with, and gives the words behind them.
@@ -284,7 +286,8 @@ func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (servi
 	return res, nil
 }
 
-// handOver adds to a question what was pasted and the files that words name as @path, and has it search the folders of the conversation.
+// handOver adds to a question what was pasted and the files that words name as @path, and has it search the folders of
+// the conversation.
 func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Options) error {
 	if asked.Code != t.asked.Code.Path && o.Code == t.asked.Code {
 		o.Code = schema.Folder{Path: asked.Code}
@@ -307,8 +310,8 @@ func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Opti
 	return nil
 }
 
-// convene keeps words in a session of the Council, which begins with them if there is none, and names who answers: as the person says, else those who did
-// last, else a few who speak the language.
+// convene keeps words in a session of the Council, which begins with them if there is none, and names who answers: as
+// the person says, else those who did last, else a few who speak the language.
 func (t *talker) convene(ctx context.Context, words, session string, o *council.Options) (err error) {
 	if len(o.Oracles) == 0 {
 		o.Oracles = t.sat

@@ -75,7 +75,8 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	return errors.Join(followed, err)
 }
 
-// startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that another can begin.
+// startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that
+// another can begin.
 func (c *command) startRun(ctx context.Context, a *app.App, asked service.Request) (r *service.Run, told []string, err error) {
 	r, err = a.Service.Start(ctx, c.owner(), asked)
 	held, isHeld := errors.AsType[*journal.ClaimedError](err)
@@ -129,7 +130,8 @@ func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (tol
 	if err != nil {
 		return nil, err
 	}
-	return append(unwritten, "the session is in "+folder.Path(s), "‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
+	return append(unwritten, "the session is in "+folder.Path(s),
+		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
 }
 
 // alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.

@@ -13,8 +13,9 @@ import (
 	"sibyl/internal/render"
 )
 
-// screen shows text that may not be the answer yet. On a terminal its end is laid out as it arrives, and taken away before anything else is written;
-// elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All that is printed meanwhile goes through it.
+// screen shows text that may not be the answer yet. On a terminal its end is laid out as it arrives, and taken away
+// before anything else is written; elsewhere only the answer is written. Below it stands a line that lives, while
+// something is under way. All that is printed meanwhile goes through it.
 type screen struct {
 	Streams
 	look   render.Options

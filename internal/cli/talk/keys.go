@@ -157,12 +157,14 @@ func (m *model) asked(a Asked) tea.Cmd {
 	if other == "" || m.open != "" || a.Material != "" {
 		return m.ask(a, a.Words)
 	}
-	m.asking = append(m.asking, question{words: a.Words, title: m.assistant(other).Title + ": " + offer, usual: true, then: func(m *model, yes bool) tea.Cmd {
+	to := m.assistant(other)
+	then := func(m *model, yes bool) tea.Cmd {
 		if yes {
-			return m.ask(Asked{Of: other, Words: a.Words}, m.assistant(other).Command+" "+a.Words)
+			return m.ask(Asked{Of: other, Words: a.Words}, to.Command+" "+a.Words)
 		}
 		return m.ask(a, a.Words)
-	}})
+	}
+	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then})
 	return nil
 }
 

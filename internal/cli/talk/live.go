@@ -73,7 +73,8 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{Asked: a, typed: typed, begun: m.Now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
+	l := &live{Asked: a, typed: typed, begun: m.Now(), under: "reading the question", stop: stop,
+		left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce)}
 	l.stream = render.NewStream(m.layout(m.answerWidth()))
 	m.live, m.leaving, m.missing = l, time.Time{}, nil
 	m.setPrompt()
