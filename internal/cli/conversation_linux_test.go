@@ -190,6 +190,7 @@ func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
 	}
 	ended = hold() // the same list behind the other door, and a wish
 	c.until("Ask a question.")
+	c.until("❯") // from where on the terminal is the conversation's
 	c.press("remind me to call Bob\r")
 	c.until("Add the task 'call Bob'?")
 	c.press("y")
