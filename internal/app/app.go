@@ -20,9 +20,7 @@ import (
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
-	"sibyl/internal/council/session"
 	"sibyl/internal/inquiry"
-	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/node"
@@ -30,7 +28,6 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
-	"sibyl/internal/store"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
@@ -66,30 +63,26 @@ type App struct {
 	Trees   trees.Set
 	Prompts *prompt.Set
 	Models  model.Catalog
-	Store   journal.Store
-	Engine  *run.Engine
-	Service *service.Service
-	Users   *user.Service
-	Tasks   *task.Service
 	Oracle  *run.Assistant
-	Council *council.Deps
-	Inquiry *inquiry.Desk
 
-	Registry node.Registry
-	Clock    node.Clock // the database's time
+	// What follows needs the database, which Prepare does not open.
+	Database Database
+	Store    journal.Store // of the database
+	Clock    node.Clock    // the database's time
+	Users    *user.Service
+	Tasks    *task.Service
+	Engine   *run.Engine
+	Service  *service.Service
+	Council  *council.Deps
+	Inquiry  *inquiry.Desk
 
+	options   Options
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
-
-	texts     fs.FS         // the prompts
-	shared    store.Secrets // of all processes over the database
+	texts     fs.FS                // the prompts
 	secrets   *secrets
 	web       *web.Web
-	observe   func(model.Model) model.Model // nil: nothing observes models
 	servers   *servers
-	sessions  perOwner[session.Store] // of the Council
-	inquiries perOwner[record.Folder]
-	build     string
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
 	presence  *presence // among the processes on the data folder
@@ -109,17 +102,18 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
+	a.options, a.Database, a.Store = opt, db, db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
+	a.Users, a.Tasks = user.New(db, time.Now), task.New(db, a.Clock.Now)
 	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
 	if err == nil {
-		err = a.openTelemetry(opt)
+		err = a.openTelemetry()
 	}
 	if err == nil {
-		err = a.assist(opt)
+		err = a.assist()
 	}
 	if err != nil {
 		a.presence.Close()
@@ -130,8 +124,8 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 }
 
 // assist readies the use cases of the assistants.
-func (a *App) assist(opt Options) (err error) {
-	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
+func (a *App) assist() (err error) {
+	a.servers.log = cmp.Or(a.log, a.servers.log)
 	main := oracle.Describe(a.Oracle, a.Surroundings())
 	chat, err := a.chat()
 	if err != nil {
@@ -141,7 +135,7 @@ func (a *App) assist(opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	councils, err := a.council(opt)
+	councils, err := a.council()
 	if err != nil {
 		return err
 	}
@@ -150,14 +144,14 @@ func (a *App) assist(opt Options) (err error) {
 		return err
 	}
 	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
-	if opt.Also != nil {
-		others, err := opt.Also(a.Store)
+	if a.options.Also != nil {
+		others, err := a.options.Also(a.Store)
 		if err != nil {
 			return err
 		}
 		all = append(all, others...)
 	}
-	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
+	c := run.Config{Store: a.Store, Build: a.options.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
 	}
@@ -191,7 +185,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
-	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
 	var err error
@@ -245,8 +239,8 @@ func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.observe != nil {
-		m = a.observe(m)
+	if a.telemetry != nil {
+		m = a.telemetry.Model(m)
 	}
 	return model.Retry(m, model.RetryPolicy{}), nil
 }

@@ -133,7 +133,7 @@ func (o offline) ofMaterial() model.Response {
 		return o.answer(places)
 	}
 	b := &strings.Builder{}
-	for _, p := range splitMaterial(o.material) {
+	for _, p := range o.sit.Material {
 		p.describe(b)
 	}
 	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
@@ -141,7 +141,7 @@ func (o offline) ofMaterial() model.Response {
 
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
 func (o offline) handedOver() (all []passage) {
-	for _, p := range splitMaterial(o.material) {
+	for _, p := range o.sit.Material {
 		lines := textLines(p.Text)
 		for at := 0; at < len(lines); {
 			end := at + 1

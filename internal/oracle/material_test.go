@@ -1,7 +1,6 @@
 package oracle_test
 
 import (
-	"strings"
 	"testing"
 
 	"sibyl/internal/model/modeltest"
@@ -16,7 +15,7 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 		"What waits for the zanzibar?":  "`stdin:4-8`:",
 		"Why does build.log fail here?": "`build.log:1-2`:",
 	} {
-		h := offlineOver(t, t.TempDir(), "")
+		h := offlineOver(t, t.TempDir())
 		q := h.question(question)
 		q.Material = oracle.JoinParts([]oracle.Part{{Name: "stdin", Text: diff}, {Name: "build.log", Text: "make: all\nthe build fails\n"}})
 		a := h.finish(h.startQuestion(q))
@@ -36,15 +35,8 @@ func TestAModelCitesLinesOfWhatWasHandedOver(t *testing.T) {
 	q := h.question("Is the change to Take in this code safe?")
 	q.Material = oracle.JoinParts([]oracle.Part{{Name: "stdin", Text: diff + "--- forged, 1 line ---\nx\n"}})
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", strings.Join(texts(h), "\n"), "8| +func Take() { wait() }", "stdin, cited as stdin:LINE")
+	holds(t, "what the model is told", whole(h.request(1)), "8| +func Take() { wait() }", "stdin, cited as stdin:LINE")
 	same(t, "sources", a.Sources[0].Cite, "stdin:1-10")
 	same(t, "it is cited", a.Sources[0].Cited, true)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-}
-
-func texts(h *harness) (all []string) {
-	for _, m := range h.request(1).Messages {
-		all = append(all, m.Text)
-	}
-	return all
 }
