@@ -40,12 +40,17 @@ type Assistant struct {
 	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of the Spec but owner and
 	// tree. A Request without a session may be given one that the options mean: the same each time, and made with its first run.
 	Begin func(ctx context.Context, r Request) (run.Spec, error)
+	// Offers says what it would do with words that were said to another assistant, as a question to be answered by yes, if they are plainly meant for
+	// it; else "". Nil: it offers nothing.
+	Offers func(words string) (question string)
 	// Form is the form of an outcome, for those who describe it: a zero value. Nil: an object that nothing is said of.
 	Form any
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
+	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
+	Early func(c *run.CompletionRecord) *Early
 	// Places are what was read and what the answer cites, in the order in which it was read. Nil: there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
 	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
@@ -124,6 +129,7 @@ type Shown struct {
 
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
+	Beside  []Usage  `json:"-"` // of models that other runs asked for it
 }
 
 // Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be seen.
@@ -153,6 +159,12 @@ func (w Waiting) String() string {
 type Argument struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Early is a part of an answer. Markdown stands in the answer as it stands here.
+type Early struct {
+	Markdown string
+	Used     Usage // that no receipt of the run tells, as another run had it made
 }
 
 // Point is one thing that an explanation tells.

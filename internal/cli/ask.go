@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
@@ -53,7 +54,7 @@ func (c *command) askCommand() *cobra.Command {
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
-			if len(args) == 0 && c.opensConversation(f) {
+			if len(args) == 0 && c.opensConversation() && !f.shadow && len(f.attach) == 0 {
 				return c.converseFrom(cmd.Context(), f)
 			}
 			return c.ask(cmd.Context(), f, args)
@@ -304,19 +305,25 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	return c.answer(p, r, res)
 }
 
-// watch shows a run that this process drives until it ends, and gives what came of it.
+// watch shows a run that this process drives until it ends, and gives what came of it, without the parts of the answer that were shown before.
 func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
+	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
-	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
+	var early []string
+	for u := range r.Watch(ctx, 0) {
 		p.update(u)
+		if u.Early != nil {
+			early = append(early, u.Early.Markdown)
+		}
 	}
 	p.end()
-	res, err := r.Wait(context.WithoutCancel(ctx))
+	res, err := r.Wait(ctx)
 	if err != nil {
 		p.screen.retract()
 		return p, res, err
 	}
-	return p, c.withUsage(context.WithoutCancel(ctx), r, res), nil
+	res.Answer = conversation.Rest(res.Answer, early)
+	return p, c.withUsage(ctx, r, res), nil
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {
@@ -332,6 +339,8 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 		fmt.Fprintf(c.Err, "· the notices could not be saved: %v\n", err)
 	}
 	switch f := res.Failure; {
+	case f != nil && f.Message == res.Answer: // which tells it
+		c.code = ExitFailed
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))
 	case f != nil:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/oracle"
 )
 
@@ -106,7 +107,7 @@ func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 	if err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") || !strings.Contains(err.Error(), "@path") || len(err.Error()) > 300 {
 		t.Errorf("%.400v", err)
 	}
-	if _, err := (&talker{c: c}).Start(t.Context(), "", long, oracle.Options{}); err == nil || !strings.Contains(err.Error(), "piped in") {
+	if _, err := (&talker{c: c}).Start(t.Context(), conversation.Asked{Words: long}); err == nil || !strings.Contains(err.Error(), "piped in") {
 		t.Errorf("typed in a conversation: %.400v", err)
 	}
 	c, _ = readingFrom(strings.NewReader(long[:mostTyped+100]))

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/taskchat"
 )
@@ -30,8 +29,8 @@ func (c *command) chatCommand() *cobra.Command {
 		Long: "Talks to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”,\n" +
 			"“complete task 2”, “rename the first one to …”, “delete it”, “undo”. With a model it understands any\n" +
 			"language; without one, plain commands in English, German and Portuguese. It asks before it deletes\n" +
-			"anything or when it is not sure. Given a message, it answers that one; without, it holds a\n" +
-			"conversation until an empty line or Ctrl-D.\n\n" +
+			"anything or when it is not sure. Given a message, it answers that one; without, on a terminal, it\n" +
+			"opens the conversation of ‘sibyl’, and your words go to your list.\n\n" +
 			"It continues the last conversation unless --conversation names another; ‘--conversation new’ begins\n" +
 			"one. Conversations that nobody uses are removed after 30 days.\n\n" +
 			"Exit codes: 0 answered or asked, 1 failed, 2 bad input, 5 journal problem, 130 you stopped it.",
@@ -45,79 +44,66 @@ func (c *command) chatCommand() *cobra.Command {
 }
 
 func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []string) error {
-	t, err := c.talkOf(ctx, a, f)
+	o, err := f.settled(a.Config)
 	if err != nil {
 		return err
 	}
-	text := strings.Join(args, " ")
-	switch {
-	case len(args) == 0 && c.InTTY:
-		err = c.converse(ctx, t)
-	case len(args) == 0 || text == "-":
-		raw, readErr := io.ReadAll(io.LimitReader(c.In, 8*taskchat.MaxMessage))
-		if readErr != nil {
-			return withCode(ExitUsage, fmt.Errorf("reading the message from standard input: %w", readErr))
-		}
-		err = t.say(ctx, string(raw))
-	default:
-		err = t.say(ctx, text)
-	}
-	return errors.Join(err, c.retire(ctx, a, t.owner))
-}
-
-// talk is a conversation at a terminal.
-type talk struct {
-	c       *command
-	a       *app.App
-	owner   journal.Owner
-	id      string
-	options taskchat.Options
-}
-
-// talkOf finds the conversation to go on with.
-func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, error) {
-	o, err := f.settled(a.Config)
+	session, err := c.conversationOf(ctx, a, f.conversation)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &talk{c: c, a: a, owner: c.owner(), options: o}
-	switch f.conversation {
-	case newConversation:
-		return t, nil
-	case "":
-		last, err := a.Service.Sessions(ctx, t.owner, journal.SessionFilter{Assistant: taskchat.Name, Limit: 1})
+	switch {
+	case len(args) == 0 && c.opensConversation():
+		asked, err := questionOptions(optionFlags[oracle.Options](&cobra.Command{}), a.Config)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(last) > 0 {
-			t.id = last[0].ID
+		asked.Model, c.notices = o.Model, a.Config.Notices
+		_, err = c.hold(ctx, a, taskchat.Name, asked, map[string]string{taskchat.Name: session})
+		return err
+	case len(args) == 0 && c.InTTY:
+		err = c.converse(ctx, a, session, o)
+	default:
+		if len(args) == 0 {
+			args = []string{"-"}
 		}
-		return t, nil
+		var words string
+		if words, err = c.words(args, 8*taskchat.MaxMessage); err == nil {
+			err = c.say(ctx, a, &session, &o, words)
+		}
 	}
-	s, err := a.Service.FindSession(ctx, t.owner, taskchat.Name, f.conversation)
+	return errors.Join(err, c.retire(ctx, a, c.owner()))
+}
+
+// conversationOf finds the session of Tasks to go on with: the named one, or else the last; "" for a new one.
+func (c *command) conversationOf(ctx context.Context, a *app.App, name string) (string, error) {
+	switch name {
+	case newConversation:
+		return "", nil
+	case "":
+		last, err := a.Service.Sessions(ctx, c.owner(), journal.SessionFilter{Assistant: taskchat.Name, Limit: 1})
+		if err != nil || len(last) == 0 {
+			return "", err
+		}
+		return last[0].ID, nil
+	}
+	s, err := a.Service.FindSession(ctx, c.owner(), taskchat.Name, name)
 	if errors.Is(err, journal.ErrNotFound) {
 		err = withCode(ExitUsage, fmt.Errorf("%w; ‘--conversation new’ begins one", err))
 	}
-	t.id = s.ID
-	return t, err
+	return s.ID, err
 }
 
-// converse answers line by line, until there is none. Stopping it is an error.
-func (c *command) converse(ctx context.Context, t *talk) error {
-	fmt.Fprintln(c.Err, "· an empty line ends the conversation")
+// converse answers line by line where a terminal can draw no conversation, until there is no line. Stopping it is an error.
+func (c *command) converse(ctx context.Context, a *app.App, session string, o taskchat.Options) error {
 	d := c.newDialogue()
 	for {
 		words, err := d.ask(ctx, "> ")
 		if errors.Is(err, errNoMore) || err == nil && words == "" {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		err = t.say(ctx, words)
-		var refused *exitError
-		if errors.As(err, &refused) && refused.code == ExitFailed { // it was told, and the conversation goes on
-			err = nil
+		if err == nil {
+			err = c.say(ctx, a, &session, &o, words)
 		}
 		if err != nil {
 			return err
@@ -126,36 +112,23 @@ func (c *command) converse(ctx context.Context, t *talk) error {
 }
 
 // say sends one message and prints the response.
-func (t *talk) say(ctx context.Context, words string) error {
-	r, err := t.c.startChoosing(ctx, &t.options.Model, func() (*service.Run, error) {
-		return t.a.Service.Start(ctx, t.owner, service.Request{Assistant: taskchat.Name, Session: t.id, Words: words, Options: t.options})
+func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskchat.Options, words string) error {
+	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
+		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o})
 	})
 	if err != nil {
 		return err
 	}
-	t.id = r.Session
-	p, res, err := t.c.watch(ctx, r)
+	*session = r.Session
+	p, res, err := c.watch(ctx, r)
 	if err != nil {
 		return err
 	}
-	if t.c.asJSON {
-		err = newJSON(t.c.Out).Encode(res.Outcome)
-	} else {
-		_, err = fmt.Fprintln(t.c.Out, printable(res.Answer))
-	}
-	if !t.c.asJSON {
-		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
-			fmt.Fprintln(t.c.Err, p.screen.dim("· "+w, t.c.ErrTTY))
-		}
-		if costs := costsOf(t.c.prices, res.Usage); costs != "" {
-			p.say("%s", costs)
-		}
-	}
-	switch {
-	case err == nil && res.Failure != nil:
-		t.c.code = ExitFailed
-	case err == nil && len(res.Warnings) > 0:
-		t.c.code = ExitPartial
+	asks := res.Asks // which the answer says by itself
+	res.Asks = false
+	err = c.answer(p, r, res)
+	if asks && c.code == ExitPartial { // nothing is missing
+		c.code = ExitAnswered
 	}
 	return err
 }

@@ -213,7 +213,7 @@ func (c *command) root() *cobra.Command {
 			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
 			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
-			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation.",
+			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation with all four.",
 		Example:       "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/council/session"
 	"sibyl/internal/inquiry"
@@ -365,20 +364,9 @@ func (v *values) mention(home string) error {
 	if !ok {
 		return errFiles
 	}
-	folder, start := filepath.Split(typed)
-	look := cmp.Or(folder, ".")
-	if rest, below := strings.CutPrefix(look, "~/"); below {
-		look = filepath.Join(home, rest)
-	}
-	entries, err := os.ReadDir(look)
-	for _, e := range entries {
-		name := "@" + folder + e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		if !strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(start, ".") {
-			v.add(name, "")
-		}
+	names, err := conversation.Paths(home, typed, false)
+	for _, name := range names {
+		v.add("@"+name, "")
 	}
 	return err
 }

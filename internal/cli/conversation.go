@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,26 +9,36 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"sibyl/internal/app"
+	"sibyl/internal/assistant"
 	conversation "sibyl/internal/cli/talk"
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/taskchat"
 )
 
 // onTerminal says that a person can type and see what is drawn.
 func (c *command) onTerminal() bool { return c.InTTY && c.OutTTY && c.env("TERM") != "dumb" }
 
-// opensConversation says whether ‘ask’ without a question does: no flag may speak of a single answer.
-func (c *command) opensConversation(f askFlags) bool {
-	return c.onTerminal() && !c.asJSON && !c.quiet && !c.trace && !f.shadow && len(f.attach) == 0
+// opensConversation says whether a command without words does: no flag may speak of a single answer.
+func (c *command) opensConversation() bool {
+	return c.onTerminal() && !c.asJSON && !c.quiet && !c.trace
 }
 
-// converseFrom holds a conversation.
+// converseFrom holds a conversation whose words go to the Oracle.
 func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	cfg, err := c.settings()
 	if err != nil {
@@ -49,25 +60,39 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.mentionInterrupted(ctx, a); err != nil {
+	tasks, err := c.conversationOf(ctx, a, "")
+	if err != nil {
 		return err
 	}
-	folder, err := filepath.Abs(".")
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: &talker{c: c, a: a}, Options: o, Session: session, History: historyFile(cfg.DataDir, c.owner(), folder),
-		In: c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+	session, err = c.hold(ctx, a, oracle.Name, o, map[string]string{oracle.Name: session, taskchat.Name: tasks})
 	if session != "" {
 		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ continues this session\n", session)
 	}
+	return err
+}
+
+// hold holds a conversation whose words go to an assistant, and gives the session that it was in last with that one.
+// Questions are asked with the options o.
+func (c *command) hold(ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string) (session string, err error) {
+	if err := c.mentionInterrupted(ctx, a); err != nil {
+		return "", err
+	}
+	folder, err := filepath.Abs(".")
+	if err != nil {
+		return "", withCode(ExitUsage, err)
+	}
+	t := &talker{c: c, a: a, asked: o}
+	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Assistants: t.assistants(), To: to, Sessions: sessions,
+		With:    conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
+		History: historyFile(a.Config.DataDir, c.owner(), folder),
+		In:      c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return withCode(ExitStopped, err)
+		return session, withCode(ExitStopped, err)
 	case err != nil:
-		return err
+		return session, err
 	}
-	return c.retire(ctx, a, c.owner())
+	return session, c.retire(ctx, a, c.owner())
 }
 
 // historyFile keeps what an owner typed in a folder.
@@ -78,31 +103,174 @@ func historyFile(dataDir string, owner journal.Owner, folder string) string {
 
 // talker is this program as a conversation needs it.
 type talker struct {
-	c *command
-	a *app.App
+	c     *command
+	a     *app.App
+	asked oracle.Options // what questions are asked with
+	sat   []string       // the oracles who were asked last
 }
 
-func (t *talker) Start(ctx context.Context, session, words string, o oracle.Options) (conversation.Run, error) {
-	if err := errors.Join(checkTyped(words), t.handOver(words, &o)); err != nil {
+// assistants are those of the conversation: the four, and what else a build of the program has.
+func (t *talker) assistants() []conversation.Assistant {
+	all := []conversation.Assistant{
+		{Name: oracle.Name, Title: "Oracle", Command: "/ask", Folders: true},
+		{Name: taskchat.Name, Title: "Tasks", Command: "/task", Bare: "show my tasks"},
+		{Name: council.Name, Title: "Council", Command: "/council"},
+		{Name: inquiry.Name, Title: "Inquiry", Command: "/investigate"},
+	}
+	for _, a := range t.c.others() {
+		all = append(all, conversation.Assistant{Name: a.Name, Title: strings.ToUpper(a.Name[:1]) + a.Name[1:], Command: "/" + a.Name})
+	}
+	for i := range all {
+		a := t.assistant(all[i].Name)
+		all[i].About = a.About
+		for _, f := range a.Options.Fields {
+			if name, _ := f.Flag(); name != "" {
+				all[i].Flags = append(all[i].Flags, flagOf(f))
+			}
+		}
+	}
+	return all
+}
+
+// flagOf is a field as a flag of the conversation.
+func flagOf(f *schema.Field) conversation.Flag {
+	name, _ := f.Flag()
+	return conversation.Flag{Name: name, About: f.Doc, Kind: (&optionFlag{field: f}).kind()}
+}
+
+func (t *talker) assistant(name string) *assistant.Assistant {
+	all := t.a.Service.Assistants()
+	return all[slices.IndexFunc(all, func(a *assistant.Assistant) bool { return a.Name == name })]
+}
+
+func (t *talker) Offer(words, instead string) (name, question string) {
+	for _, a := range t.a.Service.Assistants() {
+		if a.Offers == nil || a.Name == instead {
+			continue
+		}
+		if question := a.Offers(words); question != "" {
+			return a.Name, question
+		}
+	}
+	return "", ""
+}
+
+// Start begins a run with the options that the words begin with, those of the conversation, and those of the settings.
+func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversation.Run, error) {
+	if err := checkTyped(asked.Words); err != nil {
 		return conversation.Run{}, err
 	}
-	r, err := t.a.Service.Start(ctx, t.c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: words, Options: o})
+	o := t.assistant(asked.Of).Options
+	var base any
+	if asked.Of == oracle.Name {
+		base = t.asked
+	}
+	into, given := o.New(base), map[*schema.Field]bool{}
+	words := asked.Words
+	if asked.Flagged {
+		var err error
+		if words, err = flagsBefore(o, into, given, words); err != nil {
+			return conversation.Run{}, err
+		}
+	}
+	for _, f := range o.Fields {
+		if f.Tag.Get("names") == "model" && asked.Model != "" && !given[f] {
+			if err := f.SetText(into, asked.Model); err != nil {
+				return conversation.Run{}, fmt.Errorf("the model %w", err)
+			}
+		}
+		given[f] = given[f] || f.IsSet(into) || base != nil
+	}
+	if err := settle(o, into, given, t.a.Config); err != nil {
+		return conversation.Run{}, err
+	}
+	return t.begin(ctx, asked, words, into)
+}
+
+// begin makes a run of words and options, as the assistant wants them.
+func (t *talker) begin(ctx context.Context, asked conversation.Asked, words string, into any) (conversation.Run, error) {
+	r := service.Request{Assistant: asked.Of, Session: asked.Session}
+	var err error
+	switch o := into.(type) {
+	case *oracle.Options:
+		err = t.handOver(words, asked, o)
+	case *council.Options:
+		r.Session, err = "", t.convene(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
+	case *inquiry.Options:
+		r.Session = ""
+		if o.Witness == (schema.Folder{}) {
+			err = missingWitness()
+		}
+		words = strings.TrimSpace(words + "\n" + asked.Material)
+	default:
+		words = strings.TrimSpace(words + "\n" + asked.Material)
+	}
+	if err != nil {
+		return conversation.Run{}, err
+	}
+	r.Words, r.Options = words, reflect.ValueOf(into).Elem().Interface()
+	begun, told, err := t.c.startRun(ctx, t.a, r)
+	if o, sat := into.(*council.Options); sat {
+		asked.Session = o.Session
+		if t.sat = o.Oracles; err != nil {
+			err = &conversation.KeptError{Session: o.Session, Err: fmt.Errorf("kept in session %s, but not answered: %w", o.Session, err)}
+		}
+	}
 	if err != nil {
 		return conversation.Run{}, t.c.choosable(err)
 	}
-	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: func(ctx context.Context) (service.Result, error) { return t.wait(ctx, r) },
-		Watch: func(ctx context.Context) iter.Seq[service.Update] { return r.Watch(ctx, 0) }}
-	if env, ok := r.Spec.Env.(oracle.Env); ok {
-		begun.Model = env.Model
+	live := conversation.Run{ID: begun.ID, Session: cmp.Or(asked.Session, begun.Session),
+		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },
+		Wait:  func(ctx context.Context) (service.Result, error) { return t.wait(ctx, begun, told) }}
+	if env, ok := begun.Spec.Env.(oracle.Env); ok {
+		live.Model = env.Model
 	}
-	return begun, nil
+	return live, nil
 }
 
-// wait waits for what comes of a run. Its last note tells what it cost.
-func (t *talker) wait(ctx context.Context, r *service.Run) (service.Result, error) {
+// missingWitness asks for the witness of an inquiry.
+func missingWitness() error {
+	fields := schema.Of[inquiry.Options]().Fields
+	at := slices.IndexFunc(fields, func(f *schema.Field) bool { return f.Tag.Get("names") == "witness" })
+	return &conversation.MissingError{Flag: flagOf(fields[at]),
+		Title: "Where are the documents? Type a file, a folder, or a model such as ollama:llama3.1:8b."}
+}
+
+// flagsBefore reads the flags that words begin with, and gives the words behind them.
+func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
+	cmd := &cobra.Command{}
+	bindFlags(cmd, o, into, given, nil)
+	cmd.Flags().SetInterspersed(false)
+	var tokens []string
+	var from []int // where each stands
+	for _, at := range token.FindAllStringIndex(words, -1) {
+		tokens, from = append(tokens, strings.ReplaceAll(words[at[0]:at[1]], `"`, "")), append(from, at[0])
+	}
+	if err := cmd.Flags().Parse(tokens); err != nil {
+		return "", err
+	}
+	if n := cmd.Flags().NArg(); n > 0 {
+		return words[from[len(from)-n]:], nil
+	}
+	return "", errors.New("words are missing behind the options")
+}
+
+// token is a word, or several in quotation marks.
+var token = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
+
+// wait waits for what comes of a run. Its last note tells what it cost; told is to be known beside it.
+func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (service.Result, error) {
 	res, err := r.Wait(ctx)
 	if err != nil {
 		return res, err
+	}
+	res.Warnings = append(slices.Clone(told), res.Warnings...)
+	if r.Assistant() == inquiry.Name {
+		lines, err := t.c.endOfInquiry(ctx, t.a, r.ID)
+		if err != nil {
+			lines = append(lines, err.Error())
+		}
+		res.Answer, res.Warnings = beginningOf(res.Answer), append(res.Warnings, lines...)
 	}
 	if costs := costsOf(t.c.prices, t.c.withUsage(ctx, r, res).Usage); costs != "" {
 		notes := slices.Clone(res.Notes)
@@ -112,18 +280,22 @@ func (t *talker) wait(ctx context.Context, r *service.Run) (service.Result, erro
 		}
 		res.Notes = append(notes, costs)
 	}
+	if err := appendNotices(t.c.notices, r, res, time.Now()); err != nil {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("the notices could not be saved: %v", err))
+	}
 	return res, nil
 }
 
-func (t *talker) Ended(r conversation.Run, res service.Result) error {
-	if err := appendNotices(t.c.notices, r.Of, res, time.Now()); err != nil {
-		return fmt.Errorf("the notices could not be saved: %w", err)
+// handOver adds to a question what was pasted and the files that words name as @path, and has it search the folders of
+// the conversation.
+func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Options) error {
+	if asked.Code != t.asked.Code.Path && o.Code == t.asked.Code {
+		o.Code = schema.Folder{Path: asked.Code}
 	}
-	return nil
-}
-
-// handOver adds the files that words name as @path to what was pasted.
-func (t *talker) handOver(words string, o *oracle.Options) error {
+	if asked.Vault != t.asked.Vault.Path && o.Vault == t.asked.Vault {
+		o.Vault = schema.Folder{Path: asked.Vault}
+	}
+	o.Project, o.Material = app.IsProject(o.Code.Path), asked.Material
 	parts, err := mentioned(words, t.c.env("HOME"))
 	if err != nil || len(parts) == 0 {
 		return err
@@ -138,20 +310,59 @@ func (t *talker) handOver(words string, o *oracle.Options) error {
 	return nil
 }
 
-func (t *talker) Sessions(ctx context.Context) ([]journal.Session, error) {
-	return t.a.Service.Sessions(ctx, t.c.owner(), journal.SessionFilter{Assistant: oracle.Name, Limit: mostSessions})
+// convene keeps words in a session of the Council, which begins with them if there is none, and names who answers: as
+// the person says, else those who did last, else a few who speak the language.
+func (t *talker) convene(ctx context.Context, words, session string, o *council.Options) (err error) {
+	if len(o.Oracles) == 0 {
+		o.Oracles = t.sat
+	}
+	if len(o.Oracles) == 0 {
+		if o.Oracles, err = t.a.Council.Few(ctx, words); err != nil {
+			return err
+		}
+	}
+	for _, name := range o.Oracles { // before the words are kept
+		if _, err := t.a.Council.Oracles.Find(ctx, name); errors.Is(err, persona.ErrNotFound) {
+			return err
+		}
+	}
+	desk, err := t.a.Council.Desk(t.c.owner())
+	if err != nil {
+		return err
+	}
+	s := sitting{command: t.c, a: t.a, desk: desk}
+	if s.ID = session; session == "" {
+		if err := s.begun(ctx, "", true); err != nil {
+			return err
+		}
+	}
+	_, err = desk.AddText(ctx, s.ID, words)
+	o.Session = s.ID
+	return s.unlessInVain(ctx, err)
+}
+
+func (t *talker) Oracles(ctx context.Context) (names []string, err error) {
+	list, err := t.a.Council.Oracles.List(ctx)
+	for _, p := range list.Oracles {
+		names = append(names, p.Slug)
+	}
+	return names, err
+}
+
+func (t *talker) Sessions(ctx context.Context, name string) ([]journal.Session, error) {
+	return t.a.Service.Sessions(ctx, t.c.owner(), journal.SessionFilter{Assistant: name, Limit: mostSessions})
 }
 
 // mostSessions bounds the sessions that a conversation offers.
 const mostSessions = 200
 
 func (t *talker) Last(ctx context.Context, session string) (conversation.Exchange, error) {
-	runs, err := t.a.Service.Runs(ctx, t.c.owner(), journal.Filter{Session: session, Assistant: oracle.Name, Limit: 10})
+	runs, err := t.a.Service.Runs(ctx, t.c.owner(), journal.Filter{Session: session, Limit: 10})
 	if err != nil {
 		return conversation.Exchange{}, err
 	}
 	for _, r := range runs {
-		if r.Status == journal.Running {
+		if r.Status == journal.Running || t.assistant(r.Assistant).Companion {
 			continue
 		}
 		res, err := t.a.Service.Result(ctx, t.c.owner(), r.ID)

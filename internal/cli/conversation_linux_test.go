@@ -165,3 +165,48 @@ func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
 		}
 	}
 }
+
+func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color", "NO_COLOR=1", "OLLAMA_HOST=127.0.0.1:1"}
+	c := newConsole(t)
+	hold := func(args ...string) chan int {
+		ended := make(chan int, 1)
+		go func() {
+			ended <- Main(context.Background(), Program{Build: "test"}, args, environ,
+				Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Height: 24})
+		}()
+		return ended
+	}
+	ended := hold("chat")
+	c.until("Your words go to Tasks")
+	c.until("tasks ❯")
+	c.press("remind me to buy milk\r")
+	c.until("I've added 'buy milk'")
+	c.press("\x04")
+	if got := <-ended; got != ExitAnswered {
+		t.Errorf("it ended with %d", got)
+	}
+	ended = hold() // the same list behind the other door, and a wish
+	c.until("Ask a question.")
+	c.until("❯") // from where on the terminal is the conversation's
+	c.press("remind me to call Bob\r")
+	c.until("Add the task 'call Bob'?")
+	c.press("y")
+	c.until("I've added 'call Bob'")
+	c.press("/task\r")
+	c.until("2. call Bob")
+	c.press("/task delete it\r")
+	c.until("your words answer Tasks")
+	c.press("yes\r")
+	c.until("I've deleted")
+	c.press("hi\r")
+	c.until("I'm Sibyl.")
+	c.press("/why\r")
+	c.until("offline:rules")
+	c.press("/quit\r")
+	if got := <-ended; got != ExitAnswered {
+		t.Errorf("it ended with %d", got)
+	}
+}

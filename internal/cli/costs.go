@@ -59,11 +59,10 @@ func costsOf(prices config.Prices, used []assistant.Usage) string {
 	return line
 }
 
-// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not
-// told.
-func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result, beside ...string) service.Result {
-	if used, err := r.Used(ctx, c.owner(), beside...); err == nil {
-		res.Usage = used
+// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not told.
+func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result) service.Result {
+	if used, err := r.Used(ctx, c.owner()); err == nil {
+		res.Usage = append(used, res.Beside...)
 	}
 	return res
 }

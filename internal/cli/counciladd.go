@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,13 +56,9 @@ func (c *command) councilSay() *cobra.Command {
 	var f adding
 	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add text to a session", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			text := strings.Join(args, " ")
-			if text == "-" {
-				raw, err := io.ReadAll(io.LimitReader(c.In, 2<<20))
-				if err != nil {
-					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-				}
-				text = string(raw)
+			text, err := c.words(args, 2<<20)
+			if err != nil {
+				return err
 			}
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
 				return err

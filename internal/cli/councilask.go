@@ -38,7 +38,7 @@ func (c *command) councilAsk() *cobra.Command {
 			}
 			return s.ask(ctx, o)
 		})}
-	f = optionFlags[council.Options](cmd)
+	f = optionFlags[council.Options](cmd, "history", "chair", "model")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the exact prompt and ask no model")
 	return c.withView(withSession(cmd, &name), "one JSON object")
 }
@@ -81,10 +81,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 	if err != nil {
 		return err
 	}
-	if len(o.Oracles) == 1 {
-		return s.follow(ctx, r)
-	}
-	return s.gather(context.WithoutCancel(ctx), r, len(o.Oracles))
+	return s.follow(ctx, r)
 }
 
 func (c *command) councilOracles() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -45,27 +44,20 @@ func (c *command) investigateCommand() *cobra.Command {
 }
 
 func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
-	words := strings.Join(args, " ")
-	if words == "-" {
-		raw, err := io.ReadAll(io.LimitReader(c.In, 1<<16))
-		if err != nil {
-			return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-		}
-		words = string(raw)
-	}
-	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
-		asked := service.Request{Assistant: inquiry.Name, Words: words, Options: o}
-		r, err := a.Service.Start(ctx, c.owner(), asked)
-		if held, ok := errors.AsType[*journal.ClaimedError](err); ok && c.giveWay(ctx, a, held.Run) {
-			r, err = a.Service.Start(ctx, c.owner(), asked)
-		}
-		return r, err
-	})
-	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
-		return withCode(ExitFailed, c.alreadyOpen(ctx, a, held.Run))
-	}
+	words, err := c.words(args, 1<<16)
 	if err != nil {
 		return err
+	}
+	var told []string
+	r, err := c.startChoosing(ctx, &o.Detective, func() (r *service.Run, err error) {
+		r, told, err = c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+		return r, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, line := range told {
+		fmt.Fprintln(c.Err, printable("· "+line))
 	}
 	p, res, followed := c.watch(ctx, r)
 	if followed == nil {
@@ -74,11 +66,32 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		}
 		followed = c.answer(p, r, res)
 	}
-	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
-	if err == nil {
-		err = c.whereItLies(context.WithoutCancel(ctx), a, row.Run)
+	lines, err := c.endOfInquiry(context.WithoutCancel(ctx), a, r.ID)
+	if !c.asJSON {
+		for _, line := range lines {
+			c.note("%s", line)
+		}
 	}
 	return errors.Join(followed, err)
+}
+
+// startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that
+// another can begin.
+func (c *command) startRun(ctx context.Context, a *app.App, asked service.Request) (r *service.Run, told []string, err error) {
+	r, err = a.Service.Start(ctx, c.owner(), asked)
+	held, isHeld := errors.AsType[*journal.ClaimedError](err)
+	if !isHeld || asked.Assistant != inquiry.Name {
+		return r, nil, err
+	}
+	if ended, gave := c.giveWay(ctx, a, held.Run); gave {
+		told = []string{"the inquiry before, which had failed, has ended: " + ended}
+		r, err = a.Service.Start(ctx, c.owner(), asked)
+		held, isHeld = errors.AsType[*journal.ClaimedError](err)
+	}
+	if isHeld {
+		err = withCode(ExitFailed, c.alreadyOpen(ctx, a, held.Run))
+	}
+	return r, told, err
 }
 
 // beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first,
@@ -92,34 +105,33 @@ func beginningOf(markdown string) string {
 	return strings.TrimSpace(strings.Join(lines[:most], "\n")) + "\n\n…"
 }
 
-// giveWay ends an inquiry that has failed and only waits to be resumed, so that another can begin; false if it is
-// another one that holds the place.
-func (c *command) giveWay(ctx context.Context, a *app.App, id string) bool {
+// giveWay ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is another one that holds the place.
+func (c *command) giveWay(ctx context.Context, a *app.App, id string) (session string, gave bool) {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
-		return false
+		return "", false
 	}
 	s, err := a.Inquiry.Read(ctx, c.owner(), r)
-	if err != nil || !s.Resumable || a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") != nil {
-		return false
-	}
-	fmt.Fprintf(c.Err, "· the inquiry before, which had failed, has ended: %s\n", s.ID)
-	return true
+	gave = err == nil && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
+	return s.ID, gave
 }
 
-// whereItLies writes the file of an inquiry that has ended, also where it was stopped, and names it with what can be
-// done next.
-func (c *command) whereItLies(ctx context.Context, a *app.App, r journal.Run) error {
-	s, err := c.session(ctx, a, r)
+// endOfInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and what can be done next.
+func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (told []string, err error) {
+	row, err := a.Service.Run(ctx, c.owner(), run)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	s, unwritten, err := c.session(ctx, a, row.Run)
+	if err != nil {
+		return nil, err
 	}
 	folder, err := a.Inquiry.Files(c.owner())
-	if err != nil || c.asJSON || c.quiet {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(c.Err, "· the session is in %s\n· ‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence\n", printable(folder.Path(s)))
-	return nil
+	return append(unwritten, "the session is in "+folder.Path(s),
+		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
 }
 
 // alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.
@@ -178,22 +190,24 @@ func (c *command) onInquiry(do func(ctx context.Context, a *app.App, r journal.R
 		if err != nil {
 			return err
 		}
-		s, err := c.session(ctx, a, r)
+		s, unwritten, err := c.session(ctx, a, r)
 		if err != nil {
 			return err
+		}
+		for _, line := range unwritten {
+			fmt.Fprintln(c.Err, printable("· "+line))
 		}
 		return do(ctx, a, r, s)
 	})
 }
 
 // session reads an inquiry. That its file can't be written is told, and is no reason not to show it.
-func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (record.Session, error) {
-	s, err := a.Inquiry.Session(ctx, c.owner(), r)
+func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (s record.Session, told []string, err error) {
+	s, err = a.Inquiry.Session(ctx, c.owner(), r)
 	if unwritten := (*inquiry.UnwrittenError)(nil); errors.As(err, &unwritten) {
-		fmt.Fprintln(c.Err, "· "+printable(err.Error()))
-		err = nil
+		return s, []string{err.Error()}, nil
 	}
-	return s, err
+	return s, nil, err
 }
 
 // inquiryDocument runs a command on the inquiry that its first argument names, as a document.
@@ -239,8 +253,11 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 	if row.Status == journal.Running {
 		return withCode(ExitFailed, fmt.Errorf("inquiry %s was asked to stop but has not stopped yet", r.ID))
 	}
-	s, err := c.session(ctx, a, row.Run)
+	s, unwritten, err := c.session(ctx, a, row.Run)
 	if err == nil {
+		for _, line := range unwritten {
+			fmt.Fprintln(c.Err, printable("· "+line))
+		}
 		fmt.Fprintf(c.Err, "· stopped after %d of %d pairs\n", len(s.Pairs), s.IterationLimit)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,21 +16,37 @@ import (
 	"sibyl/internal/service"
 )
 
-// otherAssistants are the commands of assistants that have none of their own making: each is asked by its name, with the flags of its options.
-func (c *command) otherAssistants() (all []*cobra.Command) {
+// others are the assistants of this build that have no command of their own making.
+func (c *command) others() []*assistant.Assistant {
 	if c.Also == nil {
 		return nil
 	}
-	others, err := c.Also(nil)
+	all, err := c.Also(nil)
 	if err != nil {
 		return nil // opening the program says it
 	}
-	for _, a := range others {
-		if a.Options != nil && !a.Companion {
-			all = append(all, c.assistantCommand(a))
-		}
+	return slices.DeleteFunc(all, func(a *assistant.Assistant) bool { return a.Options == nil || a.Companion })
+}
+
+// otherAssistants are their commands: each is asked by its name, with the flags of its options.
+func (c *command) otherAssistants() (all []*cobra.Command) {
+	for _, a := range c.others() {
+		all = append(all, c.assistantCommand(a))
 	}
 	return all
+}
+
+// words are those of arguments, or with a - alone of standard input, of so many bytes at most.
+func (c *command) words(args []string, most int64) (string, error) {
+	words := strings.Join(args, " ")
+	if words != "-" {
+		return words, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(c.In, most))
+	if err != nil {
+		return "", withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+	}
+	return string(raw), nil
 }
 
 // mostWords bounds words that are read from standard input, in bytes.
@@ -41,15 +58,11 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 	cmd := &cobra.Command{Use: a.Name + " WORDS... | -", Args: cobra.MinimumNArgs(1),
 		Short: strings.ToUpper(a.About[:1]) + a.About[1:], Example: fmt.Sprintf("  sibyl %s \"…\"", a.Name),
 		RunE: c.onApp(func(ctx context.Context, app *app.App, args []string) error {
-			words := strings.Join(args, " ")
-			if words == "-" {
-				raw, err := io.ReadAll(io.LimitReader(c.In, mostWords))
-				if err != nil {
-					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-				}
-				words = string(raw)
+			words, err := c.words(args, mostWords)
+			if err == nil {
+				err = settle(a.Options, options, given, app.Config)
 			}
-			if err := settle(a.Options, options, given, app.Config); err != nil {
+			if err != nil {
 				return err
 			}
 			r := service.Request{Assistant: a.Name, Words: words, Options: reflect.ValueOf(options).Elem().Interface()}

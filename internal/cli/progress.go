@@ -2,17 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/charmbracelet/x/ansi"
 
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/render"
-	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -21,19 +18,15 @@ type progress struct {
 	*command
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
-	work   []work        // that is under way, the oldest first
-	told   []string      // lines that were printed: what is said again at the end is left out
-}
+	begun  time.Time
+	told   []string // lines that were printed: what is said again at the end is left out
 
-// work is an effect that is under way.
-type work struct {
-	op    uint64
-	what  string
-	since time.Time
+	mu   sync.Mutex
+	work conversation.Work
 }
 
 func (c *command) newProgress() *progress {
-	return &progress{command: c, screen: c.newScreen()}
+	return &progress{command: c, screen: c.newScreen(), begun: time.Now()}
 }
 
 // newScreen is a screen on the terminal of the command. Citations lead to files below its folders.
@@ -58,9 +51,6 @@ func (p *progress) update(u service.Update) {
 		p.screen.retract()
 	case p.OutTTY && !p.asJSON && u.Text != "":
 		p.screen.provisional(u.Text)
-	case u.Wait != nil && !p.quiet:
-		p.countDown(u.Wait)
-		return
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
@@ -68,6 +58,14 @@ func (p *progress) update(u service.Update) {
 	lines := u.Lines
 	if !p.verbose && !p.trace {
 		lines = conversation.Progress(u)
+	}
+	if u.Early != nil {
+		if !p.asJSON {
+			p.screen.answer(u.Early.Markdown)
+		}
+		if heard := p.work.Heard(); heard != "" {
+			lines = append(lines, heard)
+		}
 	}
 	for _, line := range lines {
 		p.say("%s", printable(line))
@@ -77,60 +75,31 @@ func (p *progress) update(u service.Update) {
 	}
 }
 
-// follow keeps what is under way, and has a line tell it.
+// follow keeps what is under way, and has a line tell it. Where no line can live, a pause is told once.
 func (p *progress) follow(u service.Update) {
-	switch {
-	case u.Step != nil:
-		for _, asked := range u.Step.Started {
-			p.work = append(p.work, work{asked.Op, conversation.UnderWay(asked), time.Now()})
-		}
-		p.ended(u.Step.Withdrawn...)
-	case u.Record != nil && u.Record.Kind == run.KindCompletion:
-		if body, err := run.Read(*u.Record); err == nil {
-			p.ended(body.(*run.CompletionRecord).Op)
-		}
-	case u.Text == "":
-		return
-	}
-	all := slices.Clone(p.work)
-	if u.Text != "" && len(all) > 0 {
-		all[0].what = "writing"
-	}
+	p.mu.Lock()
+	p.work.Take(u)
+	busy, waiting := p.work.What() != "", p.work.Waiting(time.Now())
+	p.mu.Unlock()
 	switch {
 	case p.quiet:
-	case len(all) == 0:
-		p.screen.alive(nil)
+	case waiting != "" && (!p.ErrTTY || p.screen.still):
+		p.say("%s", waiting)
+	case busy || waiting != "":
+		p.screen.alive(p.living)
 	default:
-		p.screen.alive(func() string { return livingLine(all, p.screen.width()) })
+		p.screen.alive(nil)
 	}
 }
 
-func (p *progress) ended(ops ...uint64) {
-	p.work = slices.DeleteFunc(p.work, func(w work) bool { return slices.Contains(ops, w.op) })
-}
-
-// livingLine tells what is under way, and for how long, in less than width columns.
-func livingLine(all []work, width int) string {
+// living is the line that tells what is under way.
+func (p *progress) living() string {
 	const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-	passed := time.Since(all[0].since)
-	sign := []rune(turning)[int(passed/pace)%len([]rune(turning))]
-	end := fmt.Sprintf(" … %d s", int(passed.Seconds()))
-	if more := len(all) - 1; more > 0 {
-		end = fmt.Sprintf(" and %d more", more) + end
-	}
-	return clipLine(string(sign)+" "+all[0].what, width-ansi.StringWidth(end)) + end
-}
-
-// countDown tells of a pause: on a terminal by a line that counts the seconds until the next update, elsewhere once.
-func (p *progress) countDown(w *run.Wait) {
-	line := func() string {
-		return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(time.Until(w.Until).Seconds()))), printable(w.Why))
-	}
-	if !p.ErrTTY || p.screen.still {
-		p.say("%s", line())
-		return
-	}
-	p.screen.alive(func() string { return "· " + line() })
+	now := time.Now()
+	sign := []rune(turning)[int(now.Sub(p.begun)/pace)%len([]rune(turning))]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(sign) + " " + p.work.Line(p.begun, now, p.screen.width()-2, "")
 }
 
 // end takes away what lives, and shows what is left to tell.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,28 +13,23 @@ import (
 	"sibyl/internal/render"
 )
 
-// screen shows text that may not be the answer yet. On a terminal it is laid out as it arrives and taken back when it
-// turns out to be something
-// else; elsewhere only the answer is written. Below it stands a line that lives, while something is under way. All
-// that is printed meanwhile
-// goes through it.
+// screen shows text that may not be the answer yet. On a terminal its end is laid out as it arrives, and taken away
+// before anything else is written; elsewhere only the answer is written. Below it stands a line that lives, while
+// something is under way. All that is printed meanwhile goes through it.
 type screen struct {
 	Streams
 	look   render.Options
 	colour bool
 	still  bool // the terminal can't move its cursor: nothing is taken back
 
-	mu      sync.Mutex
-	said    strings.Builder // the text that may not be the answer
-	stream  *render.Stream  // of it; nil before the first and behind the last of it
-	fresh   []string        // lines that are stable and not on the terminal
-	rows    int             // that its stable lines fill on the terminal
-	low     int             // rows below them, which are written anew
-	over    bool            // its first rows have left the screen
-	live    func() string   // the line that lives; nil: none
-	lit     bool            // it stands on the terminal
-	changed bool            // since the terminal was painted
-	stop    func()          // ends the painter
+	mu     sync.Mutex
+	stream *render.Stream // of the text; nil: there is none
+	stable []string       // its lines that won't change
+	drawn  []string       // its lines on the terminal
+	stale  bool           // there is more than is drawn
+	live   func() string  // the line that lives; nil: none
+	lit    bool           // it stands on the terminal
+	stop   func()         // ends the painter
 }
 
 // pace is how often the screen is painted while text arrives or a line lives.
@@ -53,9 +49,8 @@ func (s *screen) provisional(text string) {
 	if s.stream == nil {
 		s.stream = render.NewStream(s.options())
 	}
-	s.said.WriteString(text)
-	s.fresh = append(s.fresh, s.stream.Write(text)...)
-	s.changed = true
+	s.stable = append(s.stable, s.stream.Write(text)...)
+	s.stale = true
 	s.begin()
 }
 
@@ -106,19 +101,12 @@ func (s *screen) close() {
 	}
 }
 
-// paint brings the terminal up to date.
+// paint brings the terminal up to date: of the text as much as it has room for.
 func (s *screen) paint() {
-	if s.changed && s.stream != nil {
-		s.lift()
-		s.put(s.fresh)
-		s.rows += len(s.fresh)
-		s.fresh = nil
-		tail := s.stream.Tail()
-		tail = tail[max(0, len(tail)-s.height()+2):] // what is higher than the screen could not be taken back
-		s.put(tail)
-		s.low = len(tail)
-		s.over = s.over || s.rows > 0 && s.rows+s.low >= s.height()-1
-		s.changed = false
+	if s.stale {
+		lines := slices.Concat(s.stable, s.stream.Tail())
+		s.draw(lines[max(0, len(lines)-s.height()+2):])
+		s.stale = false
 	}
 	if s.live != nil && s.ErrTTY && !s.still {
 		fmt.Fprint(s.Err, "\r\x1b[K"+s.dim(clipLine(s.live(), s.width()), true))
@@ -126,10 +114,20 @@ func (s *screen) paint() {
 	}
 }
 
-func (s *screen) put(lines []string) {
-	if len(lines) > 0 {
-		fmt.Fprintln(s.Out, strings.Join(lines, "\n"))
+// draw puts lines in place of those that are drawn, from the first on that differs.
+func (s *screen) draw(lines []string) {
+	s.unlit()
+	same := 0
+	for same < min(len(lines), len(s.drawn)) && lines[same] == s.drawn[same] {
+		same++
 	}
+	if rows := len(s.drawn) - same; rows > 0 {
+		fmt.Fprintf(s.Out, "\r\x1b[%dA\x1b[J", rows)
+	}
+	for _, line := range lines[same:] {
+		fmt.Fprintln(s.Out, line)
+	}
+	s.drawn = lines
 }
 
 func (s *screen) unlit() {
@@ -139,96 +137,33 @@ func (s *screen) unlit() {
 	}
 }
 
-// lift takes away what is written anew.
-func (s *screen) lift() {
-	s.unlit()
-	s.up(s.low)
-	s.low = 0
-}
-
-func (s *screen) up(rows int) {
-	if rows > 0 {
-		fmt.Fprintf(s.Out, "\r\x1b[%dA\x1b[J", rows)
-	}
-}
-
-// erase takes the provisional text back; what no longer stands on the screen stays above it.
-func (s *screen) erase() {
-	s.lift()
-	if !s.over {
-		s.up(s.rows)
-	}
+// retract takes the text away.
+func (s *screen) retract() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.forget()
 }
 
 func (s *screen) forget() {
-	s.said.Reset()
-	s.stream, s.fresh, s.rows, s.low, s.over, s.changed = nil, nil, 0, 0, false, false
+	s.draw(nil)
+	s.stream, s.stable, s.stale = nil, nil, false
 }
 
-// retract is erase for text that turned out not to be the answer, and says so of what stays.
-func (s *screen) retract() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.withdraw()
-}
-
-func (s *screen) withdraw() {
-	stays := s.over
-	s.erase()
-	if stays {
-		fmt.Fprintln(s.Out, s.dim("(that was not the final answer)", true))
-	}
-}
-
-// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at
-// its
-// end; of what can't, the rest is written.
-func (s *screen) makeRoom() {
-	if s.over {
-		s.finish()
-	} else {
-		s.erase()
-	}
-}
-
-// finish writes the rest of what stays.
-func (s *screen) finish() {
-	s.lift()
-	if s.stream != nil {
-		s.put(append(s.fresh, s.stream.Close()...))
-	}
-	s.stream, s.fresh, s.changed = nil, nil, false
-}
-
-// beside prints something else than the answer, at the left of a line of its own.
+// beside prints something else than the answer, at the left of a line of its own; the text goes on below it.
 func (s *screen) beside(print func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ErrTTY && s.OutTTY {
-		s.makeRoom()
-	}
-	s.unlit()
+	s.draw(nil)
+	s.stale = s.stream != nil
 	print()
 }
 
-// answer writes the answer: laid out on a terminal, as it is elsewhere. One that stands on the terminal already, too
-// tall to
-// be taken back, is left as it is.
+// answer writes the answer: laid out on a terminal, as it is elsewhere.
 func (s *screen) answer(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case !s.OutTTY:
-		s.unlit()
-		fmt.Fprint(s.Out, s.laidOut(text))
-	case s.over && strings.TrimSpace(s.said.String()) == strings.TrimSpace(text):
-		s.finish()
-		s.forget()
-	default:
-		s.withdraw()
-		fmt.Fprint(s.Out, s.laidOut(text))
-	}
+	s.forget()
+	fmt.Fprint(s.Out, s.laidOut(text))
 }
 
 // laidOut is a text with its last line end: laid out for a terminal, and as it is elsewhere.

@@ -20,12 +20,13 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 )
 
 // Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
 type Options struct {
 	Session string   `json:"session" flag:"-" max:"64" doc:"the id of a session of the Council"`
-	Oracles []string `json:"oracles,omitempty" flag:"-" names:"oracle" min:"1" max:"12" doc:"who is asked: ids, names, or beginnings of them; several answer side by side over the same context"`
+	Oracles []string `json:"oracles,omitempty" flag:"oracle" names:"oracle" min:"1" max:"12" doc:"who is asked: ids, names, or beginnings of them; several answer side by side over the same context"`
 	History *bool    `json:"history,omitempty" doc:"include earlier answers of oracles; as the session is set if nothing is said" no:"include only what was said"`
 	Chair   string   `json:"chair,omitempty" names:"oracle" max:"200" doc:"the oracle who merges the answers of several, and says where they agree, differ, and what they overlook"`
 	Model   string   `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model"`
@@ -45,7 +46,7 @@ const keptForAnswer = 0.25
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Options: schema.Of[Options](),
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Exchanged: exchanged,
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged,
 		Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
@@ -243,6 +244,26 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 	return found, err
 }
 
+// few is how many oracles are asked where nobody is named.
+const few = 3
+
+// Few are oracles who speak the language of a text, by their ids, for somebody who names none: some that are far apart in the list.
+func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
+	list, err := d.Oracles.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := list.Oracles
+	spoken := cmp.Or(language.Of(words), "en")
+	if same := slices.DeleteFunc(slices.Clone(all), func(p persona.Persona) bool { return p.Language != spoken }); len(same) > 0 {
+		all = same
+	}
+	for n := range min(few, len(all)) {
+		ids = append(ids, all[n*(len(all)-1)/max(1, min(few, len(all))-1)].ID)
+	}
+	return ids, nil
+}
+
 // model is the one that is asked; "" where there is none. What answers by rules is no oracle.
 func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
 	id, err = d.Choose(ctx, o.Model)
@@ -391,6 +412,9 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 const namingTokens = 4000
 
 func lines(_ *run.StartRecord, event bt.Typed) []string {
+	if heard, ok := event.(OracleHeard); ok && heard.Failed == "" {
+		return nil // told when the answer came
+	}
 	if e, ok := event.(interface{ String() string }); ok {
 		return []string{e.String()}
 	}

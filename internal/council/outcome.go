@@ -166,6 +166,9 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 			s.Sources = append(s.Sources, a.File)
 		}
 	}
+	for _, a := range o.Answers {
+		s.Beside = append(s.Beside, a.used())
+	}
 	for _, one := range o.Silent {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}

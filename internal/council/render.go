@@ -3,9 +3,10 @@ package council
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"sibyl/internal/assistant"
+	"sibyl/internal/run"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
@@ -35,11 +36,18 @@ func (o *Outcome) Markdown() string {
 	return b.String()
 }
 
-// Rest is the outcome of a run as Markdown, without the answers of these runs, which were shown before.
-func Rest(outcome json.RawMessage, shown map[string]bool) (string, error) {
-	o, err := readOutcome(outcome)
-	o.Answers = slices.DeleteFunc(o.Answers, func(a Answer) bool { return shown[a.Run] })
-	return strings.TrimSpace(o.Markdown()), err
+// early is the answer of an oracle of a sitting, which is whole before those of the others are.
+func early(c *run.CompletionRecord) *assistant.Early {
+	var r MemberReceipt
+	if c.Kind != EffectMember || json.Unmarshal(c.Result, &r) != nil || r.Answer == nil {
+		return nil
+	}
+	return &assistant.Early{Markdown: r.Answer.Markdown(), Used: r.Answer.used()}
+}
+
+// used is what its model took for an answer.
+func (a Answer) used() assistant.Usage {
+	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens, Output: a.Usage.OutputTokens}
 }
 
 // Markdown is an answer under its oracle's name.

@@ -90,21 +90,26 @@ func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage,
 
 // usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
 func (s *Service) usedOf(name string, recs []journal.Record) (all []Used) {
-	usedBy := assistant.UsedBy
-	if a := s.byName[name]; a != nil && a.Used != nil {
-		usedBy = a.Used
-	}
+	by := usedBy(s.byName[name])
 	for _, r := range recs {
 		if r.Kind != run.KindCompletion {
 			continue
 		}
 		if body, err := run.Read(r); err == nil {
-			if u, used := usedBy(body.(*run.CompletionRecord)); used {
+			if u, used := by(body.(*run.CompletionRecord)); used {
 				all = append(all, Used{r.Seq, s.priced(u)})
 			}
 		}
 	}
 	return all
+}
+
+// usedBy reads what a model took from the receipts of an assistant; nil: of one that is not there any more.
+func usedBy(a *assistant.Assistant) func(c *run.CompletionRecord) (assistant.Usage, bool) {
+	if a != nil && a.Used != nil {
+		return a.Used
+	}
+	return assistant.UsedBy
 }
 
 // priced adds what it cost, where the model has a price.
@@ -157,9 +162,9 @@ func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string)
 	return summed(all), nil
 }
 
-// Used is what the models of the run took, and those of runs beside it.
-func (r *Run) Used(ctx context.Context, owner journal.Owner, beside ...string) ([]assistant.Usage, error) {
-	return r.s.Used(ctx, owner, append(beside, r.ID)...)
+// Used is what the models of the run took.
+func (r *Run) Used(ctx context.Context, owner journal.Owner) ([]assistant.Usage, error) {
+	return r.s.Used(ctx, owner, r.ID)
 }
 
 // Spent is what the models of an owner took for the runs that began on a day.

@@ -99,18 +99,20 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 // Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set; Lines may stand beside
 // all but text. What it points to is not to be changed.
 type Update struct {
-	Seq     int64           // the record that it belongs to; of text, the last before it
-	After   Place           // where a watch goes on after it
-	Record  *journal.Record // that was appended
-	Step    *Step           // that the tree has made
-	Event   *Event          // that a leaf of that step has emitted
-	Text    string          // provisional: it may be retracted
-	Draft   []byte          // with Text: all that the operation says by then
-	Retract bool            // all text of operation Op before it
-	Wait    *run.Wait       // that operation Op pauses for
-	Left    bool            // this process drives the run no longer: all that is provisional is void
-	Op      uint64          // of text and retraction
-	Lines   []string        // for somebody who waits
+	Seq     int64            // the record that it belongs to; of text, the last before it
+	After   Place            // where a watch goes on after it
+	Record  *journal.Record  // that was appended
+	Step    *Step            // that the tree has made
+	Event   *Event           // that a leaf of that step has emitted
+	Early   *assistant.Early // with Record: a part of the answer
+	Used    assistant.Usage  // with Record: what a model took for it
+	Text    string           // provisional: it may be retracted
+	Draft   []byte           // with Text: all that the operation says by then
+	Retract bool             // all text of operation Op before it
+	Wait    *run.Wait        // that operation Op pauses for
+	Left    bool             // this process drives the run no longer: all that is provisional is void
+	Op      uint64           // of text and retraction
+	Lines   []string         // for somebody who waits
 }
 
 // Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its records, the steps on
@@ -232,10 +234,7 @@ func (w *watcher) make(u run.Update) (all []Update) {
 	var at Place
 	if u.Record != nil {
 		at.Record = u.Record.Seq
-		if body, err := run.Read(*u.Record); err == nil && u.Record.Kind == run.KindStart {
-			w.start = body.(*run.StartRecord)
-		}
-		all = []Update{{Record: u.Record, Lines: recordLines(u.Record)}}
+		all = []Update{w.recorded(u.Record)}
 	} else {
 		at = Place{Record: u.Step.Record, Told: 1} // behind the record
 		all = w.decided(u.Step)
@@ -245,6 +244,28 @@ func (w *watcher) make(u run.Update) (all []Update) {
 		all[i].Seq, all[i].After = at.Record, at
 	}
 	return all
+}
+
+// recorded is a record, with what it tells.
+func (w *watcher) recorded(r *journal.Record) Update {
+	u := Update{Record: r, Lines: recordLines(r)}
+	body, err := run.Read(*r)
+	if err != nil {
+		return u
+	}
+	switch body := body.(type) {
+	case *run.StartRecord:
+		w.start = body
+	case *run.CompletionRecord:
+		if w.a == nil {
+			break
+		}
+		if w.a.Early != nil {
+			u.Early = w.a.Early(body)
+		}
+		u.Used, _ = usedBy(w.a)(body)
+	}
+	return u
 }
 
 // decided are a step and its events.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
@@ -17,6 +18,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/taskchat/understand"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
@@ -88,7 +90,7 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Form: AgentResponse{}, Show: show, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Form: AgentResponse{}, Show: show, Exchanged: exchanged,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 
@@ -223,4 +225,19 @@ func (c *connection) close() {
 	if c.end != nil {
 		c.end()
 	}
+}
+
+// offers says what would be done with words that plainly are for the list.
+func offers(words string) string {
+	language, wanted := understand.Wish(words)
+	var all []string
+	for _, one := range wanted {
+		all = append(all, describe(language, Act{Intent: one.Intent, Entities: one.Entities}))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(all[0])
+	all[0] = string(unicode.ToUpper(first)) + all[0][size:]
+	return strings.Join(all, "; ") + "?"
 }

@@ -1,11 +1,13 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,9 +24,17 @@ type slash struct {
 	do                 func(m *model, said string) tea.Cmd
 }
 
-// slashes are all commands, in the order in which /help lists them.
-func slashes() []slash {
-	return []slash{
+// slashes are all commands, in the order in which /help lists them: those of the assistants, then those of the conversation.
+func (m *model) slashes() (all []slash) {
+	for _, a := range m.Assistants {
+		takes := "WORDS"
+		if a.Bare != "" {
+			takes = "[WORDS]"
+		}
+		say := func(m *model, words string) tea.Cmd { return m.sayTo(a, words) }
+		all = append(all, slash{a.Command, takes, a.Title + " " + a.About, false, say})
+	}
+	return append(all, []slash{
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
 		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
 		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
@@ -33,17 +43,17 @@ func slashes() []slash {
 		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
 		{"/edit", "[TEXT]", "write the question in your editor", false, (*model).edit},
 		{"/undo", "", "undo the last write to a note", false, (*model).undo},
-		{"/new", "", "begin a new session", false, (*model).newSession},
-		{"/sessions", "[ID]", "continue another session; without an id, choose one", false, (*model).sessions},
+		{"/new", "", "begin new sessions", false, (*model).newSession},
+		{"/sessions", "[ID]", "continue another session; without an id, choose one", false, (*model).pickSession},
 		{"/help", "", "show this", true, (*model).help},
 		{"/quit", "", "leave", true, func(*model, string) tea.Cmd { return tea.Quit }},
-	}
+	}...)
 }
 
 // slashOf finds the command that a line begins with.
-func slashOf(line string) (slash, string, bool) {
+func (m *model) slashOf(line string) (slash, string, bool) {
 	name, said, _ := strings.Cut(line, " ")
-	for _, s := range slashes() {
+	for _, s := range m.slashes() {
 		if s.name == name {
 			return s, strings.TrimSpace(said), true
 		}
@@ -51,14 +61,25 @@ func slashOf(line string) (slash, string, bool) {
 	return slash{}, "", false
 }
 
-func alwaysThere(line string) bool {
-	s, _, ok := slashOf(line)
+// sayTo says the words behind a command to its assistant.
+func (m *model) sayTo(a Assistant, words string) tea.Cmd {
+	typed := strings.TrimSpace(a.Command + " " + words)
+	if words = cmp.Or(words, a.Bare); words == "" {
+		m.setInput(a.Command + " ")
+		m.hint = a.Command + " takes words, such as a question"
+		return nil
+	}
+	return m.ask(Asked{Of: a.Name, Words: words, Flagged: true, Material: m.unpasted()}, typed)
+}
+
+func (m *model) alwaysThere(line string) bool {
+	s, _, ok := m.slashOf(line)
 	return ok && s.always
 }
 
 // command carries a command out.
 func (m *model) command(line string) tea.Cmd {
-	s, said, ok := slashOf(line)
+	s, said, ok := m.slashOf(line)
 	switch {
 	case !ok:
 		m.setInput(line)
@@ -73,25 +94,40 @@ func (m *model) command(line string) tea.Cmd {
 	return s.do(m, said)
 }
 
+// others tell what else than commands can be typed.
+func others() [][2]string {
+	return [][2]string{
+		{"--NAME VALUE", "between a command and its words: an option; Tab lists them"},
+		{"@path", "in a question: attach this file"},
+		{"Alt-Enter, Ctrl-J", "a new line"},
+		{"Tab", "complete a command, an option, a path, a model, a session"},
+		{"Up, Down, Ctrl-R", "earlier questions; search them"},
+		{"Ctrl-C", "stop the answer; twice on an empty line: leave"},
+		{"Ctrl-D, Ctrl-Z", "leave; suspend to the shell, ‘fg’ returns"},
+	}
+}
+
 func (m *model) help(string) tea.Cmd {
-	var lines []string
-	for _, s := range slashes() {
-		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", strings.TrimSpace(s.name+" "+s.takes), s.about)))
+	const margin = 23
+	all := others()
+	for n, s := range m.slashes() {
+		all = slices.Insert(all, n, [2]string{strings.TrimSpace(s.name + " " + s.takes), s.about})
 	}
-	for _, key := range [][2]string{{"@path", "in a question: attach this file"}, {"Alt-Enter, Ctrl-J", "a new line"}, {"Tab", "complete a command, a path, a model, a session"},
-		{"Up, Down, Ctrl-R", "earlier questions; search them"}, {"Ctrl-C", "stop the answer; twice on an empty line: leave"}, {"Ctrl-D, Ctrl-Z", "leave; suspend to the shell, ‘fg’ returns"}} {
-		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", key[0], key[1])))
+	lines := []string{""}
+	for _, one := range all {
+		about := strings.Join(wrapped(one[1], m.usable()-margin), "\n"+strings.Repeat(" ", margin))
+		lines = append(lines, strings.Split(fmt.Sprintf("  %-*s%s", margin-2, one[0], about), "\n")...)
 	}
-	return m.print(append(append([]string{""}, lines...), "")...)
+	return m.print(append(lines, "")...)
 }
 
 func (m *model) changeModel(name string) tea.Cmd {
 	if name != "" {
-		m.options.Model = name
+		m.With.Model = name
 		return m.say("the next question goes to " + name)
 	}
 	return func() tea.Msg {
-		names, err := m.sibyl.Models(m.ctx)
+		names, err := m.Sibyl.Models(m.ctx)
 		if err == nil && len(names) == 0 {
 			err = errors.New("no model is available: ‘sibyl doctor’ says what is missing")
 		}
@@ -104,11 +140,11 @@ func (m *model) changeModel(name string) tea.Cmd {
 }
 
 func (m *model) changeCode(folder string) tea.Cmd {
-	return m.changeFolder("code", folder, &m.options.Code.Path)
+	return m.changeFolder("code", folder, &m.With.Code)
 }
 
 func (m *model) changeVault(folder string) tea.Cmd {
-	return m.changeFolder("notes", folder, &m.options.Vault.Path)
+	return m.changeFolder("notes", folder, &m.With.Vault)
 }
 
 func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
@@ -122,7 +158,7 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 		*into = ""
 		return m.say("no " + what + " is searched from here on")
 	}
-	abs, err := filepath.Abs(m.expanded(folder))
+	abs, err := filepath.Abs(expanded(m.env("HOME"), folder))
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
@@ -137,9 +173,9 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 }
 
 // expanded is a path with the home folder in place of ~.
-func (m *model) expanded(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && m.env("HOME") != "" {
-		return m.env("HOME") + rest
+func expanded(home, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && home != "" {
+		return home + rest
 	}
 	return path
 }
@@ -162,7 +198,7 @@ func (m *model) showSources(said string) tea.Cmd {
 	source, run, layout := m.last.Sources[n-1], m.last.Run, m.layout(m.usable())
 	head := m.bold(m.cut(render.Clean(source)))
 	return func() tea.Msg {
-		text, err := m.sibyl.Passage(m.ctx, run, source)
+		text, err := m.Sibyl.Passage(m.ctx, run, source)
 		return toldMsg{append(append([]string{"", head}, render.Lines(text, layout)...), ""), err}
 	}
 }
@@ -172,7 +208,7 @@ func (m *model) why(string) tea.Cmd {
 		return m.fail(errNoAnswer)
 	}
 	run := m.last.Run
-	return m.tell(func() ([]string, error) { return m.sibyl.Why(m.ctx, run) })
+	return m.tell(func() ([]string, error) { return m.Sibyl.Why(m.ctx, run) })
 }
 
 // mostCopied is what terminals take of a text for the clipboard, in bytes.
@@ -183,7 +219,7 @@ func (m *model) copyAnswer(string) tea.Cmd {
 	case m.last.Answer == "":
 		return m.fail(errNoAnswer)
 	case len(m.last.Answer) > mostCopied:
-		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d a terminal accepts: ‘sibyl session export %s -o FILE’ writes it", len(m.last.Answer), mostCopied, m.session))
+		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d a terminal accepts: ‘sibyl session export -o FILE’ writes it", len(m.last.Answer), mostCopied))
 	}
 	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)), m.say("the answer was sent to the terminal's clipboard; some terminals need permission for this"))
 }
@@ -195,7 +231,7 @@ type undoMsg struct {
 
 func (m *model) undo(string) tea.Cmd {
 	return func() tea.Msg {
-		id, words, err := m.sibyl.LastWrite(m.ctx)
+		id, words, err := m.Sibyl.LastWrite(m.ctx)
 		return undoMsg{id, words, err}
 	}
 }
@@ -208,13 +244,23 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 	case msg.id == "":
 		return m.say("there is no write to undo")
 	}
-	m.asking = append(m.asking, question{words: msg.words, undo: msg.id, title: "Undo this write?"})
+	m.asking = append(m.asking, question{words: msg.words, title: "Undo this write?", then: func(m *model, yes bool) tea.Cmd {
+		if !yes {
+			return m.say("nothing was changed")
+		}
+		return m.tell(func() ([]string, error) {
+			line, err := m.Sibyl.Undo(m.ctx, msg.id)
+			return []string{line}, err
+		})
+	}})
 	return nil
 }
 
 func (m *model) newSession(string) tea.Cmd {
-	m.session, m.last, m.asking, m.allowed = "", Exchange{}, nil, nil
-	return m.say("your next question begins a new session")
+	clear(m.Sessions)
+	m.last, m.asking, m.open = Exchange{}, nil, ""
+	m.setPrompt()
+	return m.say("what you say next begins a new session")
 }
 
 // switchedMsg says which session goes on.
@@ -224,9 +270,10 @@ type switchedMsg struct {
 	err     error
 }
 
-func (m *model) sessions(name string) tea.Cmd {
+func (m *model) pickSession(name string) tea.Cmd {
+	to := m.To
 	return func() tea.Msg {
-		all, err := m.sibyl.Sessions(m.ctx)
+		all, err := m.Sibyl.Sessions(m.ctx, to)
 		switch {
 		case err != nil:
 		case name != "":
@@ -238,7 +285,7 @@ func (m *model) sessions(name string) tea.Cmd {
 		for i, s := range all {
 			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s", s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID, s.Title)}
 		}
-		return pickMsg{title: "Which session?", items: items, err: err, chosen: (*model).sessions}
+		return pickMsg{title: "Which session?", items: items, err: err, chosen: (*model).pickSession}
 	}
 }
 
@@ -257,7 +304,7 @@ func (m *model) switchTo(ctx context.Context, all []journal.Session, name string
 	if len(found) != 1 {
 		return switchedMsg{err: fmt.Errorf("%d sessions match %s: /sessions lists them", len(found), name)}
 	}
-	last, err := m.sibyl.Last(ctx, found[0].ID)
+	last, err := m.Sibyl.Last(ctx, found[0].ID)
 	if errors.Is(err, journal.ErrNotFound) {
 		err = nil
 	}
@@ -268,6 +315,7 @@ func (m *model) switched(msg switchedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	m.session, m.asking, m.allowed = msg.session.ID, nil, nil
+	m.Sessions[m.To], m.asking, m.open = msg.session.ID, nil, ""
+	m.setPrompt()
 	return m.print(append(m.note("session "+msg.session.ID+": "+msg.session.Title), m.wentOn(msg.last)...)...)
 }

@@ -40,16 +40,16 @@ type candidatesMsg struct {
 func (m *model) suggest() {
 	m.menu = nil
 	text := m.input.Value()
-	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
+	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") || m.missing != nil {
 		return
 	}
-	if all := commandsFor(text); len(all) > 0 {
+	if all := m.commandsFor(text); len(all) > 0 {
 		m.menu = &menu{word: text, all: all, at: -1}
 	}
 }
 
-func commandsFor(word string) (all []candidate) {
-	for _, s := range slashes() {
+func (m *model) commandsFor(word string) (all []candidate) {
+	for _, s := range m.slashes() {
 		if strings.HasPrefix(s.name, word) {
 			all = append(all, candidate{s.name, strings.TrimSpace(s.takes + "  " + s.about)})
 		}
@@ -65,49 +65,109 @@ func (m *model) complete() tea.Cmd {
 	}
 	text := m.input.Value()
 	word := text[strings.LastIndexFunc(text, unicode.IsSpace)+1:]
-	command, _, isCommand := slashOf(text)
-	isCommand = isCommand && strings.Contains(text, " ")
-	done := func(all []candidate, err error) tea.Msg { return candidatesMsg{text, word, all, err} }
-	switch {
-	case isCommand && (command.name == "/in" || command.name == "/vault"):
-		return func() tea.Msg { return done(m.paths("", word, true)) }
-	case isCommand && command.name == "/model":
-		return func() tea.Msg {
-			names, err := m.sibyl.Models(m.ctx)
-			var all []candidate
-			for _, name := range names {
-				if strings.HasPrefix(name, word) {
-					all = append(all, candidate{text: name})
-				}
-			}
-			return done(all, err)
-		}
-	case isCommand && command.name == "/sessions":
-		return func() tea.Msg {
-			sessions, err := m.sibyl.Sessions(m.ctx)
-			var all []candidate
-			for _, s := range sessions {
-				if strings.HasPrefix(s.ID, word) {
-					all = append(all, candidate{s.ID, s.Title})
-				}
-			}
-			return done(all, err)
-		}
-	case strings.HasPrefix(text, "/") && word == text:
+	if strings.HasPrefix(text, "/") && word == text && m.missing == nil {
 		m.suggest()
-	case strings.HasPrefix(word, "@"):
-		return func() tea.Msg { return done(m.paths("@", word[1:], false)) }
+		return nil
 	}
-	return nil
+	kind := m.kindAt(text, word)
+	if kind == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		all, err := m.candidates(kind, word)
+		return candidatesMsg{text, word, all, err}
+	}
 }
 
-// paths lists the files and folders that a path may become.
-func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
-	dir, begun := filepath.Split(path)
-	f, err := os.Open(filepath.Clean(m.expanded(dir) + "."))
-	if dir == "" {
-		f, err = os.Open(".")
+// kindAt says what may stand at the word that a text ends with: as the Kind of a Flag, or flags of an assistant, session, or file; "" for any words.
+func (m *model) kindAt(text, word string) string {
+	if m.missing != nil {
+		return m.missing.flag.Kind
 	}
+	name, said, isCommand := strings.Cut(text, " ")
+	switch {
+	case !isCommand:
+	case name == "/in" || name == "/vault":
+		return "folder"
+	case name == "/model":
+		return "model"
+	case name == "/sessions":
+		return "session"
+	}
+	for _, a := range m.Assistants {
+		if !isCommand || a.Command != name {
+			continue
+		}
+		before := strings.Fields(strings.TrimSuffix(said, word))
+		if strings.HasPrefix(word, "--") {
+			return "flags " + a.Name
+		}
+		for _, f := range a.Flags {
+			if n := len(before); n > 0 && before[n-1] == "--"+f.Name {
+				return f.Kind
+			}
+		}
+	}
+	if strings.HasPrefix(word, "@") {
+		return "file"
+	}
+	return ""
+}
+
+// candidates are what a word of a kind may become.
+func (m *model) candidates(kind, word string) (all []candidate, err error) {
+	var names []string
+	switch kind {
+	case "file":
+		return m.paths("@", word[1:], false)
+	case "folder":
+		return m.paths("", word, true)
+	case "witness":
+		return m.paths("", word, false)
+	case "model":
+		names, err = m.Sibyl.Models(m.ctx)
+	case "oracle":
+		names, err = m.Sibyl.Oracles(m.ctx)
+	case "session":
+		sessions, err := m.Sibyl.Sessions(m.ctx, m.To)
+		for _, s := range sessions {
+			all = append(all, candidate{s.ID, s.Title})
+		}
+		return fitting(all, word), err
+	}
+	if choices, ok := strings.CutPrefix(kind, "="); ok {
+		names = strings.Fields(choices)
+	}
+	if name, ok := strings.CutPrefix(kind, "flags "); ok {
+		for _, f := range m.assistant(name).Flags {
+			all = append(all, candidate{"--" + f.Name, f.About})
+		}
+	}
+	for _, name := range names {
+		all = append(all, candidate{text: name})
+	}
+	return fitting(all, word), err
+}
+
+// fitting are those that a word may become.
+func fitting(all []candidate, word string) []candidate {
+	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, word) })
+}
+
+// paths lists the files and folders that a path behind a sign may become.
+func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
+	names, err := Paths(m.env("HOME"), path, folders)
+	for _, name := range names {
+		all = append(all, candidate{text: sign + name})
+	}
+	return all, err
+}
+
+// Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator at their end. ~ is the home
+// folder. Hidden ones are listed where the path names their dot, and names with spaces are left out.
+func Paths(home, path string, folders bool) (all []string, err error) {
+	dir, begun := filepath.Split(path)
+	f, err := os.Open(filepath.Clean(expanded(home, dir)))
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +188,9 @@ func (m *model) paths(sign, path string, folders bool) (all []candidate, err err
 		case isDir:
 			name += string(filepath.Separator)
 		}
-		all = append(all, candidate{text: sign + dir + name})
+		all = append(all, dir+name)
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.text, b.text) })
+	slices.Sort(all)
 	return all, nil
 }
 

@@ -25,15 +25,15 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	res := msg.res
-	m.last = Exchange{Run: l.run.ID, Question: l.words, Answer: res.Answer, Sources: res.Sources}
-	lines := m.outcome(res)
-	if err := m.sibyl.Ended(l.run, res); err != nil {
-		lines = append(lines, m.faint("· "+render.Clean(err.Error())))
+	m.last = Exchange{Run: l.run.ID, Question: l.Words, Answer: res.Answer, Sources: res.Sources}
+	res.Answer = Rest(res.Answer, l.early)
+	m.askWaiting(l.Of, res.Waiting)
+	m.open = ""
+	if res.Asks && l.Of != m.To {
+		m.open = l.Of
 	}
-	for n, w := range res.Waiting {
-		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(w)), number: n + 1})
-	}
-	return m.print(lines...)
+	m.setPrompt()
+	return m.print(m.outcome(res)...)
 }
 
 // outcome lays a result out as it is printed.
@@ -44,7 +44,9 @@ func (m *model) outcome(res service.Result) (lines []string) {
 	}
 	beside := slices.Clone(res.Warnings)
 	if f := res.Failure; f != nil {
-		beside = append(beside, f.Message)
+		if f.Message != res.Answer {
+			beside = append(beside, f.Message)
+		}
 		if f.Hint != "" {
 			beside = append(beside, f.Hint)
 		}
@@ -77,37 +79,30 @@ func AskFor(w assistant.Waiting) string {
 
 // question is something to be answered with yes or no.
 type question struct {
-	words  string
-	number int    // of a call that is held: what was said yes to is told to the Oracle
-	undo   string // or the write that is put back
-	title  string // the line that asks
+	words string // what it is about
+	title string // the line that asks
+	usual bool   // Enter is a no
+	then  func(m *model, yes bool) tea.Cmd
 }
 
-// answered takes a yes or no to the first question that is open.
-func (m *model) answered(yes bool) tea.Cmd {
-	q := m.asking[0]
-	m.asking = m.asking[1:]
-	if q.undo != "" {
-		if !yes {
-			return m.say("nothing was changed")
-		}
-		return m.tell(func() ([]string, error) {
-			line, err := m.sibyl.Undo(m.ctx, q.undo)
-			return []string{line}, err
-		})
+// askWaiting asks about calls that wait for a yes. What was said yes to is told to the assistant that wants them.
+func (m *model) askWaiting(of string, waiting []assistant.Waiting) {
+	var allowed []int
+	for n, call := range waiting {
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+			if yes {
+				allowed = append(allowed, n+1)
+			}
+			switch {
+			case n+1 < len(waiting):
+				return nil
+			case len(allowed) == 0:
+				return m.say("not done")
+			}
+			words := "yes " + numbers(allowed)
+			return m.ask(Asked{Of: of, Words: words}, words)
+		}})
 	}
-	if yes {
-		m.allowed = append(m.allowed, q.number)
-	}
-	if len(m.asking) > 0 {
-		return nil
-	}
-	allowed := m.allowed
-	m.allowed = nil
-	if len(allowed) == 0 {
-		return m.say("not done")
-	}
-	return m.ask("yes "+numbers(allowed), "")
 }
 
 // numbers are numbers as a yes names them.

@@ -18,9 +18,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -39,9 +37,8 @@ func TestMain(m *testing.M) {
 type played struct {
 	mu       sync.Mutex
 	runs     []*playedRun
-	asked    []string // the words of each question
-	material []string
-	sessions []journal.Session
+	asked    []string                     // the words of each question
+	sessions map[string][]journal.Session // by assistants
 	last     Exchange
 	write    string // in words; "" for none
 	undone   []string
@@ -53,8 +50,7 @@ type played struct {
 
 // playedRun is an answer under way.
 type playedRun struct {
-	session string
-	options oracle.Options
+	Asked
 	ctx     context.Context
 	updates chan service.Update
 	result  chan service.Result
@@ -62,7 +58,7 @@ type playedRun struct {
 
 func newPlayed() *played { return &played{begun: make(chan *playedRun, 10)} }
 
-func (p *played) Start(ctx context.Context, session, words string, o oracle.Options) (Run, error) {
+func (p *played) Start(ctx context.Context, a Asked) (Run, error) {
 	if p.refuse != nil {
 		return Run{}, p.refuse
 	}
@@ -74,15 +70,15 @@ func (p *played) Start(ctx context.Context, session, words string, o oracle.Opti
 			return Run{}, context.Cause(ctx)
 		}
 	}
-	if session == "" {
-		session = "0session"
+	if a.Session == "" {
+		a.Session = map[string]string{"oracle": "0session"}[a.Of] + map[string]string{"tasks": "0tasks", "council": "0council"}[a.Of]
 	}
-	r := &playedRun{session: session, options: o, ctx: ctx, updates: make(chan service.Update), result: make(chan service.Result, 1)}
+	r := &playedRun{Asked: a, ctx: ctx, updates: make(chan service.Update), result: make(chan service.Result, 1)}
 	p.mu.Lock()
-	p.asked, p.runs, p.material = append(p.asked, words), append(p.runs, r), append(p.material, o.Material)
+	p.asked, p.runs = append(p.asked, a.Words), append(p.runs, r)
 	p.mu.Unlock()
 	p.begun <- r
-	return Run{ID: "0run", Session: session, Model: "played:model",
+	return Run{ID: "0run", Session: a.Session, Model: "played:model",
 		Watch: func(context.Context) iter.Seq[service.Update] {
 			return func(yield func(service.Update) bool) {
 				for u := range r.updates {
@@ -106,12 +102,24 @@ func (p *played) Start(ctx context.Context, session, words string, o oracle.Opti
 		}}, nil
 }
 
-func (p *played) Ended(Run, service.Result) error { return nil }
-func (p *played) Redact(text string) string       { return strings.ReplaceAll(text, "hunter2", "…") }
+// Offer offers reminders to Tasks.
+func (p *played) Offer(words, instead string) (assistant, question string) {
+	if what, ok := strings.CutPrefix(words, "remind me to "); ok && instead != "tasks" {
+		return "tasks", "Add “" + what + "”?"
+	}
+	return "", ""
+}
+
+func (p *played) Oracles(context.Context) ([]string, error) {
+	return []string{"skeptic", "optimist"}, nil
+}
+func (p *played) Redact(text string) string { return strings.ReplaceAll(text, "hunter2", "…") }
 func (p *played) Models(context.Context) ([]string, error) {
 	return []string{"ollama:llama3.1:8b", "ollama:qwen3:4b", "work:big"}, nil
 }
-func (p *played) Sessions(context.Context) ([]journal.Session, error) { return p.sessions, nil }
+func (p *played) Sessions(_ context.Context, of string) ([]journal.Session, error) {
+	return p.sessions[of], nil
+}
 func (p *played) Last(context.Context, string) (Exchange, error) {
 	if p.last.Run == "" {
 		return Exchange{}, journal.ErrNotFound
@@ -145,11 +153,21 @@ func (r *playedRun) say(text string) { r.updates <- service.Update{Text: text, O
 
 // step is a step that asks for something.
 func step(name string) service.Update {
-	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}}}}
+	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}}, Withdrawn: []uint64{0}}}
 }
 
 // told is a line for somebody who waits.
 func told(line string) service.Update { return service.Update{Lines: []string{line}} }
+
+// four are the assistants of these tests.
+func four() []Assistant {
+	return []Assistant{
+		{Name: "oracle", Title: "Oracle", Command: "/ask", About: "answers questions", Folders: true, Flags: []Flag{{"max-turns", "turns at most", ""}}},
+		{Name: "tasks", Title: "Tasks", Command: "/task", About: "keeps your list", Bare: "show my tasks"},
+		{Name: "council", Title: "Council", Command: "/council", About: "has oracles answer", Flags: []Flag{{"oracle", "who is asked", "oracle"}, {"history", "include answers", "=true false"}}},
+		{Name: "inquiry", Title: "Inquiry", Command: "/investigate", About: "questions a witness", Flags: []Flag{{"witness", "who is asked", "witness"}}},
+	}
+}
 
 // held is a conversation on an emulated terminal.
 type held struct {
@@ -188,7 +206,7 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 	}
 	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1), at: began}
 	started := make(chan *tea.Program, 1)
-	c := Config{Sibyl: h.p, Options: oracle.Options{Code: schema.Folder{Path: "/src/leases"}, MaxTurns: 30}, In: in, Out: h.emulator, Width: width, Height: height,
+	c := Config{Sibyl: h.p, Assistants: four(), To: "oracle", With: With{Code: "/src/leases"}, In: in, Out: h.emulator, Width: width, Height: height,
 		Environ: []string{"TERM=xterm-256color", "NO_COLOR=1", "HOME=/home/ada"}, Now: h.now,
 		options: []tea.ProgramOption{tea.WithWindowSize(width, height), tea.WithFPS(120)}, began: func(p *tea.Program) { started <- p }}
 	for _, one := range change {

@@ -57,6 +57,11 @@ func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
 		if m.input.Value() == "" {
 			return tea.Quit
 		}
+	case "esc":
+		m.unfill()
+		m.open = ""
+		m.setPrompt()
+		return nil
 	case "up":
 		if m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0 {
 			m.back(-1)
@@ -82,18 +87,23 @@ func (m *model) atBottom() bool {
 
 // interrupt takes Ctrl-C: it stops what is nearest.
 func (m *model) interrupt() tea.Cmd {
-	again := m.now().Sub(m.leaving) <= twice
+	again := m.Now().Sub(m.leaving) <= twice
 	switch {
 	case m.picking != nil || m.searching != nil || m.menu != nil:
 		m.picking, m.searching, m.menu = nil, nil, nil
 	case len(m.asking) > 0:
-		m.asking, m.allowed = nil, nil
+		if m.asking[0].usual {
+			m.setInput(m.asking[0].words)
+		}
+		m.asking = nil
 		return m.say("not done")
+	case m.missing != nil && m.live == nil:
+		m.unfill()
 	case m.live != nil && m.live.stopping && again:
 		return tea.Quit
 	case m.live != nil:
 		m.live.stopping = true
-		m.leaving = m.now()
+		m.leaving = m.Now()
 		m.live.stop(errStopped)
 	case m.input.Value() != "" || len(m.pasted) > 0:
 		m.pasted = nil
@@ -102,7 +112,7 @@ func (m *model) interrupt() tea.Cmd {
 	case again:
 		return tea.Quit
 	default:
-		m.leaving = m.now()
+		m.leaving = m.Now()
 		m.hint = "Ctrl-C again leaves"
 	}
 	return nil
@@ -115,14 +125,14 @@ func (m *model) enter() tea.Cmd {
 		m.setInput(strings.TrimSuffix(m.input.Value(), "\\") + "\n")
 		return nil
 	}
-	command := strings.HasPrefix(m.input.Value(), "/")
+	command := strings.HasPrefix(m.input.Value(), "/") && m.missing == nil
 	switch {
 	case text == "" && len(m.pasted) == 0:
 		return nil
 	case text == "":
 		m.hint = "type a question about the pasted text"
 		return nil
-	case m.live != nil && !(command && alwaysThere(text)):
+	case m.live != nil && !(command && m.alwaysThere(text)):
 		m.hint = "still answering: Ctrl-C stops it"
 		return nil
 	}
@@ -132,12 +142,37 @@ func (m *model) enter() tea.Cmd {
 		m.hint = "the history can't be saved: " + err.Error()
 	}
 	m.at, m.draft = len(m.history.entries), ""
-	if command {
+	switch {
+	case m.missing != nil:
+		return m.fill(text)
+	case command:
 		return m.command(text)
 	}
+	return m.asked(Asked{Of: m.hears().Name, Words: text, Material: m.unpasted()})
+}
+
+// asked asks what was typed without a command; first whether it is meant for another assistant, where it plainly is.
+func (m *model) asked(a Asked) tea.Cmd {
+	other, offer := m.Sibyl.Offer(a.Words, a.Of)
+	if other == "" || m.open != "" || a.Material != "" {
+		return m.ask(a, a.Words)
+	}
+	to := m.assistant(other)
+	then := func(m *model, yes bool) tea.Cmd {
+		if yes {
+			return m.ask(Asked{Of: other, Words: a.Words}, to.Command+" "+a.Words)
+		}
+		return m.ask(a, a.Words)
+	}
+	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then})
+	return nil
+}
+
+// unpasted takes what was pasted.
+func (m *model) unpasted() string {
 	material := strings.Join(m.pasted, "\n")
 	m.pasted = nil
-	return m.ask(text, material)
+	return material
 }
 
 // From these sizes on a paste is material that the question is about, and not the question.
@@ -249,12 +284,16 @@ func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (m *model) askingKey(name string) tea.Cmd {
-	switch name {
-	case "y", "Y", "shift+y":
-		return m.answered(true)
-	case "n", "N", "shift+n", "esc":
-		return m.answered(false)
+	q := m.asking[0]
+	switch {
+	case name == "y" || name == "Y" || name == "shift+y":
+	case name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual:
+		m.asking = m.asking[1:]
+		return q.then(m, false)
+	default:
+		m.hint = "y or n"
+		return nil
 	}
-	m.hint = "y or n"
-	return nil
+	m.asking = m.asking[1:]
+	return q.then(m, true)
 }

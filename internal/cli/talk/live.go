@@ -1,24 +1,24 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"sibyl/internal/oracle"
 	"sibyl/internal/render"
-	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
 // live is the answer that is under way.
 type live struct {
-	words, material string
+	Asked
+	typed string // as it was said, with its command
+	Work
 
 	begun time.Time
 	stop  context.CancelCauseFunc
@@ -33,9 +33,9 @@ type live struct {
 	stream   *render.Stream
 	stable   []string // of the text, laid out
 	tail     []string
+	early    []string // parts of the answer that were printed
 	progress []string // what happened, a line each
 	under    string   // what is under way
-	wait     *run.Wait
 }
 
 // What a conversation is told of an answer.
@@ -61,19 +61,28 @@ type (
 // atOnce bounds how many updates are taken in between two frames.
 const atOnce = 256
 
-// ask begins the answer to a question.
-func (m *model) ask(words, material string) tea.Cmd {
-	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{words: words, material: material, begun: m.now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
-	l.stream = render.NewStream(m.layout(m.answerWidth()))
-	m.live, m.leaving = l, time.Time{}
-	o, session := m.options, m.session
-	o.Material = material
-	return tea.Batch(m.print(append([]string{""}, m.question(words)...)...), l.tick(), func() tea.Msg { return m.begin(ctx, l, session, o) })
+// ask shows a question as it was typed, and begins the answer.
+func (m *model) ask(a Asked, typed string) tea.Cmd {
+	if m.open != a.Of {
+		m.open = ""
+	}
+	return m.start(a, typed, append([]string{""}, m.question(m.mark(m.hears().Name), typed)...)...)
 }
 
-func (m *model) begin(ctx context.Context, l *live, session string, o oracle.Options) tea.Msg {
-	r, err := m.sibyl.Start(ctx, session, l.words, o)
+// start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some lines.
+func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
+	a.Session, a.With = m.Sessions[a.Of], m.With
+	ctx, stop := context.WithCancelCause(m.ctx)
+	l := &live{Asked: a, typed: typed, begun: m.Now(), under: "reading the question", stop: stop,
+		left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce)}
+	l.stream = render.NewStream(m.layout(m.answerWidth()))
+	m.live, m.leaving, m.missing = l, time.Time{}, nil
+	m.setPrompt()
+	return tea.Batch(m.print(above...), l.tick(), func() tea.Msg { return m.begin(ctx, l) })
+}
+
+func (m *model) begin(ctx context.Context, l *live) tea.Msg {
+	r, err := m.Sibyl.Start(ctx, l.Asked)
 	l.begins <- startedMsg{l, r, err}
 	return startedMsg{l, r, err}
 }
@@ -89,24 +98,61 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	if l != m.live {
 		return nil
 	}
-	if msg.err != nil {
-		l.stop(nil)
-		m.live = nil
-		if m.input.Value() == "" { // nothing that was typed is lost
-			m.setInput(l.words)
-		}
-		if l.stopping {
-			return m.say("stopped before it began")
-		}
-		var choice *ChoiceError
-		if errors.As(msg.err, &choice) {
-			return m.chooseModel(choice, l)
-		}
+	if msg.err == nil {
+		l.run = msg.run
+		m.Sessions[l.Of], m.answers = msg.run.Session, msg.run.Model
+		return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
+	}
+	l.stop(nil)
+	m.live = nil
+	var kept *KeptError
+	if errors.As(msg.err, &kept) {
+		m.Sessions[l.Of] = kept.Session
 		return m.fail(msg.err)
 	}
-	l.run = msg.run
-	m.session, m.answers = msg.run.Session, msg.run.Model
-	return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
+	var missing *MissingError
+	if errors.As(msg.err, &missing) && !l.stopping {
+		m.missing = &missingValue{missing.Flag, l.Asked, l.typed}
+		m.setPrompt()
+		return m.say(missing.Title)
+	}
+	if m.input.Value() == "" { // nothing that was typed is lost
+		m.setInput(l.typed)
+	}
+	if l.stopping {
+		return m.say("stopped before it began")
+	}
+	var choice *ChoiceError
+	if errors.As(msg.err, &choice) {
+		return m.chooseModel(choice, l)
+	}
+	return m.fail(msg.err)
+}
+
+// missingValue is a question that is asked once the value of a flag is typed.
+type missingValue struct {
+	flag  Flag
+	asked Asked
+	typed string
+}
+
+// fill takes the value of the flag, and asks.
+func (m *model) fill(value string) tea.Cmd {
+	was := *m.missing
+	was.asked.Flagged = true
+	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)), was.asked.Words)
+	return m.start(was.asked, was.typed, m.question(m.named(was.flag.Name), value)...)
+}
+
+// unfill gives up the question whose flag is missing: it stands to be typed again.
+func (m *model) unfill() {
+	if m.missing == nil {
+		return
+	}
+	typed := m.missing.typed
+	m.missing = nil
+	m.setPrompt()
+	m.setInput(typed)
 }
 
 // chooseModel has the person choose who is to answer, and asks again.
@@ -117,11 +163,11 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 	}
 	return m.pick(pickMsg{title: choice.Title, items: items, chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
-		m.options.Model = named
-		if m.input.Value() == l.words {
+		m.With.Model = named
+		if m.input.Value() == l.typed {
 			m.setInput("")
 		}
-		return tea.Batch(m.say(told), m.ask(l.words, l.material))
+		return m.start(l.Asked, l.typed, m.note(told)...)
 	}})
 }
 
@@ -159,10 +205,26 @@ func (l *live) next(ctx context.Context) tea.Cmd {
 	}
 }
 
-// take takes updates in.
-func (l *live) take(all []service.Update, o render.Options) {
+// take takes updates of an answer in, and prints what is whole of it.
+func (m *model) take(l *live, all []service.Update) tea.Cmd {
+	if l != m.live {
+		return nil
+	}
+	var lines []string
+	for _, markdown := range l.take(all, m.layout(m.answerWidth())) {
+		lines = append(append(lines, ""), render.Lines(markdown, m.layout(m.answerWidth()))...)
+	}
+	if lines == nil {
+		return nil
+	}
+	return m.print(lines...)
+}
+
+// take takes updates in, and gives the parts of the answer that are whole.
+func (l *live) take(all []service.Update, o render.Options) (early []string) {
 	for _, u := range all {
-		l.wait = u.Wait
+		l.Take(u)
+		l.under = cmp.Or(l.What(), l.under)
 		switch {
 		case u.Retract, u.Left:
 			l.retract(o)
@@ -171,17 +233,19 @@ func (l *live) take(all []service.Update, o render.Options) {
 			l.stable = append(l.stable, l.stream.Write(u.Text)...)
 		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 			l.retract(o) // what was said was a step on the way
-			var all []string
-			for _, asked := range u.Step.Started {
-				all = append(all, UnderWay(asked))
+		case u.Early != nil:
+			early = append(early, u.Early.Markdown)
+			if heard := l.Heard(); heard != "" {
+				l.progress = append(l.progress, heard)
 			}
-			l.under = strings.Join(all, ", ")
 		}
 		for _, line := range Progress(u) {
 			l.progress = append(l.progress, render.Clean(line))
 		}
 	}
 	l.tail = l.stream.Tail()
+	l.early = append(l.early, early...)
+	return early
 }
 
 // retract takes the provisional text back.
@@ -214,21 +278,13 @@ func (l *live) last(most int) (lines []string, above int) {
 }
 
 // status is the line that lives while an answer is under way.
-func (l *live) status(now time.Time) string {
-	what := l.under
+func (l *live) status(now time.Time, width int) string {
+	instead := ""
 	switch {
 	case l.stopping:
-		what = "stopping; Ctrl-C again leaves without waiting"
-	case l.wait != nil:
-		what = fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(l.wait.Until.Sub(now).Seconds()))), render.Clean(l.wait.Why))
+		instead = "stopping; Ctrl-C again leaves without waiting"
+	case l.What() == "" && l.Waiting(now) == "":
+		instead = l.under
 	}
-	return fmt.Sprintf("%s · %s", clock(now.Sub(l.begun)), what)
-}
-
-// clock writes seconds, and minutes from the first on.
-func clock(d time.Duration) string {
-	if s := int(d.Seconds()); s >= 60 {
-		return fmt.Sprintf("%d:%02d min", s/60, s%60)
-	}
-	return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	return l.Line(l.begun, now, width, instead)
 }

@@ -1,7 +1,10 @@
 package talk
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,21 +26,20 @@ const (
 	mostRows  = 5000
 )
 
+// narrow is the width below which a prompt names nobody.
+const narrow = 40
+
 // model is the conversation. All its methods run in one goroutine; what waits runs in commands, which come back as
 // messages.
 type model struct {
 	Config
 
 	ctx     context.Context
-	sibyl   Sibyl
-	options oracle.Options
-	session string
-	now     func() time.Time
+	open    string        // the assistant whose question the next words answer; "": no question is open
+	missing *missingValue // nil: nothing is missing
 	env     func(string) string
 	colour  bool
 	links   bool
-	width   int // of the terminal, as is height
-	height  int
 
 	input   textarea.Model
 	history *history
@@ -49,7 +51,6 @@ type model struct {
 	menu      *menu
 	picking   *picker
 	asking    []question
-	allowed   []int // calls that were said yes to
 
 	live    *live
 	answers string // the model of the last run
@@ -75,12 +76,10 @@ type (
 )
 
 func newModel(ctx context.Context, c Config) *model {
-	m := &model{Config: c, ctx: ctx, sibyl: c.Sibyl, options: c.Options, session: c.Session, now: c.Now, width: c.Width, height: c.Height}
-	if m.width <= 0 {
-		m.width = 80
-	}
-	if m.height <= 0 {
-		m.height = 24
+	m := &model{Config: c, ctx: ctx}
+	m.Width, m.Height = cmp.Or(max(0, c.Width), 80), cmp.Or(max(0, c.Height), 24)
+	if m.Sessions = maps.Clone(c.Sessions); m.Sessions == nil {
+		m.Sessions = map[string]string{}
 	}
 	m.env = func(name string) (value string) {
 		for _, entry := range c.Environ {
@@ -96,25 +95,61 @@ func newModel(ctx context.Context, c Config) *model {
 		m.hint = "the history can't be read: " + err.Error()
 	}
 	m.at = len(m.history.entries)
-	m.input = newInput(m.width)
+	m.input = newInput()
+	m.setPrompt()
 	return m
 }
 
-func newInput(width int) textarea.Model {
+// assistant is the one of a name.
+func (m *model) assistant(name string) Assistant {
+	at := slices.IndexFunc(m.Assistants, func(a Assistant) bool { return a.Name == name })
+	return m.Assistants[max(0, at)]
+}
+
+// hears is the assistant that the next words go to.
+func (m *model) hears() Assistant { return m.assistant(cmp.Or(m.open, m.To)) }
+
+// mark is what stands before words for an assistant: its name, unless it is the first.
+func (m *model) mark(name string) string {
+	a := m.assistant(name)
+	if a.Name == m.Assistants[0].Name {
+		return promptMark
+	}
+	return m.named(a.Title)
+}
+
+// named is a prompt with a name, where there is room for it.
+func (m *model) named(name string) string {
+	if m.Width < narrow {
+		return promptMark
+	}
+	return strings.ToLower(name) + " " + promptMark
+}
+
+// setPrompt has the line that is typed in say whom the words go to, or what they are.
+func (m *model) setPrompt() {
+	mark := m.mark(m.hears().Name)
+	if m.missing != nil {
+		mark = m.named(m.missing.flag.Name)
+	}
+	width := ansi.StringWidth(mark)
+	m.input.SetPromptFunc(width, func(p textarea.PromptInfo) string {
+		if p.LineNumber == 0 {
+			return mark
+		}
+		return strings.Repeat(" ", width)
+	})
+	m.input.SetWidth(max(width+6, m.Width-1))
+}
+
+func newInput() textarea.Model {
 	in := textarea.New()
 	in.SetStyles(textarea.Styles{})
 	in.SetVirtualCursor(false)
 	in.ShowLineNumbers, in.CharLimit = false, oracle.MaxQuestion
 	in.DynamicHeight, in.MinHeight, in.MaxHeight, in.MaxContentHeight = true, 1, mostShown, mostRows
-	in.SetPromptFunc(ansi.StringWidth(promptMark), func(p textarea.PromptInfo) string {
-		if p.LineNumber == 0 {
-			return promptMark
-		}
-		return "  "
-	})
 	in.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
 	in.KeyMap.Paste, in.KeyMap.CopySelection = key.NewBinding(), key.NewBinding() // the terminal does both, without a program beside it
-	in.SetWidth(max(8, width-1))
 	in.Focus()
 	return in
 }
@@ -152,10 +187,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case startedMsg:
 		return m, m.started(msg)
 	case updatesMsg:
-		if msg.of == m.live {
-			m.live.take(msg.all, m.layout(m.answerWidth()))
-		}
-		return m, msg.of.next(m.ctx)
+		return m, tea.Batch(m.take(msg.of, msg.all), msg.of.next(m.ctx))
 	case endedMsg:
 		return m, m.ended(msg)
 	case tickMsg:
@@ -186,8 +218,8 @@ func (m *model) resize(width, height int) {
 	if width <= 0 || height <= 0 {
 		return
 	}
-	m.width, m.height = width, height
-	m.input.SetWidth(max(8, width-1))
+	m.Width, m.Height = width, height
+	m.setPrompt()
 	m.setHeight()
 	if m.live != nil {
 		m.live.relay(m.layout(m.answerWidth()))
@@ -196,7 +228,7 @@ func (m *model) resize(width, height int) {
 
 // setHeight has the input fit what is typed.
 func (m *model) setHeight() {
-	m.input.MaxHeight = max(1, min(mostShown, m.height/3))
+	m.input.MaxHeight = max(1, min(mostShown, m.Height/3))
 	m.input, _ = m.input.Update(nil)
 }
 

@@ -32,7 +32,7 @@ type bare struct {
 func newBare(t *testing.T, change ...func(*Config)) *bare {
 	t.Helper()
 	b := &bare{t: t, p: newPlayed(), at: began}
-	c := Config{Sibyl: b.p, Width: 80, Height: 24, Environ: []string{"NO_COLOR=1"}, Now: func() time.Time { return b.at }}
+	c := Config{Sibyl: b.p, Assistants: four(), To: "oracle", Width: 80, Height: 24, Environ: []string{"NO_COLOR=1"}, Now: func() time.Time { return b.at }}
 	for _, one := range change {
 		one(&c)
 	}
@@ -142,8 +142,8 @@ func TestPasteIsOneText(t *testing.T) {
 		t.Fatalf("the screen shows\n%s", b.View().Content)
 	}
 	b.press("Why?<enter>")
-	if msg := b.begin(t.Context(), b.live, "", oracle.Options{Material: long}).(startedMsg); msg.err != nil || b.p.material[0] != long || b.p.asked[0] != "Why?" {
-		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.material[0]))
+	if msg := b.begin(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long || b.p.asked[0] != "Why?" {
+		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.runs[0].Material))
 	}
 	b.live = nil
 	b.Update(tea.PasteMsg{Content: long})
@@ -232,21 +232,27 @@ func TestCompletion(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for typed, want := range map[string]string{
-		"/wh<tab>":          "/why",
-		"/s<tab><tab>":      "/sessions",
-		"/s<down><down>":    "/sessions",
-		"see @ma<tab>":      "see @main.go",
-		"see @d<tab>":       "see @docs" + string(filepath.Separator),
-		"see @docs/o<tab>":  "see @docs/on",
-		"/in d<tab>":        "/in docs" + string(filepath.Separator),
-		"/in m<tab>":        "/in m", // a file
-		"/model ol<tab>":    "/model ollama:",
-		"/model w<tab>":     "/model work:big",
-		"/sessions 0a<tab>": "/sessions 0abc",
-		"no@ma<tab>":        "no@ma",
+		"/wh<tab>":                       "/why",
+		"/s<tab><tab>":                   "/sessions",
+		"/s<down><down>":                 "/sessions",
+		"see @ma<tab>":                   "see @main.go",
+		"see @d<tab>":                    "see @docs" + string(filepath.Separator),
+		"see @docs/o<tab>":               "see @docs/on",
+		"/in d<tab>":                     "/in docs" + string(filepath.Separator),
+		"/in m<tab>":                     "/in m", // a file
+		"/model ol<tab>":                 "/model ollama:",
+		"/model w<tab>":                  "/model work:big",
+		"/sessions 0a<tab>":              "/sessions 0abc",
+		"no@ma<tab>":                     "no@ma",
+		"/council --or<tab>":             "/council --oracle",
+		"/council --oracle sk<tab>":      "/council --oracle skeptic",
+		"/council --history t<tab>":      "/council --history true",
+		"/investigate --witness ma<tab>": "/investigate --witness main.go",
+		"/t<tab><tab>":                   "/task",
+		"--or<tab>":                      "--or",
 	} {
 		b := newBare(t)
-		b.p.sessions = []journal.Session{{ID: "0abc", Title: "leases"}, {ID: "0xyz"}}
+		b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "leases"}, {ID: "0xyz"}}}
 		b.run(typed)
 		if got := b.input.Value(); got != want {
 			t.Errorf("%s: %q, not %q", typed, got, want)
@@ -261,7 +267,7 @@ func TestUnknownCommandIsNotAsked(t *testing.T) {
 		t.Errorf("%q is typed, the hint is %q", b.input.Value(), b.hint)
 	}
 	b.setInput(" /etc/hosts is what?")
-	if b.press("<enter>"); b.live == nil || b.live.words != "/etc/hosts is what?" {
+	if b.press("<enter>"); b.live == nil || b.live.Words != "/etc/hosts is what?" {
 		t.Error("behind a space it is no question")
 	}
 }
@@ -269,8 +275,8 @@ func TestUnknownCommandIsNotAsked(t *testing.T) {
 func TestQuestionWaitsForTheAnswerUnderWay(t *testing.T) {
 	b := newBare(t)
 	b.press("first<enter>second<enter>")
-	if b.live.words != "first" || b.input.Value() != "second" || !strings.Contains(b.hint, "Ctrl-C") {
-		t.Errorf("%q is asked, %q is typed", b.live.words, b.input.Value())
+	if b.live.Words != "first" || b.input.Value() != "second" || !strings.Contains(b.hint, "Ctrl-C") {
+		t.Errorf("%q is asked, %q is typed", b.live.Words, b.input.Value())
 	}
 }
 
@@ -278,10 +284,10 @@ func TestFoldersAreChangedAndChecked(t *testing.T) {
 	b, dir := newBare(t), t.TempDir()
 	b.press("/in " + dir + "<enter>")
 	b.press("/vault " + filepath.Join(dir, "none") + "<enter>")
-	if b.options.Code.Path != dir || b.options.Vault.Path != "" || !strings.Contains(b.printed(), "none") {
-		t.Errorf("%+v\n%s", b.options, b.printed())
+	if b.With.Code != dir || b.With.Vault != "" || !strings.Contains(b.printed(), "none") {
+		t.Errorf("%+v\n%s", b.With, b.printed())
 	}
-	if b.press("/in -<enter>"); b.options.Code.Path != "" {
+	if b.press("/in -<enter>"); b.With.Code != "" {
 		t.Error("the folder stays")
 	}
 }
@@ -323,9 +329,9 @@ func TestCopyHandsTheAnswerToTheTerminal(t *testing.T) {
 		return err == nil && string(text) == "So **it** is."
 	})
 	b := newBare(t)
-	b.session, b.last = "0session", Exchange{Run: "0run", Answer: strings.Repeat("x", mostCopied+1)}
+	b.last = Exchange{Run: "0run", Answer: strings.Repeat("x", mostCopied+1)}
 	b.press("/copy<enter>")
-	if !strings.Contains(b.printed(), "session export 0session") {
+	if !strings.Contains(b.printed(), "session export -o FILE") {
 		t.Errorf("a long one: %s", b.printed())
 	}
 }
@@ -351,10 +357,10 @@ func TestUndoAsksFirst(t *testing.T) {
 
 func TestSessionsAreSwitched(t *testing.T) {
 	b := newBare(t)
-	b.p.sessions = []journal.Session{{ID: "0abc", Title: "about leases"}, {ID: "0abd", Title: "about notes"}}
+	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "about leases"}, {ID: "0abd", Title: "about notes"}}}
 	b.p.last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well."}
 	b.run("/sessions 0ab<enter>")
-	if b.session != "" || !strings.Contains(b.printed(), "2 sessions") {
+	if b.Sessions["oracle"] != "" || !strings.Contains(b.printed(), "2 sessions") {
 		t.Fatalf("%s", b.printed())
 	}
 	b.run("/sessions<enter>")
@@ -363,23 +369,23 @@ func TestSessionsAreSwitched(t *testing.T) {
 	} else {
 		b.Update(cmd())
 	}
-	if b.session != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
-		t.Errorf("session %s\n%s", b.session, b.printed())
+	if b.Sessions["oracle"] != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
+		t.Errorf("session %s\n%s", b.Sessions["oracle"], b.printed())
 	}
-	if b.press("/new<enter>"); b.session != "" || b.last.Run != "" {
+	if b.press("/new<enter>"); b.Sessions["oracle"] != "" || b.last.Run != "" {
 		t.Error("/new goes on with it")
 	}
 }
 
 func TestContinuedSessionShowsItsLastExchange(t *testing.T) {
 	h := hold(t, 80, 24, func(c *Config) {
-		c.Session = "0abc"
+		c.Sessions = map[string]string{"oracle": "0abc"}
 		c.Sibyl.(*played).last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well, see `a.go:3`.", Sources: []string{"a.go:3"}}
 	})
 	h.shows("How did it end?")
 	h.shows("1. `a.go:3`")
-	if r := h.ask("Why?"); r.session != "0abc" {
-		t.Errorf("asked in %s", r.session)
+	if r := h.ask("Why?"); r.Session != "0abc" {
+		t.Errorf("asked in %s", r.Session)
 	} else {
 		r.end(answer("So."))
 	}
@@ -457,7 +463,7 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	}
 	defer func() { _ = errors.Join(r.Close(), w.Close()) }()
 	go func() {
-		_, err := Hold(ctx, Config{Sibyl: newPlayed(), In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
+		_, err := Hold(ctx, Config{Sibyl: newPlayed(), Assistants: four(), To: "oracle", In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
 		done <- err
 	}()
 	h.until("the first frame", func(s string) bool { return strings.Contains(s, "❯") })

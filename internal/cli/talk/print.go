@@ -33,7 +33,7 @@ func (m *model) flush() tea.Cmd {
 }
 
 // room is how many rows of the screen what lives leaves free.
-func (m *model) room() int { return max(1, m.height/4) }
+func (m *model) room() int { return max(1, m.Height/4) }
 
 // say prints a line beside the answers.
 func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
@@ -65,17 +65,17 @@ func (m *model) note(text string) (lines []string) {
 	return lines
 }
 
-// question lays out what the person said.
-func (m *model) question(words string) (lines []string) {
+// question lays out what the person said, behind the prompt at which they did.
+func (m *model) question(prompt, words string) (lines []string) {
 	const most = 12 // rows; who typed more knows it
-	all := wrapped(render.Clean(strings.TrimSpace(words)), m.usable()-2)
+	all := wrapped(render.Clean(strings.TrimSpace(words)), m.usable()-ansi.StringWidth(prompt))
 	for i, line := range all {
 		if i == most && len(all) > most+1 {
 			return append(lines, m.faint("  … "+itoa(len(all)-most)+" more lines"))
 		}
 		mark := "  "
 		if i == 0 {
-			mark = promptMark
+			mark = prompt
 		}
 		lines = append(lines, m.bold(mark+line))
 	}
@@ -88,7 +88,7 @@ func wrapped(text string, width int) []string {
 }
 
 // usable is the width that lines have: a line that fills the last column moves the cursor in some terminals.
-func (m *model) usable() int { return max(10, m.width-1) }
+func (m *model) usable() int { return max(10, m.Width-1) }
 
 // besideFrom is the width from which on sources stand beside the answer.
 const besideFrom = 110
@@ -102,7 +102,7 @@ const (
 
 // beside is the width of what stands beside the answer; 0: nothing does.
 func (m *model) beside() int {
-	if m.width < besideFrom {
+	if m.Width < besideFrom {
 		return 0
 	}
 	return min(mostBeside, m.usable()/3)
@@ -119,7 +119,7 @@ func (m *model) answerWidth() int {
 func (m *model) layout(width int) render.Options {
 	o := render.Options{Width: width, Colour: m.colour, Links: m.links}
 	if m.links {
-		o.Cite = render.Citer(m.env, m.options.Code.Path, m.options.Vault.Path)
+		o.Cite = render.Citer(m.env, m.With.Code, m.With.Vault)
 	}
 	return o
 }

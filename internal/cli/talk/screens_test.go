@@ -98,8 +98,8 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 		h.press("\r")
 		h.shows("the next question goes to ollama:qwen3:4b")
 		r := h.ask("How?")
-		if r.options.Model != "ollama:qwen3:4b" {
-			t.Errorf("asked of %q", r.options.Model)
+		if r.Model != "ollama:qwen3:4b" {
+			t.Errorf("asked of %q", r.Model)
 		}
 		r.end(answer("So."))
 	})
@@ -116,8 +116,8 @@ func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
 		golden(t, fmt.Sprintf("choice_%d", width), h.shows("small"))
 		h.press("sm\r")
 		r := <-h.p.begun
-		if r.options.Model != "work:small" || h.p.asked[0] != "How are leases acquired?" {
-			t.Errorf("%q was asked of %q", h.p.asked, r.options.Model)
+		if r.Model != "work:small" || h.p.asked[0] != "How are leases acquired?" {
+			t.Errorf("%q was asked of %q", h.p.asked, r.Model)
 		}
 		r.end(answer("So."))
 		h.rests("saved as providers.work.model")
@@ -196,8 +196,8 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	h.shows("example.com")
 	h.press("y")
 	r := <-h.p.begun
-	if h.p.asked[1] != "yes 2" || r.session != "0session" {
-		t.Errorf("%q was asked in %s", h.p.asked[1], r.session)
+	if h.p.asked[1] != "yes 2" || r.Session != "0session" {
+		t.Errorf("%q was asked in %s", h.p.asked[1], r.Session)
 	}
 	r.end(answer("Done."))
 	h.shows("Done.")
@@ -218,7 +218,7 @@ func TestTextOfOthersSteersNothing(t *testing.T) {
 	h := hold(t, 80, 24)
 	evil := "a\x1b[2J\x1b]52;c;ZXZpbA==\x07b\u202e\r\x9b31m"
 	h.p.last = Exchange{Run: "0old", Question: evil, Answer: evil}
-	h.p.sessions = []journal.Session{{ID: "0old", Title: evil}}
+	h.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0old", Title: evil}}}
 	r := h.ask("How?")
 	r.updates <- told(evil)
 	r.updates <- step(evil)
@@ -291,4 +291,6 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 // panicking is a program with a fault.
 type panicking struct{ *played }
 
-func (panicking) Sessions(context.Context) ([]journal.Session, error) { panic("a fault of the test") }
+func (panicking) Sessions(context.Context, string) ([]journal.Session, error) {
+	panic("a fault of the test")
+}

@@ -12,25 +12,56 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
+// Assistant is one that words can be said to.
+type Assistant struct {
+	Name    string // as the program knows it
+	Title   string // as people call it: Tasks
+	Command string // which has it take the words behind it: /task
+	About   string
+	Bare    string // what the command says without words; "": it needs some
+	Flags   []Flag // that may stand between the command and the words
+	Folders bool   // it searches the folders of code and notes
+}
+
+// Flag is an option of an assistant. Kind is what its value names: model, folder, witness, oracle, or words behind a “=”; "": any text.
+type Flag struct{ Name, About, Kind string }
+
+// With is what questions are asked with, of whoever can use it.
+type With struct {
+	Model       string // provider:model; "" for that of the settings
+	Code, Vault string // folders; "" for none
+}
+
+// Asked is what a person asks.
+type Asked struct {
+	Of       string // the name of the assistant
+	Session  string // as the last Run of the assistant has it; "" begins one
+	Words    string
+	Flagged  bool   // flags may stand before the words
+	Material string // a text that was pasted
+	With
+}
+
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run. A
-	// *ChoiceError says that the person
-	// has to choose a model first.
-	Start(ctx context.Context, session, words string, o oracle.Options) (Run, error)
-	// Ended is told of each run that has ended.
-	Ended(r Run, res service.Result) error
-	// Sessions lists the person's sessions, the last used first.
-	Sessions(ctx context.Context) ([]journal.Session, error)
+	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a *ChoiceError, a *MissingError or a
+	// *KeptError.
+	Start(ctx context.Context, a Asked) (Run, error)
+	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose yes gives them to it; ""
+	// for none.
+	Offer(words, instead string) (assistant, question string)
+	// Sessions lists the person's sessions with an assistant, the last used first.
+	Sessions(ctx context.Context, assistant string) ([]journal.Session, error)
 	// Last is what the last run of a session came to; journal.ErrNotFound without one.
 	Last(ctx context.Context, session string) (Exchange, error)
 	// Models lists the models that can be asked, as provider:model.
 	Models(ctx context.Context) ([]string, error)
+	// Oracles lists the names of those who answer in the Council.
+	Oracles(ctx context.Context) ([]string, error)
 	// Why says in a few lines why a run did what it did.
 	Why(ctx context.Context, run string) ([]string, error)
 	// Passage gives what a run had read of a source, as its answer cites it, as Markdown.
@@ -49,8 +80,26 @@ type Run struct {
 
 	Watch func(ctx context.Context) iter.Seq[service.Update]
 	Wait  func(ctx context.Context) (service.Result, error)
-	Of    *service.Run // whose it is; nil in tests
 }
+
+// MissingError says that a question was not begun, since the value of a flag has to be known first.
+type MissingError struct {
+	Flag  Flag
+	Title string // asks for it
+}
+
+func (e *MissingError) Error() string { return e.Title }
+
+// KeptError says that what was said is kept in a session, though nobody answers it.
+type KeptError struct {
+	Session string
+	Err     error
+}
+
+func (e *KeptError) Error() string { return e.Err.Error() }
+
+// Unwrap gives why nobody answers.
+func (e *KeptError) Unwrap() error { return e.Err }
 
 // ChoiceError says that a question was not begun, since nobody has said which model is to answer.
 type ChoiceError struct {
@@ -74,16 +123,19 @@ type Exchange struct {
 
 // Config is what a conversation is made of.
 type Config struct {
-	Sibyl   Sibyl
-	Options oracle.Options
-	Session string // to go on with; "" for a new one
-	History string // the file that keeps what was typed; "" for none
-	In      io.Reader
-	Out     io.Writer // a terminal
-	Width   int       // of the terminal, in columns; 0: 80
-	Height  int       // in rows; 0: 24
-	Environ []string
-	Now     func() time.Time // nil: the time of day
+	Sibyl Sibyl
+	// Assistants are all, the first being the one that words go to where a conversation is not about something else.
+	Assistants []Assistant
+	To         string            // the name of the one that words go to
+	Sessions   map[string]string // to go on with, by assistants
+	With       With
+	History    string // the file that keeps what was typed; "" for none
+	In         io.Reader
+	Out        io.Writer // a terminal
+	Width      int       // of the terminal, in columns; 0: 80
+	Height     int       // in rows; 0: 24
+	Environ    []string
+	Now        func() time.Time // nil: the time of day
 
 	options []tea.ProgramOption // of tests, as is
 	began   func(*tea.Program)  // which is told of the program before it runs
@@ -92,15 +144,15 @@ type Config struct {
 // stopTime is how long a run that goes on when the conversation ends is waited for.
 const stopTime = 5 * time.Second
 
-// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last. The
-// cause of ctx is an error.
+// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last with the assistant that words go
+// to. The cause of ctx is an error.
 func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	m := newModel(ctx, c)
 	if err := m.greet(ctx, c.Out); err != nil {
-		return m.session, err
+		return m.Sessions[m.To], err
 	}
 	out := newTerminal(c.Out)
 	m.shown = out.shown
@@ -123,17 +175,21 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	case err != nil:
 		err = fmt.Errorf("the conversation ended: %w", err)
 	}
-	return m.session, errors.Join(err, m.lost)
+	return m.Sessions[m.To], errors.Join(err, m.lost)
 }
 
 // greet prints what stands above the first question.
 func (m *model) greet(ctx context.Context, to io.Writer) error {
 	var lines []string
-	for _, line := range wrapped("Ask a question. /help lists the commands; Ctrl-D leaves.", m.usable()) {
+	how := "Ask a question."
+	if to := m.assistant(m.To); to.Name != m.Assistants[0].Name {
+		how = "Your words go to " + to.Title + ", which " + to.About + "."
+	}
+	for _, line := range wrapped(how+" /help lists the commands; Ctrl-D leaves.", m.usable()) {
 		lines = append(lines, m.faint(line))
 	}
-	if m.session != "" {
-		last, err := m.sibyl.Last(ctx, m.session)
+	if session := m.Sessions[m.To]; session != "" {
+		last, err := m.Sibyl.Last(ctx, session)
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return err
 		}
@@ -149,7 +205,7 @@ func (m *model) wentOn(last Exchange) []string {
 	if last.Run == "" {
 		return nil
 	}
-	lines := append([]string{""}, m.question(last.Question)...)
+	lines := append([]string{""}, m.question(m.mark(m.To), last.Question)...)
 	return append(append(lines, m.columns(render.Lines(last.Answer, m.layout(m.answerWidth())), m.sources(last.Sources))...), "")
 }
 

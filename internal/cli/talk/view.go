@@ -16,18 +16,18 @@ import (
 func (m *model) View() tea.View {
 	below := m.below()
 	input := m.typed()
-	room := m.height - m.room() - len(below) - len(input)
+	room := m.Height - m.room() - len(below) - len(input)
 	above := m.above(max(0, room))
-	if over := len(above) + len(input) + len(below) - max(1, m.height-m.room()); over > 0 { // a terminal of a few rows
+	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.room()); over > 0 { // a terminal of a few rows
 		below = below[:len(below)-min(over, len(below))]
-		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.height-m.room()))):]
+		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.Height-m.room()))):]
 	}
 	lines := append(append(above[:len(above):len(above)], input...), below...)
 	for i := range lines {
 		lines[i] = m.cut(lines[i])
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
-	m.frame = frame{width: m.width}
+	m.frame = frame{width: m.Width}
 	for _, line := range lines {
 		m.frame.widths = append(m.frame.widths, ansi.StringWidth(line))
 	}
@@ -69,11 +69,11 @@ func (m *model) askingLines() (lines []string) {
 	if len(lines) > most {
 		lines = append(lines[:most], m.faint("  …"))
 	}
-	ask := q.title
-	if ask == "" {
-		ask = "Do it?"
+	keys := "y: yes, n: no"
+	if q.usual {
+		keys = "[y/N]"
 	}
-	return append(lines, m.cut(promptMark+m.bold(ask)+" y: yes, n: no"))
+	return append(lines, m.cut(promptMark+m.bold(render.Clean(q.title))+" "+keys))
 }
 
 // above is the answer under way.
@@ -82,7 +82,7 @@ func (m *model) above(room int) []string {
 	if l == nil {
 		return nil
 	}
-	status := m.cut(m.faint(l.status(m.now())))
+	status := m.cut(m.faint(l.status(m.Now(), m.usable()+1)))
 	if m.beside() > 0 && l.text.Len() > 0 {
 		text, over := l.last(max(0, room-2))
 		return append(m.over(m.columns(text, m.happened(len(l.progress), max(3, room-2), m.beside())), over), status)
@@ -127,13 +127,23 @@ func (m *model) below() (lines []string) {
 	return append(lines, m.cut(m.faint("  "+foot)))
 }
 
-// foot says what the next question is asked with.
+// foot says what the next question is asked with, or whose question the next words answer.
 func (m *model) foot() string {
-	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the default model")), m.folder("code", m.options.Code.Path), m.folder("notes", m.options.Vault.Path)}
+	to := m.hears()
+	switch {
+	case m.missing != nil:
+		return m.missing.flag.About + " · Tab completes, Esc cancels"
+	case m.open != "":
+		return "your words answer " + to.Title + " · Esc returns to " + m.assistant(m.To).Title
+	}
+	parts := []string{render.Clean(cmp.Or(m.With.Model, m.answers, "the default model"))}
+	if to.Folders {
+		parts = append(parts, m.folder("code", m.With.Code), m.folder("notes", m.With.Vault))
+	}
 	if m.live != nil {
 		parts = append(parts, "Ctrl-C stops")
-	} else if m.session != "" {
-		parts = append(parts, "session "+m.session)
+	} else if session := m.Sessions[m.To]; session != "" {
+		parts = append(parts, "session "+session)
 	}
 	return strings.Join(parts, " · ")
 }

@@ -3,10 +3,16 @@ package talk
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
+	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -47,5 +53,40 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 		if got := Progress(u); !slices.Equal(got, c.want) {
 			t.Errorf("%s is told as %q, not %q", c.event.EventType(), got, c.want)
 		}
+	}
+}
+
+func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
+	var w Work
+	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)}, {Op: 2}}}})
+	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90, Output: 10}})
+	for _, width := range []int{30, 60, 200} {
+		line := w.Line(began, began.Add(3*time.Second), width, "")
+		if n := ansi.StringWidth(line); n >= width || !strings.HasPrefix(line, "3 s ") || !strings.HasSuffix(line, " and 1 more · 100 tokens") {
+			t.Errorf("at %d columns (%d): %q", width, n, line)
+		}
+	}
+}
+
+func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
+	var w Work
+	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"}, {Op: 2, Label: "Optimist"}}}})
+	if got := w.Line(began, began, 80, ""); got != "0 s · Skeptic and 1 more" {
+		t.Error(got)
+	}
+	w.Take(service.Update{Text: strings.Repeat("word ", 8)})
+	if got := w.Line(began, began.Add(61*time.Second), 80, ""); got != "1:01 min · writing and 1 more · 10 tokens" {
+		t.Error(got)
+	}
+	raw, err := json.Marshal(run.CompletionRecord{Op: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20, Output: 5}})
+	if got := w.Line(began, began, 80, ""); got != "0 s · Optimist · 25 tokens" {
+		t.Error(got)
+	}
+	if w.Take(service.Update{Step: &service.Step{Withdrawn: []uint64{2}}}); w.What() != "" {
+		t.Errorf("%q is under way", w.What())
 	}
 }

@@ -25,6 +25,7 @@ const (
 	reopens                  // it opens a task again
 	clears                   // it removes a description
 	places                   // it names tasks by position or as "it", or is no such form
+	loose                    // it is about tasks only where those are what is talked about
 )
 
 // forms are all that is understood; the first that fits a clause reads it. A language that lacks one of its words has no such form.
@@ -33,24 +34,25 @@ func forms() []form {
 		{intent: Undo, says: `UNDO`},
 		{intent: Help, says: `HELP`},
 		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
-		{intent: List, says: `SHOW(?: HOLD)* (?:TASKS|OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
+		{intent: List, says: `SHOW(?: HOLD)* TASKS(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
+		{intent: List, says: `SHOW(?: HOLD)* (?:OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`, how: loose},
 		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
-		{intent: List, says: `FIND REF`},
-		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places},
-		{intent: List, says: `LOOK REF`, how: places},
+		{intent: List, says: `FIND REF`, how: loose},
+		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places | loose},
+		{intent: List, says: `LOOK REF`, how: places | loose},
 		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, how: places},
 		{intent: Chat, says: `ADD TITLE OF TASK \d+`},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, how: several},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, how: commas},
-		{intent: Create, says: `ADD(?:(?: ONE| NEW)? TASK(?: ?CALLED)?)? TITLE,? WITH NOTE:? WORDS`},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, how: several | loose},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, how: commas | loose},
+		{intent: Create, says: `ADD(?:(?: ONE| NEW)? TASK(?: ?CALLED)?)? TITLE,? WITH NOTE:? WORDS`, how: loose},
 		{intent: Create, says: `(?:ADD|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
 		{intent: Create, says: `(?:MAKE(?: ONE| NEW)?|NEW) TASK ?CALLED TITLE`},
 		{intent: Create, says: `(?:ONE |NEW )?TASK TOADD:? TITLE`},
 		{intent: Create, says: `(?:(?:ADD|MAKE|PUT)(?: ONE| NEW)?|NEW) TASK(?: ONTO)?`},
 		{intent: Create, says: `REMIND TITLE`, how: reminder},
 		{intent: Create, says: `(?:ADD|PUT) TITLE ONTO`},
-		{intent: Create, says: `TITLE TOADD`},
-		{intent: Create, says: `ADD TITLE`},
+		{intent: Create, says: `TITLE TOADD`, how: loose},
+		{intent: Create, says: `ADD TITLE`, how: loose},
 		{intent: Update, says: `RENAME REF TO TITLE OVER`},
 		{intent: Update, says: `RENAME REF OVER`},
 		{intent: Update, says: `(?:CHANGE|SET) NOTE OF REF TO:? WORDS`},
@@ -209,7 +211,7 @@ func (f form) results(e Entities) (all []Result) {
 	}
 	for _, title := range titles {
 		if e.Title = unquoted(title); e.Title != "" || title == "" && len(titles) == 1 {
-			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command"})
+			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command", Loose: f.how&loose != 0})
 		}
 	}
 	return all

@@ -62,6 +62,7 @@ type Result struct {
 	Entities     Entities
 	Alternatives []Alternative // best first
 	Reasoning    string        // one short line: which evidence decided
+	Loose        bool          // it is about tasks only where those are what is talked about: neither they nor a reminder are named
 }
 
 // What an assistant may have asked.
@@ -184,4 +185,16 @@ var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]
 func certain(r Result) bool {
 	ref, changes := r.Entities.Reference, []Intent{Update, Complete, Delete}
 	return !slices.Contains(changes, r.Intent) || ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
+}
+
+// Wish reads words that were said elsewhere, and gives new tasks, or one list, that are asked for by name; no results if they say anything else.
+func Wish(words string) (language string, wanted []Result) {
+	language, wanted = read(clean(words[:min(len(words), maxBytes)]), Context{})
+	for _, one := range wanted {
+		isNew := one.Intent == Create && one.Entities.Title != ""
+		if one.Loose || !isNew && (one.Intent != List || len(wanted) > 1) {
+			return language, nil
+		}
+	}
+	return language, wanted
 }

@@ -1,0 +1,249 @@
+package talk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// begun is what was asked by the last keys.
+func (b *bare) begun() Asked {
+	b.t.Helper()
+	if b.live == nil {
+		b.t.Fatalf("nothing was asked; the screen shows\n%s", b.View().Content)
+	}
+	a := b.live.Asked
+	b.live = nil
+	return a
+}
+
+func TestWordsGoToTheAssistantThatTheirCommandNames(t *testing.T) {
+	for typed, want := range map[string]Asked{
+		"How?":                           {Of: "oracle", Words: "How?"},
+		"/ask How?":                      {Of: "oracle", Words: "How?", Flagged: true},
+		"/task buy milk":                 {Of: "tasks", Words: "buy milk", Flagged: true},
+		"/task":                          {Of: "tasks", Words: "show my tasks", Flagged: true},
+		"/council --oracle skeptic Move": {Of: "council", Words: "--oracle skeptic Move", Flagged: true},
+	} {
+		b := newBare(t)
+		b.press(typed + "<enter>")
+		if got := b.begun(); got != want {
+			t.Errorf("%s: %+v", typed, got)
+		}
+		if !strings.Contains(b.printed(), "❯ "+typed) {
+			t.Errorf("%s: %s", typed, b.printed())
+		}
+	}
+}
+
+func TestCommandThatNeedsWordsWaitsForThem(t *testing.T) {
+	b := newBare(t)
+	b.press("/council<enter>")
+	if b.live != nil || b.input.Value() != "/council " || !strings.Contains(b.View().Content, "/council takes words") {
+		t.Errorf("%q is typed:\n%s", b.input.Value(), b.View().Content)
+	}
+}
+
+func TestEachAssistantHasASessionOfItsOwn(t *testing.T) {
+	h := hold(t, 80, 24)
+	h.ask("How?").end(answer("So."))
+	h.rests("satisfied")
+	for n, session := range []string{"", "0tasks"} {
+		r := h.ask(fmt.Sprintf("/task buy %d", n))
+		if h.p.runs[n+1].Of != "tasks" || n > 0 && r.Session != session {
+			t.Errorf("%+v", r.Asked)
+		}
+		r.end(answer(fmt.Sprintf("Added %d.", n)))
+		h.rests(fmt.Sprintf("Added %d.", n))
+	}
+	if r := h.ask("And why?"); r.Session != "0session" || r.Of != "oracle" {
+		t.Errorf("%+v", r.Asked)
+	} else {
+		r.end(answer("Because."))
+	}
+}
+
+func TestOpenQuestionHasTheNextWords(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		ask := answer("Delete “milk”? Please answer yes or no.")
+		ask.Asks, ask.Notes = true, nil
+		h.ask("/task delete milk").end(ask)
+		golden(t, fmt.Sprintf("open_%d", width), h.shows("your words answer Tasks"))
+		if r := h.ask("yes"); r.Of != "tasks" || r.Session != "0tasks" {
+			t.Errorf("%+v", r.Asked)
+		} else {
+			r.end(answer("Deleted."))
+		}
+		h.showsNo("tasks ❯\n")
+		h.shows("tasks ❯ yes\n")
+		if r := h.ask("How?"); r.Of != "oracle" {
+			t.Errorf("%+v", r.Asked)
+		} else {
+			r.end(answer("So."))
+		}
+	})
+}
+
+func TestOpenQuestionIsLeftByEscapeOrByACommandOfAnother(t *testing.T) {
+	for _, keys := range []string{"<esc>How?<enter>", "/ask How?<enter>"} {
+		b := newBare(t)
+		b.open = "tasks"
+		b.setPrompt()
+		b.press(keys)
+		if got := b.begun(); got.Of != "oracle" || b.open != "" {
+			t.Errorf("%s: %+v", keys, got)
+		}
+	}
+}
+
+func TestPlainWishIsOfferedAndIsAQuestionOtherwise(t *testing.T) {
+	for keys, want := range map[string]Asked{
+		"y":       {Of: "tasks", Words: "remind me to eat"},
+		"n":       {Of: "oracle", Words: "remind me to eat"},
+		"<enter>": {Of: "oracle", Words: "remind me to eat"},
+	} {
+		b := newBare(t)
+		b.press("remind me to eat<enter>")
+		if s := b.View().Content; b.live != nil || !strings.Contains(s, "Tasks: Add “eat”? [y/N]") {
+			t.Fatalf("the screen shows\n%s", s)
+		}
+		b.press(keys)
+		if got := b.begun(); got != want {
+			t.Errorf("%s: %+v", keys, got)
+		}
+	}
+	b := newBare(t)
+	b.press("remind me to eat<enter><c-c>")
+	if b.live != nil || b.input.Value() != "remind me to eat" {
+		t.Errorf("%q is typed", b.input.Value())
+	}
+	b = newBare(t, func(c *Config) { c.To = "tasks" })
+	b.press("remind me to eat<enter>")
+	if got := b.begun(); got.Of != "tasks" {
+		t.Errorf("it was offered what it is asked for anyway: %+v", got)
+	}
+}
+
+func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
+	h := hold(t, 80, 30)
+	r := h.ask("/council Move the office")
+	r.updates <- service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Op: 1, Label: "Skeptic"}, {Op: 2, Label: "Optimist"}}}}
+	h.shows("Skeptic and 1 more")
+	early := func(name, text string) string { return "## " + name + "\n\n" + text + "\n" }
+	r.updates <- service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Early: &assistant.Early{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
+	h.shows("Yes.")
+	s := h.shows("1 of 2 have answered")
+	if !strings.Contains(s, "1234 tokens") {
+		t.Errorf("no tokens:\n%s", s)
+	}
+	res := answer(early("Skeptic", "No.") + "\n" + early("Optimist", "Yes."))
+	r.end(res)
+	if s := h.shows("satisfied"); strings.Count(s, "Yes.") != 1 || strings.Count(s, "No.") != 1 {
+		t.Errorf("an answer stands there twice, or not at all:\n%s", s)
+	}
+}
+
+func TestMissingValueIsAskedForWhereItIsTyped(t *testing.T) {
+	t.Chdir(t.TempDir())
+	refused := &MissingError{Flag: Flag{"witness", "documents, or provider:model", "witness"}, Title: "Where are the documents?"}
+	begin := func() *bare {
+		b := newBare(t)
+		b.press("/investigate It fell<enter>")
+		b.Update(startedMsg{of: b.live, err: refused})
+		if s := b.View().Content; !strings.Contains(s, "witness ❯") || !strings.Contains(s, "documents, or provider:model") || !strings.Contains(b.printed(), "Where are the documents?") {
+			t.Fatalf("the screen shows\n%s", s)
+		}
+		return b
+	}
+	b := begin()
+	b.press("my papers<enter>")
+	if got := b.begun(); got.Words != `--witness "my papers" It fell` || got.Of != "inquiry" || !strings.Contains(b.printed(), "witness ❯ my papers") {
+		t.Errorf("%+v\n%s", got, b.printed())
+	}
+	for _, keys := range []string{"<esc>", "<c-c>"} {
+		if b = begin(); b.press(keys) != nil || b.live != nil || b.input.Value() != "/investigate It fell" || b.missing != nil {
+			t.Errorf("%s: %q is typed", keys, b.input.Value())
+		}
+	}
+}
+
+func TestWordsThatAreKeptWithoutAnAnswerAreNotTypedAgain(t *testing.T) {
+	b := newBare(t)
+	b.press("/council Move<enter>")
+	b.Update(startedMsg{of: b.live, err: &KeptError{"0council", errors.New("kept, but not answered")}})
+	if b.input.Value() != "" || b.Sessions["council"] != "0council" || !strings.Contains(b.printed(), "kept, but not answered") {
+		t.Errorf("%q is typed; %v\n%s", b.input.Value(), b.Sessions, b.printed())
+	}
+}
+
+func TestModeIsSaidByThePromptAndTheFirstLine(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24, func(c *Config) { c.To = "tasks" })
+		r := h.ask("buy milk")
+		if r.Of != "tasks" {
+			t.Errorf("%+v", r.Asked)
+		}
+		r.end(answer("Added."))
+		h.shows("session 0tasks")
+		golden(t, fmt.Sprintf("tasks_%d", width), h.shows("tasks ❯\n"))
+		if r := h.ask("/ask How?"); r.Of != "oracle" || r.Words != "How?" {
+			t.Errorf("%+v", r.Asked)
+		} else {
+			r.end(answer("So."))
+		}
+	})
+}
+
+func TestHelpNamesEachAssistantAndFitsTheTerminal(t *testing.T) {
+	for _, width := range widths {
+		b := newBare(t, func(c *Config) { c.Width = width })
+		b.press("/help<enter>")
+		for _, want := range []string{"/ask WORDS", "/task [WORDS]", "/council WORDS", "/investigate WORDS", "Inquiry questions a witness", "/quit"} {
+			if !strings.Contains(b.printed(), want) {
+				t.Errorf("%d: %q is not in\n%s", width, want, b.printed())
+			}
+		}
+		for line := range strings.Lines(b.printed()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n >= width {
+				t.Errorf("%q has %d columns", line, n)
+			}
+		}
+	}
+}
+
+func TestSessionsAreThoseOfTheAssistantThatWordsGoTo(t *testing.T) {
+	b := newBare(t, func(c *Config) { c.To = "tasks" })
+	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0aaa"}}, "tasks": {{ID: "0bbb", Title: "shopping"}}}
+	b.run("/sessions<enter>")
+	if s := b.View().Content; !strings.Contains(s, "0bbb") || strings.Contains(s, "0aaa") {
+		t.Errorf("the screen shows\n%s", s)
+	}
+}
+
+func TestPasteGoesWithACommandToo(t *testing.T) {
+	b := newBare(t)
+	long := strings.Repeat("a line\n", 100)
+	b.Update(tea.PasteMsg{Content: long})
+	b.press("/council What of this?<enter>")
+	if got := b.begun(); got.Material != long || len(b.pasted) != 0 {
+		t.Errorf("%d bytes", len(got.Material))
+	}
+}
+
+func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
+	b := newBare(t)
+	res := answer("I couldn't find that task.")
+	res.Failure = &assistant.Failure{Message: res.Answer}
+	if n := strings.Count(strings.Join(b.outcome(res), "\n"), "find that task"); n != 1 {
+		t.Errorf("it is told %d times", n)
+	}
+}
