@@ -14,42 +14,28 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/klippa-app/go-pdfium"
 )
 
-// started is PDFium, started once for the tests of this package: that takes a while.
-var started = sync.OnceValues(func() (pdfium.Pool, error) {
-	folder, err := cacheFolder()
-	if err != nil {
-		return nil, err
-	}
-	return startPDFium(context.Background(), folder)
+// shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run of them.
+var shared = sync.OnceValues(func() (*Reader, error) {
+	folder, err := os.UserCacheDir()
+	return NewReader(filepath.Join(folder, "sibyl-test", "pdfium")), err
 })
 
-// cacheFolder is where PDFium is kept compiled from one run of the tests to the next.
-func cacheFolder() (string, error) {
-	folder, err := os.UserCacheDir()
-	return filepath.Join(folder, "sibyl-test", "pdfium"), err
-}
-
-func reader(t testing.TB) Reader {
+func reader(t testing.TB) *Reader {
 	t.Helper()
-	folder, err := cacheFolder()
+	r, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Reader{Cache: folder}
+	return r
 }
 
-// take reads what a file of the document's name holds.
+// take reads what a file of the document's name holds, also if it is known.
 func take(ctx context.Context, t testing.TB, d *Document, content []byte) error {
 	t.Helper()
-	pool, err := started()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&reading{pdfium: pool}).take(ctx, d, content)
+	_, err := reader(t).take(ctx, d, content)
+	return err
 }
 
 // makeStreamed writes a PDF whose objects are packed, with a table that is packed too, as most programs do.

@@ -135,25 +135,7 @@ func folderOf(t testing.TB, files map[string][]byte) string {
 // readOne reads a file with this content.
 func readOne(t testing.TB, name string, content []byte) (Document, error) {
 	t.Helper()
-	pool, err := started()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := os.OpenRoot(folderOf(t, map[string][]byte{name: content}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = root.Close() }() // opened for reading only
-	r := reading{pdfium: pool, root: root}
-	switch err := r.file(t.Context(), name, int64(len(content))); {
-	case err != nil:
-		return Document{}, err
-	case len(r.failed) == 1:
-		return Document{}, r.failed[0]
-	case len(r.docs) != 1:
-		t.Fatalf("%d documents", len(r.docs))
-	}
-	return r.docs[0], nil
+	return reader(t).Read(t.Context(), name, content)
 }
 
 // texts gives the pages of a document as a map.

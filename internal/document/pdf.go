@@ -17,6 +17,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"sibyl/internal/files"
 )
 
 const (
@@ -44,17 +46,53 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
+// pool is PDFium, started with the first PDF. Whoever asks has the turn.
+func (r *Reader) pool(ctx context.Context) (pdfium.Pool, error) {
+	if r.pdfium != nil {
+		return r.pdfium, nil
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	lasts := context.AfterFunc(ctx, end)
+	pool, err := startPDFium(life, r.cache)
+	switch {
+	case !lasts(): // ctx has ended meanwhile, and PDFium with it
+		return nil, ctx.Err()
+	case err != nil:
+		end()
+		return nil, fmt.Errorf("PDFs can't be read here: %w", err)
+	}
+	r.pdfium, r.end = pool, end
+	return pool, nil
+}
+
+// What PDFium takes of memory beside the content: while it is started and, maybe, compiled, and then.
+const (
+	startMemory = 330 << 20
+	usualMemory = 64 << 20
+)
+
 // readPDF reads a PDF.
-func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) error {
+func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	memory := int64(usualMemory)
 	if r.pdfium == nil {
-		var err error
-		if r.pdfium, err = startPDFium(ctx, r.cache); err != nil {
-			return fmt.Errorf("PDFs can't be read here: %w", err)
-		}
+		memory = startMemory
+	}
+	if err := files.Room(d.Name, int64(len(content)), memory); err != nil {
+		return unopened(err)
+	}
+	pool, err := r.pool(ctx)
+	if err != nil {
+		return err
 	}
 	timed, cancel := context.WithTimeout(ctx, MaxReading)
 	defer cancel()
-	texts, garbled, err := extractPDF(timed, r.pdfium, content)
+	texts, garbled, err := extractPDF(timed, pool, content)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -63,6 +101,7 @@ func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) erro
 	case err != nil:
 		return err
 	}
+	d.Paged = true
 	for i, text := range texts {
 		d.add(i+1, text)
 	}

@@ -85,7 +85,7 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 			if w.Name == "test:usual" {
 				w.Name = o.reports
 			}
-			docs, _, err := document.Reader{}.ReadAll(ctx, w.Name)
+			docs, _, err := document.NewReader("").ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {
 				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})
