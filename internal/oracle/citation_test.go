@@ -48,6 +48,7 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		"a range with a dash":              {text: "See auth/middleware.go:12–15.", cited: []string{middleware}},
 		"a range that begins before":       {text: "See auth/middleware.go:1-12.", cited: []string{middleware}},
 		"a line and a column":              {text: "See auth/middleware.go:12:4.", cited: []string{middleware}},
+		"a page of a document":             {text: "See report.pdf p. 3 and e.g. p. 4, other.docx pp. 3-4.", unsupported: []string{"report.pdf p. 3", "other.docx pp. 3-4"}},
 		"the end of a path":                {text: "In middleware.go:12.", cited: []string{middleware}},
 		"a path from here":                 {text: "In ./auth/middleware.go:12.", cited: []string{middleware}},
 		"the end of a name":                {text: "In ware.go:12.", unsupported: []string{"ware.go:12"}},
