@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
@@ -54,6 +55,9 @@ type Options struct {
 	// Also are assistants beside those of the house. The store is nil where they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
 
+	// Documents reads documents for the whole program; nil: a new one does. Close closes it.
+	Documents *document.Reader
+
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
@@ -74,6 +78,8 @@ type App struct {
 	Oracle  *run.Assistant
 	Council *council.Deps
 	Inquiry *inquiry.Desk
+
+	Documents *document.Reader
 
 	Registry node.Registry
 	Clock    node.Clock // the database's time
@@ -112,6 +118,9 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
+	}
+	if opt.Documents != nil {
+		a.Documents = opt.Documents
 	}
 	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
@@ -190,7 +199,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 // Prepare readies what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
-	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
+	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
 	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
@@ -287,6 +296,7 @@ func (a *App) Close() error {
 	if a.bert != nil {
 		a.bert.Close()
 	}
+	a.Documents.Close()
 	a.servers.close()
 	err := errors.Join(a.closeTelemetry(), a.Store.Close())
 	a.presence.Close() // when nothing is written any more

@@ -83,7 +83,7 @@ type talker struct {
 }
 
 func (t *talker) Start(ctx context.Context, session, words string, o oracle.Options) (conversation.Run, error) {
-	if err := errors.Join(checkTyped(words), t.handOver(words, &o)); err != nil {
+	if err := errors.Join(checkTyped(words), t.handOver(ctx, words, &o)); err != nil {
 		return conversation.Run{}, err
 	}
 	r, err := t.a.Service.Start(ctx, t.c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: words, Options: o})
@@ -123,8 +123,8 @@ func (t *talker) Ended(r conversation.Run, res service.Result) error {
 }
 
 // handOver adds the files that words name as @path to what was pasted.
-func (t *talker) handOver(words string, o *oracle.Options) error {
-	parts, err := mentioned(words, t.c.env("HOME"))
+func (t *talker) handOver(ctx context.Context, words string, o *oracle.Options) error {
+	parts, err := t.c.mentioned(ctx, words)
 	if err != nil || len(parts) == 0 {
 		return err
 	}

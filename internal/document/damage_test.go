@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sibyl/internal/document/documenttest"
 )
 
 // shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run of them.
@@ -129,11 +131,11 @@ func mutate(r *rand.Rand, content []byte) []byte {
 // seeds are whole files that are damaged.
 func seeds(t *testing.T) map[string][]byte {
 	return map[string][]byte{
-		"plain.pdf":  makePDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
-		"usual.pdf":  makePDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
+		"plain.pdf":  documenttest.PDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
+		"usual.pdf":  documenttest.PDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
 		"packed.pdf": makeStreamed("A line", "of text"),
-		"a.docx": makeDOCX(t, para("First")+"<w:tbl><w:tr><w:tc>"+para("a")+"</w:tc></w:tr></w:tbl>"+para("last"), map[string]string{
-			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + para("A note.") + `</w:footnote></w:footnotes>`}),
+		"a.docx": documenttest.DOCX(t, documenttest.Para("First")+"<w:tbl><w:tr><w:tc>"+documenttest.Para("a")+"</w:tc></w:tr></w:tbl>"+documenttest.Para("last"), map[string]string{
+			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`}),
 	}
 }
 
@@ -186,7 +188,7 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 		"a string without an end":     {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
 		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<16)},
 	} {
-		err := take(t.Context(), t, &Document{Name: name}, assemble(objects, ""))
+		err := take(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
 		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -94,6 +94,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
+// Why is the text without the name of the file.
+func (e *Error) Why() string { return e.text }
+
+// Refuse makes an error of a file, for whoever has a bound of their own. The format says why, and what would help.
+func Refuse(reason Reason, file, format string, args ...any) error {
+	return of(file, refuse(reason, format, args...))
+}
+
 func refuse(reason Reason, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}

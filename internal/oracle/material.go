@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,6 +25,31 @@ type Part struct {
 	Name string `json:"name"`
 	Text string `json:"-"`
 	Size int    `json:"lines"`
+}
+
+// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, or a text with its lines. The name, with which errors begin, is that by
+// which it is cited.
+func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]Part, error) {
+	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
+		d, err := by.Read(ctx, name, content)
+		if err != nil {
+			return nil, err
+		}
+		parts := DocumentParts(d)
+		if n := len(JoinParts(parts)); n > MaxMaterial {
+			return nil, document.Refuse(document.TooLarge, name, "it holds %s of text, more than the limit of %s; attach a part of it, or keep it in a folder of notes (--vault), which is searched page by page",
+				agent.Size(n), agent.Size(MaxMaterial))
+		}
+		return parts, nil
+	}
+	if len(content) > MaxMaterial {
+		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; put it in a folder and ask with --in", len(content), MaxMaterial)
+	}
+	text, err := document.DecodeText(name, content)
+	if err != nil {
+		return nil, document.Refuse(document.Unsupported, name, "it is neither a text nor a PDF or DOCX")
+	}
+	return []Part{{Name: name, Text: text}}, nil
 }
 
 // DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of it as one.
