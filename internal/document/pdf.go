@@ -160,7 +160,7 @@ func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []
 }
 
 func damagedPDF(err error) error {
-	return refuse(Damaged, "it can't be read as a PDF (%.200s); open it and save it anew", err)
+	return refuse(Damaged, "it is no whole PDF (%.200s); open it and save it anew", err)
 }
 
 // readSheet returns the text of a page, counted from 0, with lines, paragraphs and cells where they stand on it.
