@@ -26,7 +26,7 @@ const (
 	memoryPage = 64 << 10
 )
 
-// startPDFium starts PDFium in WebAssembly, until ctx ends: it sees no file, and its memory is its own. It is compiled first, which takes
+// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and its memory is its own. It is compiled first, which takes
 // seconds; the result is kept in cache, where that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
@@ -46,23 +46,45 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// pool is PDFium, started with the first PDF. Whoever asks has the turn.
-func (r *Reader) pool(ctx context.Context) (pdfium.Pool, error) {
-	if r.pdfium != nil {
-		return r.pdfium, nil
-	}
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	lasts := context.AfterFunc(ctx, end)
-	pool, err := startPDFium(life, r.cache)
-	switch {
-	case !lasts(): // ctx has ended meanwhile, and PDFium with it
+// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves it to the next one.
+func (r *Reader) begin(ctx context.Context, name string, size int64) (release func(), err error) {
+	select {
+	case r.turn <- struct{}{}:
+		release = func() { <-r.turn }
+	case <-ctx.Done():
 		return nil, ctx.Err()
-	case err != nil:
-		end()
-		return nil, fmt.Errorf("PDFs can't be read here: %w", err)
 	}
-	r.pdfium, r.end = pool, end
-	return pool, nil
+	memory := int64(usualMemory)
+	if r.pdfium == nil {
+		memory = startMemory
+	}
+	if err := files.Room(name, size, memory); err != nil {
+		release()
+		return nil, unopened(err)
+	}
+	if r.pdfium != nil {
+		return release, nil
+	}
+	started := make(chan error, 1)
+	go func() {
+		var err error
+		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cache)
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		if err != nil {
+			release()
+			return nil, fmt.Errorf("PDFs can't be read here: %w", err)
+		}
+		return release, nil
+	case <-ctx.Done():
+		go func() {
+			<-started
+			release()
+		}()
+		return nil, ctx.Err()
+	}
 }
 
 // What PDFium takes of memory beside the content: while it is started and, maybe, compiled, and then.
@@ -73,26 +95,14 @@ const (
 
 // readPDF reads a PDF.
 func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error {
-	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	memory := int64(usualMemory)
-	if r.pdfium == nil {
-		memory = startMemory
-	}
-	if err := files.Room(d.Name, int64(len(content)), memory); err != nil {
-		return unopened(err)
-	}
-	pool, err := r.pool(ctx)
+	release, err := r.begin(ctx, d.Name, int64(len(content)))
 	if err != nil {
 		return err
 	}
+	defer release()
 	timed, cancel := context.WithTimeout(ctx, MaxReading)
 	defer cancel()
-	texts, garbled, err := extractPDF(timed, pool, content)
+	texts, garbled, err := extractPDF(timed, r.pdfium, content)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -23,7 +23,6 @@ type Reader struct {
 	cache  string
 	turn   chan struct{} // who has put something into it may use PDFium
 	pdfium pdfium.Pool   // nil before the first PDF
-	end    context.CancelFunc
 	kept   kept
 }
 
@@ -32,14 +31,16 @@ func NewReader(cache string) *Reader {
 	return &Reader{cache: cache, turn: make(chan struct{}, 1)}
 }
 
-// Close frees what reading PDFs took.
+// Close frees what reading PDFs took, unless one is being read.
 func (r *Reader) Close() {
-	r.turn <- struct{}{}
-	defer func() { <-r.turn }()
-	if r.pdfium != nil {
-		_ = r.pdfium.Close() // all that it held was memory
-		r.end()
-		r.pdfium = nil
+	select {
+	case r.turn <- struct{}{}:
+		if r.pdfium != nil {
+			_ = r.pdfium.Close() // all that it held was memory
+			r.pdfium = nil
+		}
+		<-r.turn
+	default:
 	}
 }
 

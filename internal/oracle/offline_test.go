@@ -38,7 +38,7 @@ func offlineOver(t *testing.T, codeRoot, notes string) *harness {
 		tools = append(tools, root.Tools()...)
 	}
 	if notes != "" {
-		v, err := vault.Open(notes, nil)
+		v, err := vault.Open(notes, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
