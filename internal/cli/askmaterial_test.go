@@ -145,7 +145,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 			t.Errorf("@%s in a conversation: %q, %v", file, o.Material, err)
 		}
 	}
-	for file, want := range map[string]string{"locked.pdf": "locked.pdf: it is protected with a password", "scan.pdf": "scan.pdf: its 1 pages hold pictures and no text; have their text recognised (OCR)",
+	for file, want := range map[string]string{"locked.pdf": "locked.pdf: it is protected with a password", "scan.pdf": "scan.pdf: it holds pictures and no text, on 1 page; have the text recognised (OCR)",
 		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.png": "picture.png: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {

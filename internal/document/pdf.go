@@ -19,6 +19,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"sibyl/internal/files"
+	"sibyl/internal/text"
 )
 
 const (
@@ -107,13 +108,13 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case timed.Err() != nil:
-		return refuse(TimedOut, "it could not be read within %v", MaxReading)
+		return refuse(TimedOut, "it could not be read within %v; split it", MaxReading)
 	case err != nil:
 		return err
 	}
 	d.Paged = true
-	for i, text := range texts {
-		d.add(i+1, text)
+	for i, page := range texts {
+		d.add(i+1, page)
 	}
 	switch {
 	case len(texts) == 0:
@@ -123,7 +124,7 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	case garbled:
 		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text recognised (OCR)")
 	}
-	return refuse(Scan, "its %d pages hold pictures and no text; have their text recognised (OCR), and give that", len(texts))
+	return refuse(Scan, "it holds pictures and no text, on %s; have the text recognised (OCR), and give that", text.Count(len(texts), "page"))
 }
 
 // extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx is done, PDFium is ended.

@@ -20,8 +20,9 @@ func (b box) height() float64 { return max(b.top-b.bottom, 0.1) }
 type pdfWord struct {
 	text        string
 	from, to    int  // the first and the last letter
-	first, last box  // of these
+	first, last box  // of these, where they are looked at
 	begins      bool // a line, as PDFium sees it
+	apart       bool // more may stand before it than the blank of a line
 }
 
 // sheet is the text of a page.
@@ -31,48 +32,111 @@ type sheet struct {
 	words []pdfWord
 }
 
-// hyphen stands for a hyphen at the end of a line, and for the end.
-const hyphen = 0x02
+// Both stand for a hyphen at the end of a line, and for the end.
+const (
+	hyphen       = 0x02
+	hyphenInText = 0xfffe // where the text of the page is asked for
+)
 
-// readWords reads the letters one by one, and looks where each word begins and ends.
-func (s *sheet) readWords() error {
+// readLetters reads the letters of the page. All at once is much faster, where each has its place in what comes of that.
+func (s *sheet) readLetters() ([]rune, error) {
 	count, err := s.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: s.page})
+	if err != nil {
+		return nil, err
+	}
+	if all, err := s.in.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: s.page, Count: count.Count}); err == nil {
+		if letters := []rune(strings.TrimSuffix(all.Text, "\x00")); len(letters) == count.Count && !slices.Contains(letters, unicode.ReplacementChar) {
+			for i, letter := range letters {
+				if letter == hyphenInText {
+					letters[i] = hyphen
+				}
+			}
+			return letters, nil
+		}
+	}
+	letters := make([]rune, count.Count)
+	for i := range letters {
+		found, err := s.in.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: s.page, Index: i})
+		if err != nil {
+			return nil, err
+		}
+		letters[i] = rune(found.Unicode)
+	}
+	return letters, nil
+}
+
+// readWords looks where each word begins and ends.
+func (s *sheet) readWords() error {
+	all, err := s.readLetters()
 	if err != nil {
 		return err
 	}
 	var letters strings.Builder
-	from, begins, mute := 0, true, false
-	for i := range count.Count {
-		found, err := s.in.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: s.page, Index: i})
-		if err != nil {
-			return err
+	w, mute, blanks := pdfWord{begins: true}, false, 0
+	add := func(to int) {
+		if letters.Len() > 0 {
+			w.text, w.to = letters.String(), to
+			s.words = append(s.words, w)
+			letters.Reset()
+			w, blanks = pdfWord{}, 0
 		}
-		letter := rune(found.Unicode)
+	}
+	for i, letter := range all {
+		if unicode.IsSpace(letter) {
+			add(i - 1)
+			if blanks++; blanks == 1 && letter == ' ' {
+				w.apart = s.isGenerated(i)
+			}
+			w.apart = w.apart || blanks > 1
+			w.begins = w.begins || letter == '\n'
+			continue
+		}
 		if letters.Len() == 0 {
-			from = i
+			w.from = i
 			if mute, err = s.isMute(i); err != nil {
 				return err
 			}
 		}
-		isHyphen := letter == hyphen && !mute
 		switch {
-		case isHyphen:
-			letters.WriteByte('-')
-		case unicode.IsSpace(letter):
 		case mute:
 			letters.WriteRune(unicode.ReplacementChar)
-			continue
+		case letter == hyphen:
+			letters.WriteByte('-')
+			add(i)
+			w.begins = true
 		default:
 			letters.WriteRune(letter)
+		}
+	}
+	add(len(all) - 1)
+	return s.readBoxes()
+}
+
+// readBoxes looks where words stand, but for those within a line: nothing but a blank is before these.
+func (s *sheet) readBoxes() (err error) {
+	for i := range s.words {
+		w := &s.words[i]
+		if i > 0 && !w.begins && !w.apart {
 			continue
 		}
-		if err := s.addWord(letters.String(), from, i-1, begins); err != nil {
+		if w.first, err = s.box(w.from); err != nil {
 			return err
 		}
-		begins = letter == '\n' || isHyphen || begins && letters.Len() == 0
-		letters.Reset()
+		if i == 0 {
+			continue
+		}
+		before := &s.words[i-1]
+		if before.last, err = s.box(before.to); err != nil {
+			return err
+		}
 	}
-	return s.addWord(letters.String(), from, count.Count-1, begins)
+	return nil
+}
+
+// isGenerated says whether a blank does not stand in the document, but for a gap.
+func (s *sheet) isGenerated(i int) bool {
+	found, err := s.in.FPDFText_IsGenerated(&requests.FPDFText_IsGenerated{TextPage: s.page, Index: i})
+	return err != nil || found.IsGenerated
 }
 
 // isMute says whether the font of a letter does not say which letter it is.
@@ -82,18 +146,6 @@ func (s *sheet) isMute(i int) (bool, error) {
 		return false, err
 	}
 	return found.HasUnicodeMapError, nil
-}
-
-func (s *sheet) addWord(text string, from, to int, begins bool) (err error) {
-	if text == "" {
-		return nil
-	}
-	w := pdfWord{text: text, from: from, to: to, begins: begins}
-	if w.first, err = s.box(from); err == nil {
-		w.last, err = s.box(to)
-	}
-	s.words = append(s.words, w)
-	return err
 }
 
 func (s *sheet) box(i int) (box, error) {
@@ -130,6 +182,9 @@ func (s *sheet) text() string {
 
 // between is what stands between two words.
 func (s *sheet) between(before, next pdfWord, usual float64) string {
+	if !next.begins && !next.apart {
+		return " "
+	}
 	a, b := before.last, next.first
 	height := max(a.height(), b.height())
 	along, down := b.left-a.right, a.bottom-b.bottom

@@ -78,8 +78,9 @@ func TestPagesThatAreNotCitedAreOneSource(t *testing.T) {
 
 func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 	for question, want := range map[string]string{
-		"What happened to the zanzibar?": "`my report.pdf p. 3`:",
-		"Explain this":                   "**my report.pdf** is a document; no language model is in use to explain it. It begins, `my report.pdf p. 1`:",
+		"What happened to the zanzibar?":  "`my report.pdf p. 3`:",
+		"When was the zanzibar replaced?": "`my report.pdf p. 3` The zanzibar bearing was replaced in 2019.\n",
+		"Explain this":                    "**my report.pdf** is a document; no language model is in use to explain it. It begins, `my report.pdf p. 1`:",
 	} {
 		h := offlineOver(t, t.TempDir(), "")
 		q := h.question(question)
