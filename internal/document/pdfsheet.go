@@ -112,22 +112,69 @@ func (s *sheet) readWords() error {
 	return s.readBoxes()
 }
 
-// readBoxes looks where words stand, but for those within a line: nothing but a blank is before these.
-func (s *sheet) readBoxes() (err error) {
+// readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a blank is before these.
+func (s *sheet) readBoxes() error {
+	if err := s.readApart(); err != nil {
+		return err
+	}
+	lines := s.lines()
+	if len(lines) == 0 {
+		return nil
+	}
+	spans := make([]float64, len(lines))
+	for i, line := range lines {
+		spans[i] = span(line)
+	}
+	slices.Sort(spans)
+	usual := spans[len(spans)/2]
+	for _, line := range lines {
+		if wide := float64(line[len(line)-1].to - line[0].from + 1); (span(line)-usual)*wide > wider {
+			for i := range line {
+				line[i].apart = true
+			}
+		}
+	}
+	return s.readApart()
+}
+
+// wider is how much longer than usual a line is that may have a gap in it, in heights of a letter.
+const wider = 1
+
+// span is how much of a line a letter takes, in heights of a letter.
+func span(line []pdfWord) float64 {
+	first, last := line[0], line[len(line)-1]
+	return (last.last.right - first.first.left) / first.first.height() / float64(last.to-first.from+1)
+}
+
+// lines are the words parted where a line begins, or more than a blank may stand. Those of one word have no gap.
+func (s *sheet) lines() (lines [][]pdfWord) {
+	from := 0
+	for i := 1; i <= len(s.words); i++ {
+		if i < len(s.words) && !s.words[i].begins && !s.words[i].apart {
+			continue
+		}
+		if i-from > 1 {
+			lines = append(lines, s.words[from:i])
+		}
+		from = i
+	}
+	return lines
+}
+
+// readApart reads the boxes of words before which more than a blank may stand, and of those before them.
+func (s *sheet) readApart() (err error) {
 	for i := range s.words {
 		w := &s.words[i]
-		if i > 0 && !w.begins && !w.apart {
-			continue
+		if (i == 0 || w.begins || w.apart) && w.first == (box{}) {
+			if w.first, err = s.box(w.from); err != nil {
+				return err
+			}
 		}
-		if w.first, err = s.box(w.from); err != nil {
-			return err
-		}
-		if i == 0 {
-			continue
-		}
-		before := &s.words[i-1]
-		if before.last, err = s.box(before.to); err != nil {
-			return err
+		ends := i == len(s.words)-1 || s.words[i+1].begins || s.words[i+1].apart
+		if ends && w.last == (box{}) {
+			if w.last, err = s.box(w.to); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
