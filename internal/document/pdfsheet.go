@@ -67,49 +67,60 @@ func (s *sheet) readLetters() ([]rune, error) {
 
 // readWords looks where each word begins and ends.
 func (s *sheet) readWords() error {
-	all, err := s.readLetters()
+	letters, err := s.readLetters()
 	if err != nil {
 		return err
 	}
-	var letters strings.Builder
-	w, mute, blanks := pdfWord{begins: true}, false, 0
-	add := func(to int) {
-		if letters.Len() > 0 {
-			w.text, w.to = letters.String(), to
-			s.words = append(s.words, w)
-			letters.Reset()
-			w, blanks = pdfWord{}, 0
+	w, from, blanks, mute := pdfWord{begins: true}, -1, 0, false
+	add := func(to int) error {
+		if from < 0 {
+			return nil
 		}
+		w.text, w.from, w.to = strings.ReplaceAll(string(letters[from:to+1]), string(rune(hyphen)), "-"), from, to
+		// Within a line, what is in usual letters is in the font of those before it.
+		if w.begins || mute || !isUsual(w.text) {
+			if mute, err = s.isMute(from); err != nil {
+				return err
+			}
+		}
+		if mute {
+			w.text = strings.Repeat(string(unicode.ReplacementChar), to+1-from)
+		}
+		s.words = append(s.words, w)
+		w, from, blanks = pdfWord{}, -1, 0
+		return nil
 	}
-	for i, letter := range all {
-		if unicode.IsSpace(letter) {
-			add(i - 1)
+	for i, letter := range letters {
+		switch {
+		case unicode.IsSpace(letter):
+			if err := add(i - 1); err != nil {
+				return err
+			}
 			if blanks++; blanks == 1 && letter == ' ' {
 				w.apart = s.isGenerated(i)
 			}
 			w.apart = w.apart || blanks > 1
 			w.begins = w.begins || letter == '\n'
 			continue
+		case from < 0:
+			from = i
 		}
-		if letters.Len() == 0 {
-			w.from = i
-			if mute, err = s.isMute(i); err != nil {
+		if letter == hyphen {
+			if err := add(i); err != nil {
 				return err
 			}
-		}
-		switch {
-		case mute:
-			letters.WriteRune(unicode.ReplacementChar)
-		case letter == hyphen:
-			letters.WriteByte('-')
-			add(i)
-			w.begins = true
-		default:
-			letters.WriteRune(letter)
+			w.begins = !mute
 		}
 	}
-	add(len(all) - 1)
+	if err := add(len(letters) - 1); err != nil {
+		return err
+	}
 	return s.readBoxes()
+}
+
+// isUsual says whether a word is in letters that every font shows as they are.
+func isUsual(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) })
 }
 
 // readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a blank is before these.

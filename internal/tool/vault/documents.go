@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,11 +41,17 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	defer done()
 	whole, known := *s, map[string]*seenDocument{}
 	whole.notes, whole.skipped = slices.Clone(s.notes), slices.Clone(s.skipped)
-	total, late := 0, 0
+	var documents []int
 	for i, n := range whole.notes {
-		if n.info == nil {
-			continue
+		if n.info != nil {
+			documents = append(documents, i)
 		}
+	}
+	// A large one must not keep the others from being read.
+	slices.SortStableFunc(documents, func(a, b int) int { return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size()) })
+	total, late := 0, 0
+	for _, i := range documents {
+		n := whole.notes[i]
 		seen := v.seen.documents[n.path]
 		if seen == nil || seen.again || !isSameFile(seen.info, n.info) {
 			seen = v.loadDocument(limited, n)
@@ -83,8 +90,10 @@ func (v *Vault) loadDocument(ctx context.Context, n *note) *seenDocument {
 	}
 	began := time.Now()
 	d, _, err := v.readDocument(ctx, n.path)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && time.Since(began) < v.readingTime/2 {
 		return nil
+	} else if ctx.Err() != nil { // it would take the next search as long
+		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
 	}
 	seen := &seenDocument{info: n.info, again: !n.info.ModTime().Before(began.Add(-settledAfter))}
 	if err != nil {
