@@ -329,6 +329,30 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 	})
 }
 
+func TestKilledWhileTheClassifierAnswers(t *testing.T) {
+	matrix(t)
+	calm, _ := calmly(t, newDrama)
+	t.Run("on", func(t *testing.T) {
+		for _, question := range []string{"0", "1", "2"} {
+			t.Run("question "+question, func(t *testing.T) {
+				t.Parallel()
+				d := newDrama(t)
+				if err := os.WriteFile(filepath.Join(d.model, killOnQuestion), []byte(question), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				d.killedBy(t, d.ask(true), func(*os.Process) {}) // the classifier's process does
+				d.goOn(t, true)
+				if again := d.like(t, calm, 1); again != 0 {
+					t.Errorf("%d requests were repeated, though no model was asked", again)
+				}
+				if n := d.ended(t).repeats; n != 1 {
+					t.Errorf("%d operations are counted as repeated, want the classifier's", n)
+				}
+			})
+		}
+	})
+}
+
 func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
 
 func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }

@@ -220,18 +220,29 @@ func TestCallThatIsLetThroughLaterWaitsNoMore(t *testing.T) {
 }
 
 func TestWaitingCallHidesNothing(t *testing.T) {
-	for args, want := range map[string]string{
-		`{"url":"https://x.example/a\u2066b\u2069"}`:          `t https://x.example/a\u{2066}b\u{2069}`,
-		`{"url":"https://p\u0430ypal.example/"}`:              `t https://p\u{430}ypal.example/`,
-		`{"text":"Grüße\u200b, \u202eevil"}`:                  `t Grüße\u{200b}, \u{202e}evil`,
-		`{"text":"hi` + strings.Repeat(" ", 5000) + `there"}`: `t hi⟨5000 blanks, 0 ends of lines⟩there`,
-		`{"text":"hi` + strings.Repeat(`\n`, 500) + `there"}`: "t\n    text: hi⟨0 blanks, 500 ends of lines⟩there",
-		`{"text":"a\u001b[2Jb\u0000"}`:                        `t a\u{1b}[2Jb\u{0}`,
-		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`:     "t a\u0301\u0301\\u{301}\\u{301}",
-		`{"text":"hi\n2. Not called"}`:                        "t\n    text: hi\n      2. Not called",
-		`{"a\n2. Not called":1,"b":9007199254740993}`:         "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
+	type shown struct {
+		Target string
+		Others []agent.Argument
+	}
+	to := func(target string) shown { return shown{Target: target} }
+	with := func(target string, others ...agent.Argument) shown { return shown{target, others} }
+	for args, want := range map[string]shown{
+		`{"url":"https://x.example/a\u2066b\u2069"}`:          to(`https://x.example/a\u{2066}b\u{2069}`),
+		`{"url":"https://p\u0430ypal.example/"}`:              to(`https://p\u{430}ypal.example/`),
+		`{"text":"Grüße\u200b, \u202eevil"}`:                  to(`Grüße\u{200b}, \u{202e}evil`),
+		`{"text":"hi` + strings.Repeat(" ", 5000) + `there"}`: to(`hi⟨5000 blanks, 0 ends of lines⟩there`),
+		`{"text":"hi` + strings.Repeat(`\n`, 500) + `there"}`: with("", agent.Argument{Name: "text", Value: "hi⟨0 blanks, 500 ends of lines⟩there"}),
+		`{"text":"a\u001b[2Jb\u0000"}`:                        to(`a\u{1b}[2Jb\u{0}`),
+		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`:     to("a\u0301\u0301\\u{301}\\u{301}"),
+		`{"text":"hi\n2. Not called"}`:                        with("", agent.Argument{Name: "text", Value: "hi\n2. Not called"}),
+		`{"a\n2. Not called":1,"b":9007199254740993}`: with("",
+			agent.Argument{Name: `a\u{a}2. Not called`, Value: "1"}, agent.Argument{Name: "b", Value: "9007199254740993"}),
+		`{"path":"a.md","content":"b"}`: with("a.md", agent.Argument{Name: "content", Value: "b"}),
+		`{"path":"a\nb","query":"q"}`:   with("q", agent.Argument{Name: "path", Value: "a\nb"}),
 	} {
-		same(t, args, agent.Waiting{Tool: "t", Arguments: args}.String(), want)
+		var got shown
+		got.Target, got.Others = agent.Waiting{Tool: "t", Arguments: args}.Shown()
+		same(t, args, got, want)
 	}
 }
 

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -37,36 +36,54 @@ const mostWaiting = 32 << 10
 // Digest names the call.
 func (w Waiting) Digest() string { return digestOf(w.Tool, w.Arguments) }
 
-// String shows the call with its arguments, each on a line of its own where there are several. Nothing in it can't be seen, and an address
-// stands as it is asked for.
-func (w Waiting) String() string {
+// Argument is one argument of a call as a person sees it.
+type Argument struct {
+	Name, Value string
+}
+
+// Shown is the call's arguments as a person sees them: what it is made to, if it says so in a line, and all others by their names. Nothing in them
+// can't be seen, and an address stands as it is asked for.
+func (w Waiting) Shown() (target string, others []Argument) {
 	args, err := object(w.Arguments)
 	if err != nil {
-		return w.Tool + " " + asSent(w.Arguments)
+		return asSent(w.Arguments), nil
 	}
-	shown := func(v any) string {
-		text, ok := v.(string)
-		switch {
-		case !ok:
-			return plain(string(mustJSON(v)))
-		case strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n"):
-			return asSent(text)
-		}
-		return strings.ReplaceAll(plain(text), "\n", "\n      ")
+	to := targetOf(args)
+	if to != "" {
+		target = visible(args[to])
 	}
-	if len(args) == 1 {
-		for _, v := range args {
-			if text, ok := v.(string); ok && !strings.Contains(text, "\n") {
-				return w.Tool + " " + shown(v)
-			}
-		}
-	}
-	b := &strings.Builder{}
-	b.WriteString(w.Tool)
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		fmt.Fprintf(b, "\n    %s: %s", strings.ReplaceAll(plain(name), "\n", `\u{a}`), shown(args[name]))
+		if name != to {
+			others = append(others, Argument{Name: strings.ReplaceAll(plain(name), "\n", `\u{a}`), Value: visible(args[name])})
+		}
 	}
-	return b.String()
+	return target, others
+}
+
+// targetOf names the argument that says in a line what a call is made to: the only one, or that which is usually called so. "": none does.
+func targetOf(args map[string]any) string {
+	names := []string{"url", "path", "query"}
+	if len(args) == 1 {
+		names = slices.Collect(maps.Keys(args))
+	}
+	for _, name := range names {
+		if text, ok := args[name].(string); ok && text != "" && !strings.Contains(text, "\n") {
+			return name
+		}
+	}
+	return ""
+}
+
+// visible is the value of an argument.
+func visible(value any) string {
+	text, ok := value.(string)
+	switch {
+	case !ok:
+		return plain(string(mustJSON(value)))
+	case strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n"):
+		return asSent(text)
+	}
+	return plain(text)
 }
 
 // mustJSON encodes what was decoded from JSON.

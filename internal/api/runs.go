@@ -189,7 +189,9 @@ func (s *Server) results(ctx context.Context, in *struct {
 func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunWithResult, error) {
 	f := RunWithResult{Row: r}
 	if r.Status == journal.Running {
-		return f, nil
+		var err error
+		f.Waits, err = s.config.Service.WaitsFor(ctx, r)
+		return f, err
 	}
 	res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
 	if _, misuse := errors.AsType[*service.UsageError](err); misuse {

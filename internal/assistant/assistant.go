@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"sibyl/internal/bt"
@@ -117,12 +118,41 @@ type Shown struct {
 	Notices  []Notice `json:"notices" doc:"What happened beside the answer, in the form of the assistant."`
 	Failure  *Failure `json:"failure,omitempty" doc:"Why there is no answer."`
 
+	Usage   []Usage   `json:"usage,omitempty" doc:"Of the models that were asked, where they count; rules do not."`
+	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
+	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
+
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
-	Usage   []Usage  `json:"-"` // of the models that were asked, where they count; rules do not
-	Held    []string `json:"-"` // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
-	Asks    bool     `json:"-"` // the answer is a question to the person
-	HowTo   string   `json:"-"` // of Warnings, the one that says how a command line answers; "" for none
+}
+
+// Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be seen.
+type Waiting struct {
+	Call      string     `json:"call" doc:"The tool."`
+	Target    string     `json:"target,omitempty" doc:"What it is made to: a note, an address, the words of a search."`
+	Arguments []Argument `json:"arguments" doc:"What else it passes on, to the letter."`
+	Reason    string     `json:"reason" doc:"Why it waits."`
+	Writes    bool       `json:"writes,omitempty" doc:"It changes something."`
+	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
+}
+
+// String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for another argument.
+func (w Waiting) String() string {
+	b := &strings.Builder{}
+	b.WriteString(strings.TrimSpace(w.Call + " " + w.Target))
+	for _, a := range w.Arguments {
+		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
+	}
+	if w.Reason != "" {
+		fmt.Fprintf(b, "\n    why: %s", w.Reason)
+	}
+	return b.String()
+}
+
+// Argument is an argument of a call as people see it.
+type Argument struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Point is one thing that an explanation tells.

@@ -166,6 +166,7 @@ func (p *progress) show(r service.Result) {
 		p.screen.answer(r.Answer)
 	}
 	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool { return slices.Contains(p.told, "· "+line) })
+	notes = append(waitingLines(r), notes...)
 	if !p.quiet {
 		notes = append(notes, r.Notes...)
 		if costs := costsOf(p.prices, r.Usage); costs != "" {
@@ -178,4 +179,26 @@ func (p *progress) show(r service.Result) {
 		}
 		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
+}
+
+// waitingLines say what waits for the person, and how it is answered.
+func waitingLines(r service.Result) (lines []string) {
+	for n, w := range r.Waiting {
+		line := conversation.AskFor(w)
+		if len(r.Waiting) > 1 || r.Asks {
+			line = fmt.Sprintf("%d. %s", n+1, line)
+		}
+		lines = append(lines, line)
+	}
+	switch {
+	case len(r.Waiting) > 0 && r.Asks:
+		return append(lines, "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl ask -c \"yes 1\"’; any other reply answers the question")
+	case len(r.Waiting) > 1:
+		return append(lines, "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’")
+	case len(r.Waiting) == 1:
+		return append(lines, "‘sibyl ask -c yes’ approves it")
+	case r.Asks:
+		return append(lines, "it asks you something: answer with ‘sibyl ask -c’")
+	}
+	return nil
 }

@@ -57,18 +57,11 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if err != nil {
 		return assistant.Shown{}, err
 	}
-	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
+	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
 	s.Warnings = a.reasons()
-	if asks := a.asks(); len(asks) > 0 {
-		s.Warnings = append(s.Warnings, asks...)
-		s.Held, s.HowTo = asks[:len(asks)-1], asks[len(asks)-1]
-	}
+	s.Waiting = a.asks()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
-	if a.StopReason == StopNeedsUser && len(a.Waiting) == 0 {
-		s.HowTo = "it asks you something: answer with ‘sibyl ask -c’"
-		s.Warnings = append(s.Warnings, s.HowTo)
-	}
 	s.Warnings = append(s.Warnings, a.warnings()...)
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
@@ -135,30 +128,23 @@ func (a *Answer) ending() []string {
 	return all
 }
 
-// asks says which calls wait for the person, whole, and how a yes is given.
-func (a *Answer) asks() (all []string) {
-	how := "‘sibyl ask -c yes’ approves it"
-	switch {
-	case a.Asked && len(a.Waiting) > 0:
-		how = "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl ask -c \"yes 1\"’; any other reply answers the question"
-	case len(a.Waiting) > 1:
-		how = "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’"
-	}
+// asks are the calls that wait for the person.
+func (a *Answer) asks() (all []assistant.Waiting) {
 	for n, w := range a.Waiting {
-		what := "Waiting for your approval before calling"
-		if w.Write {
-			what = "Waiting for your approval before writing"
-		}
-		line := fmt.Sprintf("%s: %s\n    why: %s", what, w, w.Why)
-		if len(a.Waiting) > 1 || a.Asked {
-			line = fmt.Sprintf("%d. %s", n+1, line)
-		}
-		all = append(all, line)
-	}
-	if len(all) > 0 {
-		all = append(all, how)
+		one := shownCall(w)
+		one.Yes = fmt.Sprintf("yes %d", n+1)
+		all = append(all, one)
 	}
 	return all
+}
+
+func shownCall(w agent.Waiting) assistant.Waiting {
+	target, others := w.Shown()
+	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Reason: w.Why, Writes: w.Write}
+	for _, o := range others {
+		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
+	}
+	return shown
 }
 
 // warnings are the citations of what nobody read, and the notices that the person is told.
@@ -191,7 +177,11 @@ func (a *Answer) footer() string {
 	if a.Error != nil {
 		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
 	}
-	if beside := slices.Concat(a.reasons(), a.asks(), a.warnings()); len(beside) > 0 {
+	var waiting []string
+	for _, w := range a.asks() {
+		waiting = append(waiting, "It waited for a yes: "+w.String())
+	}
+	if beside := slices.Concat(a.reasons(), waiting, a.warnings()); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {
 			fmt.Fprintf(b, "- %s\n", line)

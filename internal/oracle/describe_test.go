@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -101,12 +102,12 @@ func TestWhatIsAskedOfThePersonIsToldApart(t *testing.T) {
 		"calls, and it": {`{"stop_reason":"needs_user","asked":true,"waiting":[{"tool":"a","arguments":"{}"},{"tool":"b","arguments":"{}"}]}`, 2, true},
 	} {
 		s, err := beginning(t, func(context.Context) model.Info { return model.Info{} }, nil).Show([]byte(c.outcome))
-		if err != nil || len(s.Held) != c.held || s.Asks != c.asks || (s.HowTo != "") != (c.held > 0 || c.asks) {
-			t.Errorf("%s: %q, %v, %q, %v", name, s.Held, s.Asks, s.HowTo, err)
+		if err != nil || len(s.Waiting) != c.held || s.Asks != c.asks || len(s.Warnings) > 0 {
+			t.Errorf("%s: %+v, %v, %q, %v", name, s.Waiting, s.Asks, s.Warnings, err)
 		}
-		for _, line := range append(s.Held, s.HowTo) {
-			if line != "" && !slices.Contains(s.Warnings, line) {
-				t.Errorf("%s: %q is not among the warnings %q", name, line, s.Warnings)
+		for n, w := range s.Waiting {
+			if want := fmt.Sprintf("yes %d", n+1); w.Yes != want {
+				t.Errorf("%s: call %d is allowed by %q, want %q", name, n+1, w.Yes, want)
 			}
 		}
 	}

@@ -204,7 +204,8 @@ func TestOrderInAFileReachesNoPageThatThePersonDidNotName(t *testing.T) {
 		t.Error("the page was fetched")
 	}
 	same(t, "orders followed", p.orders, 1)
-	same(t, "what the person is asked", a.Waiting[0].String(), "web_fetch "+g.stranger.URL+"/leak?of=diary")
+	target, _ := a.Waiting[0].Shown()
+	same(t, "what the person is asked", target, g.stranger.URL+"/leak?of=diary")
 }
 
 func TestRequestForANoteInAQuotationIsNotThePersons(t *testing.T) {

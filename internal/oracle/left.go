@@ -34,7 +34,7 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		if r.Error != nil && r.Error.Kind == tool.Denied {
 			by = denied.With(by)
 		}
-		return []assistant.Left{{Kind: string(p.To), To: agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
+		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).String(), Bytes: len(r.Arguments),
 			Rule: by, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)

@@ -23,6 +23,9 @@ const Queued = "queued"
 // Interrupted is how a run stands that has not ended and that nobody drives.
 const Interrupted = "interrupted"
 
+// Suspended is how a run stands that waits for its provider, or for a person who has it go on.
+const Suspended = "suspended"
+
 // SetAside is how a run stands that was taken up in vain again and again: only a person may have it gone on with.
 const SetAside = "set_aside"
 
@@ -43,13 +46,32 @@ func (s *Service) row(r journal.Run) Row {
 	return row
 }
 
+// WaitsFor says why a run is suspended; nil for one that is not.
+func (s *Service) WaitsFor(ctx context.Context, row Row) (*assistant.Failure, error) {
+	if row.State != Suspended {
+		return nil, nil
+	}
+	recs, err := s.config.Store.Records(ctx, row.Owner, row.ID, row.Records-1)
+	if err != nil || len(recs) == 0 {
+		return nil, err
+	}
+	body, err := run.Read(recs[len(recs)-1])
+	if err != nil {
+		return nil, err
+	}
+	if suspended, is := body.(*run.SuspendRecord); is {
+		return &assistant.Failure{Kind: suspended.Fault.Kind, Message: suspended.Fault.Reason}, nil
+	}
+	return nil, nil // it was set aside until its provider is asked again
+}
+
 // State says how a run stands, in a word.
 func (s *Service) State(r journal.Run) string {
 	switch {
 	case r.SetAside() && !s.config.Engine.Driven(r):
 		return SetAside
 	case r.Rests(s.config.Engine.When()):
-		return "suspended"
+		return Suspended
 	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
 		return Queued
 	case r.Status == journal.Running && !s.config.Engine.Driven(r):

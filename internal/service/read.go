@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
+	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
 
@@ -69,7 +70,12 @@ func (c Conversation) Markdown() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
 	for _, x := range c.shown {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", x.Question, x.Answer, strings.TrimRight(x.Footer, "\n"))
+		heading := text.Brief(x.Question, 72)
+		fmt.Fprintf(b, "\n## %s\n\n", heading)
+		if heading != x.Question { // it is long, or of several lines
+			fmt.Fprintf(b, "> %s\n\n", strings.ReplaceAll(x.Question, "\n", "\n> "))
+		}
+		fmt.Fprintf(b, "%s\n\n%s\n", x.Answer, strings.TrimRight(x.Footer, "\n"))
 	}
 	return markdown.Inert(b.String())
 }

@@ -4,8 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 )
 
 // The stories of this file look at every view and dialog: see looks.
@@ -43,6 +47,24 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.press("Sign out")
 	p.sees("You are signed out")
 	p.looks("signed-out")
+}
+
+func TestWhatWaitsForAPersonLooksAsItShould(t *testing.T) {
+	onOneStore(t)
+	p := open(t, acts(t, visitor)).visit(900)
+	p.says(aboutDana)
+	p.sees("May I?")
+	p.looks("conversations-allow")
+}
+
+func TestModelThatFailsLooksAsItShould(t *testing.T) {
+	onOneStore(t)
+	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
+	})).visit(900)
+	p.says("How is a lease acquired?")
+	p.sees("takes no more requests for now")
+	p.looks("conversations-failed")
 }
 
 func TestWhyLooksAsItShould(t *testing.T) {

@@ -368,7 +368,7 @@ func (p *tab) press(name string) {
 // says writes words and sends them by the keyboard.
 func (p *tab) says(words string) {
 	p.Helper()
-	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words), chromedp.KeyEvent("\r", chromedp.KeyModifiers(2)))
+	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words), chromedp.KeyEvent("\r"))
 }
 
 // chooses takes a value of a select by its selector.

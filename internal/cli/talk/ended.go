@@ -1,11 +1,13 @@
 package talk
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
@@ -28,8 +30,8 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	if err := m.sibyl.Ended(l.run, res); err != nil {
 		lines = append(lines, m.faint("· "+render.Clean(err.Error())))
 	}
-	for n, call := range res.Held {
-		m.asking = append(m.asking, question{words: call, number: n + 1})
+	for n, w := range res.Waiting {
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(w)), number: n + 1})
 	}
 	return m.print(lines...)
 }
@@ -40,12 +42,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	var beside []string
-	for _, w := range res.Warnings {
-		if w != res.HowTo && !slices.Contains(res.Held, w) { // they are asked below the answer
-			beside = append(beside, w)
-		}
-	}
+	beside := slices.Clone(res.Warnings)
 	if f := res.Failure; f != nil {
 		beside = append(beside, f.Message)
 		if f.Hint != "" {
@@ -67,6 +64,15 @@ func (m *model) outcome(res service.Result) (lines []string) {
 		lines = append(lines, m.note(line)...)
 	}
 	return append(lines, "")
+}
+
+// AskFor asks for a yes to a call.
+func AskFor(w assistant.Waiting) string {
+	what := "calling"
+	if w.Writes {
+		what = "writing"
+	}
+	return "Waiting for your approval before " + what + ": " + w.String()
 }
 
 // question is something to be answered with yes or no.

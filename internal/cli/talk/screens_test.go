@@ -182,10 +182,10 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 
 func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	h := hold(t, 80, 24)
-	calls := []string{"1. Waiting for your approval before writing: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Waiting for your approval before calling: web_fetch\n    url: https://example.com"}
-	how := "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’"
-	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Held: calls, HowTo: how,
-		Warnings: append(append([]string{}, calls...), how, "a warning of its own")}})
+	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Reason: "a page asked for it", Writes: true},
+		{Call: "web_fetch", Target: "https://example.com", Reason: "nobody named the address"}}
+	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
+		Warnings: []string{"a warning of its own"}}})
 	s := h.shows("Do it?")
 	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 || !strings.Contains(s, "a warning of its own") {
 		t.Errorf("the terminal shows\n%s", s)
@@ -204,7 +204,7 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 
 func TestNoToAHeldCallAsksNothing(t *testing.T) {
 	h := hold(t, 80, 24)
-	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?", Held: []string{"vault_write"}}})
+	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?", Waiting: []assistant.Waiting{{Call: "vault_write"}}}})
 	h.shows("Do it?")
 	h.press("n")
 	h.shows("not done")
@@ -223,7 +223,7 @@ func TestTextOfOthersSteersNothing(t *testing.T) {
 	r.updates <- step(evil)
 	r.say(evil)
 	res := answer(evil, evil)
-	res.Notes, res.Warnings, res.Held = []string{evil}, []string{evil}, []string{evil}
+	res.Notes, res.Warnings, res.Waiting = []string{evil}, []string{evil}, []assistant.Waiting{{Call: "a", Reason: evil}}
 	h.shows("52;c")
 	r.end(res)
 	h.shows("Do it?")

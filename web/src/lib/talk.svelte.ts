@@ -43,13 +43,21 @@ export class Talk {
         if (!run) this.lookAgain();
       },
       begin: ({ row }) => this.take(row),
+      record: ({ run, kind }) => {
+        if (["suspend", "resume", "leave"].includes(kind) && this.rows.some((r) => r.id === run)) this.look(run);
+      },
       end: ({ row }) => this.take(row),
     });
   }
 
   /** Looks again at the runs that went on when they were fetched: one that ended before the stream was open is not told of. */
   private lookAgain() {
-    for (const row of this.rows.filter(goesOn)) get("/api/runs/{run}", { run: row.id }).then((now) => this.take(now), () => undefined);
+    for (const row of this.rows.filter(goesOn)) this.look(row.id);
+  }
+
+  /** Looks at a run anew. */
+  look(run: string) {
+    get("/api/runs/{run}", { run }).then((now) => this.take(now), () => undefined);
   }
 
   take(row: Row) {
@@ -76,3 +84,6 @@ export function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
 
 /** Whether a run still has something to say. */
 export const goesOn = (row: Row) => row.status === "running";
+
+/** Whether a run has stopped short of its end, until somebody has it go on or it does so by itself. */
+export const stands = (row: Row) => ["suspended", "interrupted", "set_aside"].includes(row.state);
