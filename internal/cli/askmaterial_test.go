@@ -123,7 +123,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 	pdf := documenttest.PDF(true, []string{"Report on the bridge"}, nil, []string{"The bearing was replaced."})
 	for name, content := range map[string][]byte{
 		"report.pdf": pdf, "download": pdf, "memo.docx": documenttest.DOCX(t, documenttest.Para("A memo."), nil), "old.txt": []byte("Gr\xf6\xdfe\n"),
-		"locked.pdf": documenttest.Locked(), "scan.pdf": documenttest.PDF(true, nil), "cut.pdf": pdf[:200], "picture.png": []byte("\x89PNG\x00"),
+		"locked.pdf": documenttest.Locked(), "scan.pdf": documenttest.PDF(true, nil), "cut.pdf": pdf[:200], "picture.png": []byte("\x89PNG\r\n\x1a\n\x00"), "bytes.bin": []byte("a\x00b"),
 		"long.pdf": documenttest.PDF(true, slices.Repeat([][]string{slices.Repeat([]string{strings.Repeat("word ", 20)}, 40)}, 80)...),
 	} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -146,7 +146,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"locked.pdf": "locked.pdf: it is protected with a password", "scan.pdf": "scan.pdf: it holds pictures and no text, on 1 page; have the text recognised (OCR)",
-		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.png": "picture.png: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
+		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.png": "picture.png: it is a picture, and models are handed text only", "bytes.bin": "bytes.bin: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {
 			t.Errorf("--attach %s: %v, want %q", file, err, want)

@@ -19,9 +19,10 @@ func Room(name string, size, beside int64) error {
 		if syscall.Getrlimit(bound.limit, &limit) != nil || limit.Cur > 1<<62 {
 			continue // there is none
 		}
-		if used, known := memory(bound.used); known && used+uint64(size)*copies+uint64(beside)+piece > limit.Cur {
-			return refuse(NoMemory, "there is not enough memory for %s: it has %d MB, and this process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
-				name, size>>20, limit.Cur>>20)
+		takes := uint64(size)*copies + uint64(beside) + piece
+		if used, known := memory(bound.used); known && used+takes > limit.Cur {
+			return refuse(NoMemory, "there is not enough memory for %s: reading it takes about %d MB, and this process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
+				name, takes>>20, limit.Cur>>20)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,6 +45,9 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 	}
 	if len(content) > MaxMaterial {
 		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; put it in a folder and ask with --in", len(content), MaxMaterial)
+	}
+	if strings.HasPrefix(http.DetectContentType(content), "image/") {
+		return nil, document.Refuse(document.Unsupported, name, "it is a picture, and models are handed text only; have the text in it recognised (OCR), and attach that")
 	}
 	text, err := document.DecodeText(name, content)
 	if err != nil {

@@ -35,8 +35,8 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	if !slices.ContainsFunc(s.notes, func(n *note) bool { return n.info != nil }) {
 		return s, nil
 	}
-	v.seen.mu.Lock()
-	defer v.seen.mu.Unlock()
+	v.reading.Lock() // and not that of the notes: nobody who asks for those waits
+	defer v.reading.Unlock()
 	limited, done := context.WithTimeout(ctx, v.readingTime)
 	defer done()
 	whole, known := *s, map[string]*seenDocument{}
@@ -52,7 +52,7 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	total, late := 0, 0
 	for _, i := range documents {
 		n := whole.notes[i]
-		seen := v.seen.documents[n.path]
+		seen := v.searched[n.path]
 		if seen == nil || seen.again || !isSameFile(seen.info, n.info) {
 			seen = v.loadDocument(limited, n)
 		}
@@ -78,7 +78,9 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	if late > 0 {
 		whole.skipped = append(whole.skipped, tool.Count(late, "document")+" not read yet: search again to read more of them")
 	}
-	v.seen.documents = known
+	v.searched = known
+	v.seen.mu.Lock()
+	defer v.seen.mu.Unlock()
 	whole.words = v.seen.lexicon.View()
 	return &whole, nil
 }
@@ -103,8 +105,11 @@ func (v *Vault) loadDocument(ctx context.Context, n *note) *seenDocument {
 	for _, line := range d.lines {
 		seen.bytes += len(line) + 1
 	}
+	words := search.Count(searchable(d))
+	v.seen.mu.Lock()
+	defer v.seen.mu.Unlock()
 	seen.note = noteOf(d)
-	seen.note.info, seen.note.words = n.info, v.seen.lexicon.Add(search.Count(searchable(d)))
+	seen.note.info, seen.note.words = n.info, v.seen.lexicon.Add(words)
 	return seen
 }
 

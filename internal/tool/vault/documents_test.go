@@ -175,7 +175,7 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.withDocuments(ctx, &snapshot{notes: []*note{{path: "new.pdf", info: v.seen.documents["memo.docx"].info}}}); err == nil {
+	if _, err := v.withDocuments(ctx, &snapshot{notes: []*note{{path: "new.pdf", info: v.searched["memo.docx"].info}}}); err == nil {
 		t.Error("a search that is not wanted any more goes on")
 	}
 }

@@ -63,10 +63,9 @@ func (s *snapshot) position(p string) int {
 
 // seen keeps the notes of the last call, so that those that did not change since are not read again.
 type seen struct {
-	mu        sync.Mutex
-	files     map[string]seenFile
-	documents map[string]*seenDocument
-	lexicon   search.Lexicon
+	mu      sync.Mutex
+	files   map[string]seenFile
+	lexicon search.Lexicon
 }
 
 type seenFile struct {

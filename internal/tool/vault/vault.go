@@ -30,6 +30,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -61,6 +62,8 @@ type Vault struct {
 
 	documents   *doc.Reader
 	readingTime time.Duration
+	reading     sync.Mutex // of documents for a search
+	searched    map[string]*seenDocument
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
