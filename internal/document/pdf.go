@@ -48,13 +48,13 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 }
 
 // begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves it to the next one.
-func (r *Reader) begin(ctx context.Context, name string, size int64) (release func(), err error) {
+func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), error) {
 	select {
 	case r.turn <- struct{}{}:
-		release = func() { <-r.turn }
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	release := func() { <-r.turn }
 	memory := int64(usualMemory)
 	if r.pdfium == nil {
 		memory = startMemory
