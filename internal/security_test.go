@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// testsIn names the tests and fuzz targets of a folder of the module.
+// testsIn names the tests and fuzz targets of a folder of the module, and the conversations in its testdata: “# Name: a case of it” is TestName.
 func testsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))
@@ -29,6 +29,19 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
 				names[fn.Name.Name] = true
 			}
+		}
+	}
+	texts, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "testdata", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range texts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^# (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			names["Test"+m[1]] = true
 		}
 	}
 	return names

@@ -22,26 +22,29 @@ const (
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
 )
 
-// String is the rule for people.
-func (r Rule) String() string {
+// reason is the rule for people; records that name none are of RuleStays.
+func (r Rule) reason() bt.Reason {
 	switch r {
 	case RuleWords:
-		return "own words may cause a write"
+		return "rule.words: own words may cause a write"
 	case RulePublic:
-		return "nothing private was read"
+		return "rule.public: nothing private was read"
 	case RuleKnown:
-		return "the person or a search engine named the address"
+		return "rule.known: the person or a search engine named the address"
 	case RuleQuery:
-		return "short, and of words that the person or the web said"
+		return "rule.query: short, and of words that the person or the web said"
 	case RuleTrusted:
-		return "the person lets the server have what is private"
+		return "rule.trusted: the person lets the server have what is private"
 	case RuleTree:
-		return "the tree lets it through"
+		return "rule.tree: the tree lets it through"
 	case RuleAllowed:
-		return "the person said yes"
+		return "rule.allowed: the person said yes"
 	}
-	return "nothing of it leaves the machine"
+	return "rule.stays: nothing of it leaves the machine"
 }
+
+// Why is the rule for people.
+func (r Rule) Why() bt.Why { return r.reason().With() }
 
 // kept is the rule as records have it.
 func (r Rule) kept() Rule {
@@ -54,9 +57,9 @@ func (r Rule) kept() Rule {
 // Verdict is what was decided on one call of a reply. Exactly one of Rule and Refused is set.
 type Verdict struct {
 	Rule    Rule   `json:"rule,omitempty"`
-	Labels  Labels `json:"labels,omitempty"`  // of what the model had seen, unless it only reads here
-	Asks    bool   `json:"asks,omitempty"`    // the person is asked, should it turn out that it may not be made without
-	Refused string `json:"refused,omitempty"` // what the model is told
+	Labels  Labels `json:"labels,omitempty"` // of what the model had seen, unless it only reads here
+	Asks    bool   `json:"asks,omitempty"`   // the person is asked, should it turn out that it may not be made without
+	Refused bt.Why `json:"refused,omitzero"` // what the model is told
 }
 
 // Held is a call that waits for a yes of the person: the record of the turn that proposes it, and which of its calls it is.
@@ -65,9 +68,9 @@ type Held struct {
 	Call   int    `json:"call"`
 	Tool   string `json:"tool"`
 	Digest string `json:"digest"` // of the tool and its arguments, however they are written
-	Why    string `json:"why"`
-	Size   int    `json:"size"` // of the arguments, in bytes
-	Once   bool   `json:"once,omitempty"`
+	bt.Why
+	Size int  `json:"size"` // of the arguments, in bytes
+	Once bool `json:"once,omitempty"`
 }
 
 // mostHeld bounds how many calls of a run wait for the person: of those that write, and of all others.
@@ -75,32 +78,35 @@ const mostHeld = 8
 
 // Why a call is held, as the person reads it.
 const (
-	whyWrite   bt.Reason = "text from strangers was read in this run"
-	whyAddress bt.Reason = "private text was read in this run, and nobody but the model named this address"
-	whyServer  bt.Reason = "private text was read in this run, and the server is somebody else's"
-	whyLong    bt.Reason = "private text was read in this run, and the query has more than %d characters"
+	whyWrite   bt.Reason = "held.strangers: text from strangers was read in this run"
+	whyAddress bt.Reason = "held.address: private text was read in this run, and nobody but the model named this address"
+	whyServer  bt.Reason = "held.server: private text was read in this run, and the server is somebody else's"
+	whyLong    bt.Reason = "held.long: private text was read in this run, and the query has more than {most} characters"
 )
 
 // Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with why it is.
 const (
-	nobodyAsked bt.Reason = "%s, so it is not called"
-	tooManyWait bt.Reason = "%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done"
-	tooLongRead bt.Reason = "%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it"
-	askedFirst  bt.Reason = "%s, so the person is asked first: go on without it, and say in your answer that it waits for their yes"
-	tooMany     bt.Reason = "a turn may call %d tools at most"
-	notOffered  bt.Reason = "it is not offered for this question"
-	namedTwice  bt.Reason = "its arguments have the name %q twice: write each once"
-	noAddress   bt.Reason = "it names no address"
-	notThere    bt.Reason = "it is not there for this question"
-	notSeen     bt.Reason = "it is not what the person saw"
-	notAdmitted bt.Reason = "the tree has not admitted it"
+	nobodyAsked bt.Reason = "call.nobody_asked: {why}, so it is not called"
+	tooManyWait bt.Reason = "call.too_many_wait: {why}, and {others} other calls wait for the person already: " +
+		"go on without it, and say in your answer that it was not done"
+	tooLongRead bt.Reason = "call.too_long: {why}, and the person reads {most} bytes of such calls at most: " +
+		"make it shorter, or go on without it"
+	askedFirst bt.Reason = "call.asked_first: {why}, so the person is asked first: " +
+		"go on without it, and say in your answer that it waits for their yes"
+	tooMany     bt.Reason = "call.too_many: a turn may call {most} tools at most"
+	notOffered  bt.Reason = "call.not_offered: it is not offered for this question"
+	namedTwice  bt.Reason = "call.named_twice: its arguments have the name \"{name}\" twice: write each once"
+	noAddress   bt.Reason = "call.no_address: it names no address"
+	notThere    bt.Reason = "call.not_there: it is not there for this question"
+	notSeen     bt.Reason = "call.not_seen: it is not what the person saw"
+	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
 // Reasons are the sentences that say why a call is let through, held or refused.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany, notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted}
 	for _, r := range []Rule{RuleStays, RuleWords, RulePublic, RuleKnown, RuleQuery, RuleTrusted, RuleTree, RuleAllowed} {
-		all = append(all, bt.Reason(r.String()))
+		all = append(all, r.reason())
 	}
 	return all
 }
@@ -163,7 +169,7 @@ func (i *gate) asks() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
 
 // wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person is told of those for
 // which there is none.
-func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
+func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 	size, others := h.Size, 0
 	for _, o := range all {
 		if o.Once == h.Once {
@@ -172,7 +178,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
 	}
 	switch {
 	case !asks:
-		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
+		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why.Text)
 		return nobodyAsked.With(h.Why), all
 	case waits(all, h):
 	case others == mostHeld:
@@ -193,7 +199,7 @@ func (l *Ledger) turnedAway(h Held) {
 }
 
 // hold is call k of a reply as one that waits for the person.
-func (r *Reply) hold(k int, t ToolFact, why string) Held {
+func (r *Reply) hold(k int, t ToolFact, why bt.Why) Held {
 	c := r.Calls[k]
 	return Held{Turn: r.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 }
@@ -216,7 +222,7 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
-	hold := func(why string) (Verdict, *Held) {
+	hold := func(why bt.Why) (Verdict, *Held) {
 		h := i.Reply.hold(k, t, why)
 		return Verdict{}, &h
 	}
@@ -224,7 +230,7 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return hold(whyWrite.With())
 	}
 	v, why := i.leaves(t, c, l)
-	if why != "" {
+	if why.Text != "" {
 		return hold(why)
 	}
 	if v.Rule.kept() != "" {
@@ -234,30 +240,30 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 }
 
 // leaves decides by where the call goes; why it is held otherwise.
-func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string) {
+func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why bt.Why) {
 	switch {
 	case t.Out.To == "" && t.Once && l.Labels.Integrity().atLeast(Own):
-		return Verdict{Rule: RuleWords}, ""
+		return Verdict{Rule: RuleWords}, bt.Why{}
 	case t.Out.To == "" && t.Once:
-		return Verdict{Rule: RuleTree}, ""
+		return Verdict{Rule: RuleTree}, bt.Why{}
 	case t.Out.To == "":
-		return Verdict{Rule: RuleStays}, ""
+		return Verdict{Rule: RuleStays}, bt.Why{}
 	case !l.Labels.Private():
-		return Verdict{Rule: RulePublic}, ""
+		return Verdict{Rule: RulePublic}, bt.Why{}
 	case i.takesPrivate(t.Out.To):
-		return Verdict{Rule: RuleTree}, ""
+		return Verdict{Rule: RuleTree}, bt.Why{}
 	case t.Out.To == tool.ToAddress && c.Where != "" && i.knows(c.Where, l):
-		return Verdict{Rule: RuleKnown}, ""
+		return Verdict{Rule: RuleKnown}, bt.Why{}
 	case t.Out.To == tool.ToAddress && c.Where == "":
-		return Verdict{Refused: noAddress.With()}, ""
+		return Verdict{Refused: noAddress.With()}, bt.Why{}
 	case t.Out.To == tool.ToAddress:
 		return Verdict{}, whyAddress.With()
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
 		return Verdict{}, whyLong.With(i.MostQuery)
 	case t.Out.To == tool.ToEngine:
-		return Verdict{Rule: RuleQuery, Asks: i.asks()}, ""
+		return Verdict{Rule: RuleQuery, Asks: i.asks()}, bt.Why{}
 	case t.Out.Trusted:
-		return Verdict{Rule: RuleTrusted}, ""
+		return Verdict{Rule: RuleTrusted}, bt.Why{}
 	}
 	return Verdict{}, whyServer.With()
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/tool"
 )
 
@@ -65,7 +66,7 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 			b.Ledger.Labels, b.Words = c.seen, "Look at "+known+", please."
 			v := b.decided(c.call)
 			same(t, "rule", v.Rule, c.rule)
-			same(t, "refused", v.Refused != "", c.rule == "")
+			same(t, "refused", v.Refused.Text != "", c.rule == "")
 			same(t, "held", len(b.Held) == 1, c.held)
 		})
 	}
@@ -76,18 +77,18 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	fetch := func(n int) call { return call{tool: "fetch", args: fmt.Sprintf(`{"url":"https://x.example/%d"}`, n)} }
 	for n := range 8 {
-		if v := b.decided(fetch(n)); !strings.Contains(v.Refused, "so the person is asked first") {
+		if v := b.decided(fetch(n)); !strings.Contains(v.Refused.Text, "so the person is asked first") {
 			t.Errorf("call %d: %+v", n, v)
 		}
 	}
-	if v := b.decided(fetch(8)); !strings.Contains(v.Refused, "8 other calls wait for the person already") {
+	if v := b.decided(fetch(8)); !strings.Contains(v.Refused.Text, "8 other calls wait for the person already") {
 		t.Errorf("the ninth: %+v", v)
 	}
-	if v := b.decided(fetch(0)); !strings.Contains(v.Refused, "so the person is asked first") {
+	if v := b.decided(fetch(0)); !strings.Contains(v.Refused.Text, "so the person is asked first") {
 		t.Errorf("one that waits: %+v", v)
 	}
 	same(t, "calls that wait", len(b.Held), 8)
-	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused, "so the person is asked first") {
+	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused.Text, "so the person is asked first") {
 		t.Errorf("a write beside all those addresses: %+v", v)
 	}
 	same(t, "what the person is told", len(b.Ledger.Notices), 1)
@@ -183,7 +184,7 @@ func TestQueryOfOtherWordsWaitsForThePerson(t *testing.T) {
 	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
 	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "private text was read in this run, and neither the person nor the web said “zebra-4711-kiwi”"}
 	b.turn(false, reads("a"), query, reads("b"))
-	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: query.held, Size: len(query.args)}})
+	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: bt.Because(query.held), Size: len(query.args)}})
 	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})
 	if told := b.Transcript[0].Tools[1].Refused; !strings.Contains(told, "the person is asked first") {
 		t.Errorf("the model is told: %s", told)
@@ -252,7 +253,7 @@ func TestCallThatIsTooLongToBeReadWaitsForNobody(t *testing.T) {
 	long := call{tool: "write", args: `{"path":"` + strings.Repeat("x", 33<<10) + `"}`}
 	b.propose(long, call{tool: "write", args: `{"path":"n"}`})
 	same(t, "calls that wait", len(b.Held), 1)
-	if told := b.Admitted[0].Refused; !strings.Contains(told, "32768 bytes") || strings.Contains(told, "is asked first") {
+	if told := b.Admitted[0].Refused.Text; !strings.Contains(told, "32768 bytes") || strings.Contains(told, "is asked first") {
 		t.Errorf("of the long one the model is told: %s", told)
 	}
 }

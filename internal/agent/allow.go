@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 )
@@ -26,8 +27,8 @@ type Said struct {
 type Waiting struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"` // as JSON, to the letter
-	Why       string `json:"why"`
 	Write     bool   `json:"write,omitempty"`
+	bt.Why           // it waits
 }
 
 // mostWaiting bounds the arguments of the calls that wait, in bytes, of those that write and of all others: who says yes has to read them.
@@ -137,7 +138,8 @@ func SaidYes(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 		if err != nil || at < 1 || at > len(waiting) {
 			return nil // a number that is none of them may be meant for something else
 		}
-		if w := waiting[at-1]; !slices.Contains(allowed, w) {
+		w := waiting[at-1]
+		if !slices.ContainsFunc(allowed, func(o Waiting) bool { return o.Digest() == w.Digest() }) {
 			allowed = append(allowed, w)
 		}
 	}

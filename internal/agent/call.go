@@ -68,18 +68,19 @@ type CallReceipt struct {
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
 	Held      string       `json:"held,omitempty"`   // why it was not called, where what it would have sent wants a yes of the person
+	bt.Coded               // of Held
 }
 
 // held is why the call of a completion was not made, if it wants a yes of the person.
-func held(c bt.Completion) string {
+func held(c bt.Completion) bt.Why {
 	if c.Err != nil {
-		return ""
+		return bt.Why{}
 	}
 	r, err := bt.ResultOf[CallReceipt](c)
 	if err != nil {
-		return ""
+		return bt.Why{}
 	}
-	return r.Held
+	return bt.Why{Text: r.Held, Coded: r.Coded}
 }
 
 // callsOf is what RunTools reads.
@@ -95,7 +96,7 @@ func (i *callsOf) may(k int) (fact ToolFact, v Verdict) {
 	if k < len(i.Admitted) {
 		v = i.Admitted[k]
 	}
-	if v == (Verdict{}) {
+	if v.Rule == "" && v.Refused.Text == "" {
 		v.Refused = notAdmitted.With()
 	}
 	return factOf(i.Tools, i.Reply.Calls[k].Name), v
@@ -150,7 +151,7 @@ type callsMade struct {
 func (i *callsOf) requests() (all []bt.Request) {
 	for k, c := range i.Reply.Calls {
 		t, v := i.may(k)
-		if v.Refused != "" {
+		if v.Refused.Text != "" {
 			continue
 		}
 		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
@@ -172,7 +173,7 @@ func (i *callsOf) entry(o *callsMade) *Entry {
 	for k, c := range i.Reply.Calls {
 		t, v := i.may(k)
 		why := v.Refused
-		if last.Tools[k].Refused = why; why == "" {
+		if last.Tools[k].Refused = why.Text; why.Text == "" {
 			last.Tools[k].Refused = notDone
 			o.Ledger.tried(t.Source) // in the order of the calls
 			continue
@@ -188,27 +189,28 @@ func (i *callsOf) settle(n int, c bt.Completion, o *callsMade) error {
 	k := performed(last.Tools, n)
 	t, v := i.may(k)
 	defer o.Ledger.order(i.Reply.Calls)
-	if why := held(c); why != "" {
+	if why := held(c); why.Text != "" {
 		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.hold(k, why, o)}
 		return nil
 	}
 	before := len(o.Ledger.Opened)
 	last.Tools[k] = ToolEntry{Ref: c.Ref}
 	done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
-	done.Rule, done.Labels = v.Rule.kept(), v.Labels
+	done.letThrough(v)
 	o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 	o.Events = append(o.Events, done)
 	return err
 }
 
 // hold has call k wait for the person after all, and gives what the model is told.
-func (i *callsOf) hold(k int, why string, o *callsMade) (told string) {
+func (i *callsOf) hold(k int, why bt.Why, o *callsMade) string {
 	t, v := i.may(k)
 	h, c := i.Reply.hold(k, t, why), i.Reply.Calls[k]
-	told, o.Held = wait(o.Held, h, v.Asks, &o.Ledger)
+	told, held := wait(o.Held, h, v.Asks, &o.Ledger)
+	o.Held = held
 	if waits(o.Held, h) {
 		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: why, Labels: v.Labels})
 	}
 	o.Events = append(o.Events, o.Ledger.refused(t, c, told))
-	return told
+	return told.Text
 }

@@ -23,7 +23,8 @@ type CallDone struct {
 	Bytes     int    `json:"bytes"`
 	TookMS    int64  `json:"took_ms"`
 	Error     string `json:"error,omitempty"`
-	Rule      Rule   `json:"rule,omitempty"`   // that let it through; "": nothing of it left the machine
+	Rule      Rule   `json:"rule,omitempty"` // that let it through; "": nothing of it left the machine
+	bt.Why           // of Rule, where one is named
 	Labels    Labels `json:"labels,omitempty"` // of what the model had seen, where a rule is named
 }
 
@@ -31,15 +32,15 @@ type CallDone struct {
 type CallHeld struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"` // shortened
-	Why       string `json:"why"`
-	Labels    Labels `json:"labels,omitempty"` // of what the model had seen
+	bt.Why
+	Labels Labels `json:"labels,omitempty"` // of what the model had seen
 }
 
 // CallRefused is a call that was not performed.
 type CallRefused struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"` // shortened
-	Why       string `json:"why"`
+	bt.Why
 }
 
 // BudgetSeen is what was used of the budgets before a turn.
@@ -87,15 +88,22 @@ func (e CallDone) String() string {
 		text = fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
 	}
 	if e.Rule != "" {
-		text += fmt.Sprintf("; let through: %s (labels: %s)", e.Rule, e.Labels)
+		text += fmt.Sprintf("; let through: %s (labels: %s)", e.Rule.Why().Text, e.Labels)
 	}
 	return text
 }
 
-func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Why) }
+// letThrough says by which rule the call was made.
+func (e *CallDone) letThrough(v Verdict) {
+	if e.Rule, e.Labels = v.Rule.kept(), v.Labels; e.Rule != "" {
+		e.Why = e.Rule.Why()
+	}
+}
+
+func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Text) }
 
 func (e CallHeld) String() string {
-	return fmt.Sprintf("asks you first: %s %s: %s (labels: %s)", e.Tool, e.Arguments, e.Why, e.Labels)
+	return fmt.Sprintf("asks you first: %s %s: %s (labels: %s)", e.Tool, e.Arguments, e.Text, e.Labels)
 }
 
 func (e BudgetSeen) String() string {

@@ -129,11 +129,11 @@ func (l *Ledger) Unsure(name string, f *bt.Fault) {
 }
 
 // refused enters a call that is not made, and tells of it.
-func (l *Ledger) refused(t ToolFact, c CallFact, why string) CallRefused {
+func (l *Ledger) refused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	l.Errors++
-	l.made(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why)})
+	l.made(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
 	if t.Once {
-		l.Writes.enter(t, c.Brief, l.Turn, WriteRefused, why)
+		l.Writes.enter(t, c.Brief, l.Turn, WriteRefused, why.Text)
 	}
 	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
 }

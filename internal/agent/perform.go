@@ -234,7 +234,8 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
 		return r, nil
 	}
-	if r.Held, err = c.unsaid(ctx, job, t.Spec(), call); r.Held != "" || err != nil {
+	why, err := c.unsaid(ctx, job, t.Spec(), call)
+	if r.Held, r.Coded = why.Text, why.Coded; r.Held != "" || err != nil {
 		r.Error = tool.Errorf(tool.Denied, "search with words of the person or of the web", "%s", r.Held)
 		return r, err
 	}
@@ -247,19 +248,19 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 	return c.receiptOf(r, result, err, limited.Err()), nil
 }
 
-// unsaid says why a query that the tree admitted by RuleQuery is not sent; "" if it may be.
-func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (string, error) {
+// unsaid says why a query that the tree admitted by RuleQuery is not sent; empty if it may be.
+func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (bt.Why, error) {
 	if c.Begun == nil || s.Out.To != tool.ToEngine {
-		return "", nil
+		return bt.Why{}, nil
 	}
 	p, err := run.AskedOf[CallPayload](job)
 	if err != nil || p.Rule != RuleQuery {
-		return "", err
+		return bt.Why{}, err
 	}
 	query, _ := sent(s.Out, string(call.Args))
 	spoken, err := c.Begun.Spoken(ctx)
 	if err != nil {
-		return "", err
+		return bt.Why{}, err
 	}
 	return Sources{Spoken: spoken, Web: webTexts(c.View)}.Unsaid(query), nil
 }

@@ -26,13 +26,13 @@ type Sources struct {
 	Web    []string // that the web returned in this run
 }
 
-// Unsaid says why a query is shown to the person before it is sent; "" if it may go. Each of its content words and numbers has to stand in the person's
+// Unsaid says why a query is shown to the person before it is sent; empty if it may go. Each of its content words and numbers has to stand in the person's
 // own words or in what the web returned, in any form of it; words that only hold a sentence together are free. What is no plain word (a path, a version)
 // has to stand there as it is written. A query that could be a code is shown too: one that repeats words, has blanks, signs or letters in odd places, or
 // takes more than a few words from the web alone. Its work is linear in the size of the texts.
-func (s Sources) Unsaid(query string) string {
+func (s Sources) Unsaid(query string) bt.Why {
 	if query == "" { // nothing leaves
-		return ""
+		return bt.Why{}
 	}
 	spoken := vocabularyOf(s.Spoken)
 	web := vocabularyOf(s.Web...)
@@ -65,7 +65,7 @@ func (s Sources) Unsaid(query string) string {
 	if found > mostFound || numbers > mostFoundNumbers {
 		return whyCoded.With(text.Brief(query, 60))
 	}
-	return ""
+	return bt.Why{}
 }
 
 // isFree says whether a word only holds sentences together.
@@ -128,8 +128,8 @@ func stemsOf(word string) []string {
 
 // Why a query is held, as the person and the model read it.
 const (
-	whyUnsaid bt.Reason = "private text was read in this run, and neither the person nor the web said “%s”"
-	whyCoded  bt.Reason = "private text was read in this run, and the query may be a code: “%s”"
+	whyUnsaid bt.Reason = "held.unsaid: private text was read in this run, and neither the person nor the web said “{words}”"
+	whyCoded  bt.Reason = "held.coded: private text was read in this run, and the query may be a code: “{words}”"
 )
 
 // webTexts are what the calls of a run have given that is public, in the order of their receipts.

@@ -18,7 +18,7 @@ func sources() agent.Sources {
 func TestQueryOfTheWordsOfThePersonAndTheWebGoesOut(t *testing.T) {
 	for _, query := range []string{"why does a sqlite database grow", "SQLite WAL mode", "databases growing in WAL mode?", "sqlite checkpoint starvation", "net/http in Go 1.26.8",
 		"sqlite wal_checkpoint 2010", "Häuser groß", "東京 天気", "is the \"write-ahead log\" shrinking"} {
-		if why := sources().Unsaid(query); why != "" {
+		if why := sources().Unsaid(query).Text; why != "" {
 			t.Errorf("%q is held: %s", query, why)
 		}
 	}
@@ -27,7 +27,7 @@ func TestQueryOfTheWordsOfThePersonAndTheWebGoesOut(t *testing.T) {
 func TestQueryOfAnyOtherWordIsShownFirst(t *testing.T) {
 	for query, word := range map[string]string{"sqlite gout": "gout", "treatment of podagra": "treatment", "go 1.26.7": "1.26.7", "net/smtp": "net/smtp", "sqlite 3.7.1": "3.7.1",
 		"hauser": "hauser", "sqlite site:evil.example": "site:evil.example"} {
-		if why := sources().Unsaid(query); !strings.Contains(why, "neither the person nor the web said “"+word+"”") {
+		if why := sources().Unsaid(query).Text; !strings.Contains(why, "neither the person nor the web said “"+word+"”") {
 			t.Errorf("%q: %q", query, why)
 		}
 	}
@@ -101,7 +101,7 @@ func TestDisguisedTextIsNoQueryThatGoesOut(t *testing.T) {
 		"mathematical":               "494000-183",
 		"as a date":                  "1938-07-49",
 	} {
-		if why := sources().Unsaid(query); why == "" {
+		if why := sources().Unsaid(query).Text; why == "" {
 			t.Errorf("%s: %q goes out", what, query)
 		}
 	}
@@ -110,7 +110,7 @@ func TestDisguisedTextIsNoQueryThatGoesOut(t *testing.T) {
 // What the rule can't know: which of the person's own words a model takes, and a few of the web's.
 func TestLimitAFewWordsOfTheWebMaySayMoreThanTheyMean(t *testing.T) {
 	for _, query := range []string{"sqlite alpha delta", "wal sqlite", "sqlite wal"} {
-		if why := sources().Unsaid(query); why != "" {
+		if why := sources().Unsaid(query).Text; why != "" {
 			t.Errorf("%q is held: %s", query, why)
 		}
 	}

@@ -128,15 +128,15 @@ func (l Limits) complete() Limits {
 
 // Server answers requests. It listens to nothing by itself.
 type Server struct {
-	config Config
-	mux    *http.ServeMux
-	api    huma.API
-	people *table[journal.Owner, *person]
-	wrong  *table[netip.Prefix, *allowance]
-	whole  chan struct{} // holds a token for each answer of whole sessions and explanations
-
+	config  Config
+	mux     *http.ServeMux
+	api     huma.API
+	people  *table[journal.Owner, *person]
+	wrong   *table[netip.Prefix, *allowance]
 	forgery *http.CrossOriginProtection
-	streams streams
+
+	whole   chan struct{} // holds a token for each answer of whole sessions and explanations
+	streams chan struct{} // holds a token for each that is open
 
 	description, descriptionYAML []byte
 }
@@ -164,8 +164,8 @@ func New(c Config) (*Server, error) {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	c.Limits = c.Limits.complete()
-	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection(), streams: streams{of: map[journal.Owner]int{}}}
-	s.whole = make(chan struct{}, c.Limits.AllWhole)
+	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection()}
+	s.whole, s.streams = make(chan struct{}, c.Limits.AllWhole), make(chan struct{}, c.Limits.AllStreams)
 	s.people = newTable(mostPeople, func(journal.Owner) *person { return newPerson(c.Limits) })
 	s.wrong = newTable(mostAddresses, func(netip.Prefix) *allowance { return newAllowance(float64(c.Limits.Wrong)/60, c.Limits.Wrong) })
 	s.api = newAPI(s)

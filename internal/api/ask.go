@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,6 +14,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
+	"sibyl/internal/taskchat"
 )
 
 // Ask is a question to the Oracle.
@@ -47,7 +49,7 @@ func (t *stream) streamOrAnswer(r service.Row) {
 
 // answered begins a run, and has answer tell what comes of it.
 func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row)) (*huma.StreamResponse, error) {
-	closed, p := s.openStream(exchangeOf(ctx).owner())
+	closed, p := s.openStream(ownerOf(ctx))
 	if p != nil {
 		return nil, p
 	}
@@ -72,38 +74,22 @@ func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, 
 	}), nil
 }
 
-// answer waits for the end of a run, and gives what came of it, as whole makes it. While nobody drives the run, it does not wait for long.
+// answer waits for the end of a run, and gives what came of it, as whole makes it. While nobody drives the run, it does
+// not wait for long; nor once this process leaves, or the token of who asked has ended.
 func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) (any, error)) {
-	ctx := t.r.Context()
-	in, stop := receive(ctx, t.s.happenings(r, service.Place{}))
-	defer stop()
-	look := time.NewTicker(t.s.config.Limits.Undriven)
-	defer look.Stop()
-	for {
-		select {
-		case a, more := <-in:
-			if more && a.err == nil && a.Ended == nil {
-				continue
-			}
-			err := a.err
-			if err == nil {
-				r, err = t.s.found(ctx, r.ID)
-			}
-			t.give(r, err, whole)
-			return
-		case <-look.C:
-			if now, err := t.s.found(ctx, r.ID); err != nil || now.State != string(journal.Running) {
-				t.give(now, err, whole)
-				return
-			}
-		case <-t.s.config.Leaving:
-			now, err := t.s.found(ctx, r.ID)
-			t.give(now, err, whole)
-			return
-		case <-ctx.Done():
-			return
-		}
+	ctx, leave := context.WithCancel(t.r.Context())
+	over := t.s.watchOver(t.r.WithContext(ctx), leave)
+	now, err := t.s.config.Service.Await(ctx, r.Owner, r.ID, t.s.config.Limits.Undriven, func(*service.Update) {})
+	left := ctx.Err() != nil
+	leave()
+	<-over
+	switch {
+	case t.r.Context().Err() != nil:
+		return
+	case left:
+		now, err = t.s.found(t.r.Context(), r.ID)
 	}
+	t.give(now, err, whole)
 }
 
 // give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by then.
@@ -125,4 +111,35 @@ func (t *stream) give(r service.Row, err error, whole func(context.Context, serv
 func wantsJSON(h http.Header) bool {
 	accept := strings.Join(h["Accept"], ",")
 	return strings.Contains(accept, jsonType) && !strings.Contains(accept, eventStream)
+}
+
+// Chat is a message to the task assistant.
+type Chat struct {
+	Message      string `json:"message" minLength:"1" doc:"What is said, 4000 characters at most."`
+	Conversation string `json:"conversation_id,omitempty" maxLength:"64" doc:"The conversation that it goes on with. Left out: one begins with it."`
+	Model        string `json:"model,omitempty" maxLength:"200" doc:"provider:model; offline:rules for none. Left out: as the server is set to."`
+}
+
+func (s *Server) chatRoutes() {
+	all := s.config.Service.Assistants()
+	at := slices.IndexFunc(all, func(a *assistant.Assistant) bool { return a.Name == taskchat.Name })
+	if at < 0 {
+		return
+	}
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(all[at].Form), true, "")
+	register(s, route{id: "chat", at: "POST /api/chat", tag: "tasks", summary: "Say something to the task assistant, and have its response",
+		content: []mediaType{{jsonType, "ChatResponse", ""}},
+		also:    []success{{http.StatusAccepted, "Begun", "The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
+}
+
+// chat begins a run, and answers with its response. The run goes on when the client goes away.
+func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
+	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
+	said := assistant.Said{Base: taskchat.Options{Model: in.Body.Model}}
+	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, r, said) }, func(t *stream, r service.Row) {
+		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
+			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
+			return res.Outcome, err
+		})
+	})
 }

@@ -106,7 +106,7 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 	if err != nil {
 		return nil, s.problem(ctx, err).closing()
 	}
-	closed, p := s.openStream(exchangeOf(ctx).owner()) // an upload lasts, too
+	closed, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
 	if p != nil {
 		return nil, p.closing()
 	}
@@ -219,7 +219,7 @@ func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	closed, p := s.openStream(exchangeOf(ctx).owner()) // a download lasts, too
+	closed, p := s.openStream(ownerOf(ctx)) // a download lasts, too
 	if p != nil {
 		return nil, p
 	}

@@ -1,16 +1,11 @@
 package api_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
 	"sibyl/internal/council"
@@ -55,74 +50,6 @@ func TestOracleAnswersWholeAndItsAnswerIsKept(t *testing.T) {
 	}
 }
 
-func TestQuestionThatIsSentAgainUnderItsKeyIsAnsweredOnce(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting("", offer)
-	q := answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}})
-	q.header["Idempotency-Key"] = "one"
-	var first, again api.RunWithResult
-	h.get(q, &first)
-	h.get(q, &again)
-	same(t, "run", again.ID, first.ID)
-	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Answers) != 2 {
-		t.Errorf("%+v", s.Answers)
-	}
-}
-
-// Who follows several oracles at once finds the run of each in the events of their sitting.
-func TestSittingTellsTheRunOfEachOracle(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting("", offer)
-	q := answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist", "pragmatist"}})
-	delete(q.header, "Accept")
-	a := h.get(q, nil)
-	if a.header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%v", a.header)
-	}
-	asked := map[string]string{} // runs by oracles
-	var end api.RunEnded
-	lines := bufio.NewScanner(strings.NewReader(string(a.body)))
-	for name := ""; lines.Scan(); {
-		if is, found := strings.CutPrefix(lines.Text(), "event: "); found {
-			name = is
-		}
-		data, found := strings.CutPrefix(lines.Text(), "data: ")
-		if !found {
-			continue
-		}
-		var e api.Decided
-		switch name {
-		case "event":
-			if err := json.Unmarshal([]byte(data), &e); err != nil {
-				t.Fatal(err)
-			}
-		case "answer":
-			if err := json.Unmarshal([]byte(data), &end); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if e.Type == (council.OracleAsked{}).EventType() {
-			var one council.OracleAsked
-			if err := json.Unmarshal(e.Data, &one); err != nil {
-				t.Fatal(err)
-			}
-			asked[one.Oracle] = one.Run
-		}
-	}
-	o := outcomeOf(t, api.RunWithResult{Row: end.Row, Result: end.Result})
-	answered := map[string]string{}
-	for _, one := range o.Answers {
-		answered[one.Oracle.Name] = one.Run
-		if r := h.ended("", one.Run); outcomeOf(t, r).Answer.Text != one.Text || !r.Companion {
-			t.Errorf("the run of %s is %+v", one.Oracle.Name, r)
-		}
-		h.refused("the run of another", question{path: "/api/runs/" + one.Run, token: evesToken}, 404, "not_found")
-	}
-	if diff := cmp.Diff(answered, asked); diff != "" || len(asked) != 3 {
-		t.Errorf("(-answered +asked):\n%s", diff)
-	}
-}
-
 func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 	h := withCouncil(t).open()
 	s := h.sitting("", offer)
@@ -140,11 +67,7 @@ func TestPreviewHasThePromptsAndAsksNobody(t *testing.T) {
 func TestQuestionToOraclesThatCannotBeAnsweredIsRefused(t *testing.T) {
 	h := withCouncil(t).open()
 	s, silent := h.sitting("", offer), h.sitting("")
-	for about, c := range map[string]struct {
-		question
-		status int
-		kind   string
-	}{
+	h.refuses(refusals{
 		"nobody":                  {answersOf(s.ID, map[string]any{"oracles": []string{}}), 400, "invalid_request"},
 		"no list":                 {answersOf(s.ID, map[string]any{}), 400, "invalid_request"},
 		"an unknown oracle":       {answersOf(s.ID, map[string]any{"oracles": []string{"hunter2"}}), 404, "no_oracle"},
@@ -162,11 +85,7 @@ func TestQuestionToOraclesThatCannotBeAnsweredIsRefused(t *testing.T) {
 		"a name by rules":         {question{method: "POST", path: councils + "/" + s.ID + "/name", body: map[string]any{"model": model.OfflineRules}}, 400, "invalid_request"},
 		"no transcriber":          {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{}}, 409, "no_transcriber"},
 		"a transcription of what": {question{method: "POST", path: councils + "/" + s.ID + "/transcription", body: map[string]any{"again": 7}}, 400, "invalid_request"},
-	} {
-		if a := h.refused(about, c.question, c.status, c.kind); strings.Contains(string(a.body), "hunter2") || strings.Contains(string(a.body), "/etc") {
-			t.Errorf("%s: it is told %s", about, a.body)
-		}
-	}
+	}, "hunter2", "/etc")
 	var runs api.Runs
 	if h.get(question{path: "/api/runs"}, &runs); len(runs.Runs) != 0 {
 		t.Errorf("%+v", runs)
@@ -234,72 +153,6 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	if h.get(question{path: at}, &s); s.State != session.Transcribed {
 		t.Errorf("%+v", s)
 	}
-}
-
-func TestRecordingThatFailedIsWrittenDownAgain(t *testing.T) {
-	h := withCouncil(t)
-	works := false
-	h.transcribe = func(context.Context, string) (string, error) {
-		if works {
-			return "at last", nil
-		}
-		return "", &model.Error{Kind: model.Refused, Err: errors.New("it is too loud")}
-	}
-	h.open()
-	s := h.sitting("")
-	at := councils + "/" + s.ID
-	var added api.CouncilAdded
-	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
-	h.over(added.Transcription.Run)
-	if h.get(question{path: at}, &s); s.State != session.Failed || s.Audio[0].Status != session.Failure || s.Audio[0].Error == "" {
-		t.Errorf("%+v", s)
-	}
-	h.refused("its transcript", question{path: at + "/entries/1/transcript"}, 404, "not_found")
-	works = true
-	var begun api.Begun
-	a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"again": true}}, &begun)
-	if a.status != http.StatusAccepted || a.header.Get("Location") != "/api/runs/"+begun.Run || begun.Run == added.Transcription.Run {
-		t.Errorf("%d %+v", a.status, begun)
-	}
-	h.over(begun.Run)
-	var said api.CouncilTranscript
-	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != "at last" {
-		t.Errorf("%+v", said)
-	}
-}
-
-func TestRecordingThatHasATranscriptIsWrittenDownAnewAndKeepsItWhereThatFails(t *testing.T) {
-	h := withCouncil(t)
-	said, fault := "there words", error(nil)
-	h.transcribe = func(context.Context, string) (string, error) { return said, fault }
-	h.open()
-	s := h.sitting("")
-	at := councils + "/" + s.ID
-	var added api.CouncilAdded
-	h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
-	h.over(added.Transcription.Run)
-	anew := func(attempts int) (text string, e session.AudioEntry) {
-		var begun api.Begun
-		if a := h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 1, "attempts": attempts}}, &begun); a.status != http.StatusAccepted {
-			t.Fatalf("%d %s", a.status, a.body)
-		}
-		h.over(begun.Run)
-		var heard api.CouncilTranscript
-		h.get(question{path: at + "/entries/1/transcript"}, &heard)
-		return heard.Text, heard.Entry
-	}
-	said, fault = "", &model.Error{Kind: model.Refused, Err: errors.New("it is too loud")}
-	if text, e := anew(1); text != "there words" || e.Status != session.Success || e.Error == "" {
-		t.Errorf("after a failure it has %q: %+v", text, e)
-	}
-	said, fault = "their words", nil
-	if text, _ := anew(1); text != "there words" {
-		t.Errorf("the same request has it written down anew: %q", text)
-	}
-	if text, e := anew(2); text != "their words" || e.Status != session.Success || e.Error != "" {
-		t.Errorf("it has %q: %+v", text, e)
-	}
-	h.refused("what there is not", question{method: "POST", path: at + "/transcription", body: map[string]any{"entry": 2}}, 404, "not_found")
 }
 
 func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {

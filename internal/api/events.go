@@ -251,7 +251,7 @@ func (s *Server) watch(ctx context.Context, in *Resumption) (*huma.StreamRespons
 	if err != nil {
 		return nil, noEvent()
 	}
-	owner := exchangeOf(ctx).owner()
+	owner := ownerOf(ctx)
 	closed, p := s.openStream(owner)
 	if p != nil {
 		return nil, p

@@ -1,14 +1,24 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/user"
@@ -25,7 +35,7 @@ type exchange struct {
 
 	token  user.Token
 	secret string // of the cookie that stands for who asks; empty for a bearer
-	run    string // that it was about
+	run    string // that it began, or is about where its address does not name it
 
 	tell func(text string) string // what it is answered, without the folders of this machine; nil: as it is
 }
@@ -38,8 +48,8 @@ func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{})
 // owner owns what the user does who asks.
 func (x *exchange) owner() journal.Owner { return journal.Owner(x.token.User) }
 
-// about notes the run that a request was about. It was found, so its id is no word of a stranger.
-func about(ctx context.Context, run string) { exchangeOf(ctx).run = run }
+// ownerOf owns what the user does who asks.
+func ownerOf(ctx context.Context) journal.Owner { return exchangeOf(ctx).owner() }
 
 // forwarding are the headers that those set who pass a request on.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
@@ -132,4 +142,190 @@ func (s *Server) knows(x *exchange, r *http.Request) bool {
 	return slices.ContainsFunc(s.config.Hosts, func(known string) bool {
 		return strings.EqualFold(known, x.host) || (ours || usual) && strings.EqualFold(strings.Trim(known, "[]"), name)
 	})
+}
+
+// requestID is the header of an answer that names its request, as the log does.
+const requestID = "X-Request-Id"
+
+// secure sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other sites or taken for something
+// else than it says.
+func secure(h http.Header, x *exchange) {
+	h.Set(requestID, x.id)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+}
+
+// admit refuses what no route should see: paths that are not spelt plainly, names by which this server is not known, and what other machines
+// send in the clear, where others could read its token. Whether the process is up may be asked by any name and in the clear: those who look
+// after it often know an address only.
+func (s *Server) admit(x *exchange, r *http.Request) *Problem {
+	escaped := r.URL.EscapedPath()
+	plain := path.Clean(escaped)
+	if plain != "/" && strings.HasSuffix(escaped, "/") {
+		plain += "/"
+	}
+	switch {
+	case !strings.HasPrefix(escaped, "/") || plain != escaped:
+		return missing()
+	case escaped == healthPath || escaped == readyPath:
+		return nil
+	case x.open:
+		return newProblem(http.StatusForbidden, "not_encrypted", "The request was sent in the clear, past the proxy that encrypts.", "Ask the proxy, over https.")
+	case s.knows(x, r):
+		return nil
+	}
+	return newProblem(http.StatusForbidden, "unknown_host", "This server is not known by the name that the request has for it.",
+		"Use the name that the server was started with, or have it added to the server's hosts.")
+}
+
+func missing() *Problem {
+	return newProblem(http.StatusNotFound, "no_route", "There is nothing at this address.", "The description at /openapi.json has all routes.")
+}
+
+// fromAnotherSite says that a page of another site or port made a request. The rule for requests that change something
+// holds for all of them, since an answer is for this server's own pages too.
+func (s *Server) fromAnotherSite(r *http.Request) bool {
+	asIfChanging := *r
+	asIfChanging.Method = http.MethodPost
+	return s.forgery.Check(&asIfChanging) != nil
+}
+
+// foreign says that a page of another site or port made a request for which no header vouches: only a cookie would.
+func (s *Server) foreign(r *http.Request) bool {
+	return r.Header["Authorization"] == nil && s.fromAnotherSite(r) // no browser adds this header by itself
+}
+
+func unauthorized(challenge, kind, detail string) *Problem {
+	return newProblem(http.StatusUnauthorized, kind, detail, "Send a token as ‘Authorization: Bearer TOKEN’, or sign in at /.").with("WWW-Authenticate", challenge)
+}
+
+// cookieName is the name of the cookie for the port that the client asked: servers on one machine share their cookies.
+func cookieName(x *exchange) string { return "sibyl_" + x.port() }
+
+// identify finds out who asks.
+func (s *Server) identify(x *exchange, r *http.Request) *Problem {
+	if s.foreign(r) {
+		return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Programs send a token in the header Authorization.")
+	}
+	secret, kind := shown(x, r)
+	if kind == "" {
+		return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
+	}
+	t, err := s.config.Users.Check(r.Context(), secret)
+	switch {
+	case errors.Is(err, user.ErrUnknown) || err == nil && t.Kind != kind:
+		return s.wrongToken(x)
+	case err != nil:
+		return s.problem(r.Context(), err)
+	}
+	x.token = t
+	if kind == user.Cookie {
+		x.secret = secret
+	}
+	return nil
+}
+
+// shown is the secret that a request shows, and the kind of token that it has to be: a bearer in the header or, if there is no such header,
+// the cookie. What is not in its form, or there twice, is no secret, and opens nothing. Kind is empty if nothing is shown.
+func shown(x *exchange, r *http.Request) (secret string, kind user.Kind) {
+	if given := r.Header["Authorization"]; len(given) > 0 {
+		scheme, rest, _ := strings.Cut(given[0], " ")
+		if len(given) > 1 || !strings.EqualFold(scheme, "Bearer") {
+			return "", user.Bearer
+		}
+		return rest, user.Bearer
+	}
+	switch cookies := r.CookiesNamed(cookieName(x)); len(cookies) {
+	case 0:
+		return "", ""
+	case 1:
+		return cookies[0].Value, user.Cookie
+	}
+	return "", user.Cookie
+}
+
+// pass lets a request of a user to a route, with its body in memory unless it is one that takes files; or says why not.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation, needed user.Scope) *Problem {
+	x := exchangeOf(r.Context())
+	if isOpen(op) {
+		if s.foreign(r) {
+			return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Open the address that you were given in a browser, as it is.")
+		}
+		return s.take(w, r, op)
+	}
+	if p := s.identify(x, r); p != nil {
+		return p
+	}
+	if !x.token.Scope.Allows(needed) {
+		return outOfScope(needed)
+	}
+	if p := s.spend(x); p != nil || op.Metadata[filesOf] == true {
+		return p
+	}
+	return s.take(w, r, op)
+}
+
+// outOfScope is the problem of a token that allows less than a route needs.
+func outOfScope(needed user.Scope) *Problem {
+	detail := "The token may only read."
+	if needed == user.Operate {
+		detail = "The token shows nothing of how the server works for others."
+	}
+	return newProblem(http.StatusForbidden, "scope", detail, fmt.Sprintf("Take one with the scope %s.", needed)).
+		with("WWW-Authenticate", fmt.Sprintf(`Bearer realm="sibyl", error="insufficient_scope", scope="%s"`, needed))
+}
+
+// take reads the body of a request, within its bounds of size and time, so that no handler waits for who sends it.
+func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation) *Problem {
+	x, most := exchangeOf(r.Context()), s.config.Limits.Body
+	if r.ContentLength == 0 {
+		return nil
+	}
+	if op.RequestBody != nil && !isJSON(r.Header) {
+		return newProblem(http.StatusUnsupportedMediaType, "not_json", "The body must be JSON.", "Send it with ‘Content-Type: application/json’, not compressed.").closing()
+	}
+	if r.ContentLength > most {
+		return tooLarge(most)
+	}
+	if x.token.User != "" && r.ContentLength > 0 {
+		if p := s.spendBytes(x, int(r.ContentLength)); p != nil {
+			return p.closing()
+		}
+	}
+	// It ends with the body. Where it can't be set the server's own bound holds.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.config.Limits.Read))
+	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	var slow net.Error
+	switch {
+	case errors.As(err, &slow) && slow.Timeout():
+		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.", fmt.Sprintf("Send it within %s.", s.config.Limits.Read)).closing()
+	case err != nil:
+		return newProblem(http.StatusBadRequest, "broken_body", "The body broke off.", "Send it whole.").closing()
+	case int64(len(body)) > most:
+		return tooLarge(most)
+	case op.RequestBody == nil && len(body) > 0:
+		return newProblem(http.StatusBadRequest, "invalid_request", "This route takes no body.", "Send it without one.")
+	}
+	if x.token.User != "" && r.ContentLength < 0 {
+		if p := s.spendBytes(x, len(body)); p != nil {
+			return p
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+func tooLarge(most int64) *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, "too_large", "The body is too large.", fmt.Sprintf("It may have %d bytes.", most)).closing()
+}
+
+// isJSON says that a body is said to be JSON, as it is.
+func isJSON(h http.Header) bool {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == jsonType && strings.EqualFold(cmp.Or(params["charset"], "utf-8"), "utf-8") && h.Get("Content-Encoding") == ""
 }

@@ -1,17 +1,18 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,10 +20,7 @@ import (
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
-	"sibyl/internal/journal"
 	"sibyl/internal/model"
-	"sibyl/internal/schema"
-	"sibyl/internal/service"
 )
 
 const (
@@ -137,37 +135,6 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 	h.refused("stopped again", question{method: "POST", path: at + "/stop"}, 409, "ended")
 }
 
-func TestListOfInquiriesGoesOnWhereItEnded(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	if a := h.get(question{path: inquiries}, nil); strings.TrimSpace(string(a.body)) != `{"inquiries":[]}` {
-		t.Errorf("of none it is %s", a.body)
-	}
-	var want, got []string
-	for range 5 {
-		_, s := h.inquired()
-		want = append(want, s.ID)
-	}
-	slices.Reverse(want)
-	after := ""
-	for range 5 {
-		var part api.Inquiries
-		h.get(question{path: inquiries + "?limit=2&after=" + after}, &part)
-		for _, one := range part.Inquiries {
-			got = append(got, one.ID)
-		}
-		if after = part.Next; after == "" {
-			break
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("in parts (-want +got):\n%s", diff)
-	}
-	for _, q := range []string{"?limit=0", "?limit=201", "?after=x", "?after=MA", "?order=up"} {
-		h.refused(q, question{path: inquiries + q}, 400, "invalid_request")
-	}
-}
-
 // aboutInquiry are requests of every route that names an inquiry.
 func aboutInquiry(id, token string) []question {
 	at := inquiries + "/" + id
@@ -245,114 +212,6 @@ func TestInquiryThatCannotBeBegunIsRefused(t *testing.T) {
 	var all api.Inquiries
 	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 {
 		t.Errorf("what was refused has begun %+v", all)
-	}
-}
-
-// Typed events reach a client with all of their fields.
-func TestEventsOfAnInquiryHaveTheirFields(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	var begun api.InquiryBegun
-	h.get(inquires("", ""), &begun)
-	seen := map[string]map[string]any{}
-	var lines []string
-	for _, e := range h.stream(question{path: "/api/runs/" + begun.Run + "/events"}).rest() {
-		if e.Event != "event" {
-			continue
-		}
-		d := as[api.Decided](t, e)
-		lines = append(lines, d.Lines...)
-		if seen[d.Type] == nil {
-			fields := map[string]any{}
-			if err := json.Unmarshal(d.Data, &fields); err != nil {
-				t.Fatal(err)
-			}
-			seen[d.Type] = fields
-		}
-	}
-	for name, fields := range map[string]string{"witness.opened": "name documents chunks unread", "question.put": "number text strategy by",
-		"answer.heard": "number text by", "ledger.kept": "number limit high medium low contradictions waiting unverified by", "inquiry.ended": "reason"} {
-		for _, field := range strings.Fields(fields) {
-			if seen[name][field] == nil {
-				t.Errorf("%s lacks %s: %v", name, field, seen[name])
-			}
-		}
-	}
-	var s record.Session
-	h.get(question{path: inquiries + "/" + begun.ID}, &s)
-	if put := seen["question.put"]; put["number"] != 1.0 || put["text"] != s.Pairs[0].Question || seen["answer.heard"]["text"] != s.Pairs[0].Answer || seen["ledger.kept"]["limit"] != 5.0 {
-		t.Errorf("told are %v", seen)
-	}
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, s.Pairs[0].Question) }) {
-		t.Errorf("in words: %q", lines)
-	}
-}
-
-func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
-	h, reports := withInquiry(t)
-	usual := h.config.Inquiry.Witness
-	h.setting = func(path string) string { return map[string]string{"inquiry.witness": "test:usual"}[path] }
-	h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-		if w.Kind != record.WitnessModel || w.Name != "test:usual" {
-			return nil, nil, fmt.Errorf("%s %s is asked", w.Kind, w.Name)
-		}
-		w.Name = reports
-		return usual(ctx, w)
-	}
-	h.others = append(h.others[:0], theInquiry(h))
-	h.open()
-	q := inquires("", "")
-	delete(q.body.(map[string]any), "witness")
-	var begun api.InquiryBegun
-	h.get(q, &begun)
-	h.over(begun.Run)
-	var s record.Session
-	if h.get(question{path: inquiries + "/" + begun.ID}, &s); len(s.Pairs) == 0 || s.Witness.Kind != record.WitnessModel {
-		t.Errorf("%+v", s)
-	}
-}
-
-// An inquiry goes on at another node when its own has died: no pair is lost, and nothing is asked twice.
-func TestInquirySurvivesItsNode(t *testing.T) {
-	h, reports := withInquiry(t)
-	asked, release := h.silentFrom(2)
-	h.open()
-	dying := &faulty{Store: h.store}
-	a := theInquiry(h)
-	dead, _ := h.service("dead", dying, a)
-	options := inquiry.Options{Witness: schema.Folder{Name: "reports", Path: reports}, Limit: 5}
-	left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: inquiry.Name, Words: hypothesis, Options: options})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.comes("the second question", asked)
-	dying.fail(errDown)
-	release()
-	if _, err := left.Driven.Wait(t.Context()); !errors.Is(err, errDown) {
-		t.Fatalf("the process died of %v", err)
-	}
-	at := inquiries + "/" + left.Session
-	var before, after record.Session
-	if h.get(question{path: at}, &before); before.Status != record.Running || len(before.Pairs) != 1 {
-		t.Errorf("when its node has died it is %+v", before)
-	}
-	if _, err := h.engine.TakeUp(t.Context(), journal.Key{Owner: "ada", Run: left.Run}); err != nil {
-		t.Fatalf("nobody takes it up: %v", err)
-	}
-	h.over(left.Run)
-	whole := h.get(question{path: at}, &after)
-	if after.ID != left.Session || after.Status == record.Running || len(after.Pairs) < 2 || after.EndReason == record.Broken {
-		t.Fatalf("taken up, it is %s", whole.body)
-	}
-	if diff := cmp.Diff(before.Pairs[0].Question+before.Pairs[0].Answer, after.Pairs[0].Question+after.Pairs[0].Answer); diff != "" {
-		t.Errorf("the first pair is another (-before +after):\n%s", diff)
-	}
-	var questions []string
-	for _, p := range after.Pairs {
-		if slices.Contains(questions, p.Question) {
-			t.Errorf("asked twice: %s", p.Question)
-		}
-		questions = append(questions, p.Question)
 	}
 }
 
@@ -436,5 +295,94 @@ func TestWhoMayOnlyReadInquiriesWritesNoFile(t *testing.T) {
 	h.get(question{path: at}, nil)
 	if content, err := os.ReadFile(file); err != nil || len(content) == 0 {
 		t.Errorf("for who may write it is not put right: %v", err)
+	}
+}
+
+// verifies asks that something is checked.
+func verifies(query, kind string, body any) question {
+	return question{method: "POST", path: inquiries + "/verify" + query, body: body, header: map[string]string{"Content-Type": kind}}
+}
+
+func outcomes(r record.Report) map[string]record.Outcome {
+	all := map[string]record.Outcome{}
+	for _, c := range r.Checks {
+		all[c.Name] = c.Outcome
+	}
+	return all
+}
+
+func TestEvidenceIsVerified(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	at, s := h.inquired()
+	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
+	if !strings.Contains(page, "The repair cost 2.4 million euros.</blockquote>") { // which nobody quotes: it stands in the passage alone
+		t.Errorf("the page does not show the passage: %s", page)
+	}
+	file := string(h.get(question{path: at}, nil).body)
+	var r record.Report
+	h.get(verifies("", "text/html; charset=utf-8", page), &r)
+	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 4 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
+		t.Errorf("of the page: %+v", r)
+	}
+	h.get(verifies("?documents=reports", "text/html", page), &r)
+	if got := outcomes(r)[record.CheckDocuments]; !r.OK || got != record.Holds {
+		t.Errorf("with its documents: %+v", r)
+	}
+	h.get(verifies("?documents=reports", "application/json", file), &r)
+	if !r.OK || r.Page || r.Session != s.ID || outcomes(r)[record.CheckDocuments] != record.Holds {
+		t.Errorf("of the session: %+v", r)
+	}
+	forged := strings.Replace(page, "corrosion", "erosion", 1)
+	if h.get(verifies("", "text/html", forged), &r); r.OK || outcomes(r)[record.CheckShown] != record.Fails {
+		t.Errorf("of a page that was changed: %+v", r)
+	}
+	changed := strings.Replace(file, `"iterationLimit": 5`, `"iterationLimit": 50`, 1)
+	if h.get(verifies("", "application/json", changed), &r); r.OK || outcomes(r)[record.CheckRules] != record.Fails {
+		t.Errorf("of a session that was changed: %+v", r)
+	}
+	for _, none := range []string{"<html></html>", "hello", "{", "\x00"} {
+		if h.get(verifies("", "text/html", none), &r); r.OK || outcomes(r)[record.CheckRead] != record.Fails {
+			t.Errorf("%q is %+v", none, r)
+		}
+	}
+}
+
+func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
+	h, reports := withInquiry(t)
+	h.config.Limits.Evidence = 1 << 10
+	h.open()
+	h.refused("no folder", verifies("?documents=hunter2", "text/html", "x"), 404, "no_folder")
+	if a := h.refused("a folder that is gone", verifies("?documents=empty", "text/html", "x"), http.StatusServiceUnavailable, "no_documents"); strings.Contains(string(a.body), reports) {
+		t.Errorf("it tells %s", a.body)
+	}
+	h.refused("a folder without a name", verifies("?documents=", "text/html", "x"), 400, "invalid_request")
+	h.refused("of another kind", verifies("", "application/pdf", "%PDF"), 415, "no_evidence")
+	h.refused("of no kind", verifies("", "", "x"), 415, "no_evidence")
+	compressed := verifies("", "text/html", "x")
+	compressed.header["Content-Encoding"] = "gzip"
+	h.refused("compressed", compressed, 415, "no_evidence")
+	h.refused("nothing", verifies("", "text/html", ""), 400, "invalid_request")
+	large := bytes.Repeat([]byte("x"), 1<<10+1)
+	h.refused("too large", verifies("", "text/html", bytes.NewReader(large)), 413, "too_large")
+	h.refused("too large, unannounced", verifies("", "text/html", io.MultiReader(bytes.NewReader(large))), 413, "too_large")
+	reader := verifies("", "text/html", "x")
+	reader.token = adasReader
+	h.refused("who may only read", reader, 403, "scope")
+	if raw := fmt.Sprint(h.get(verifies("", "text/html", bytes.NewReader(large[1:])), nil).status); raw != "200" {
+		t.Errorf("just as large as may be: %s", raw)
+	}
+}
+
+func TestEvidenceThatTricklesIsEnded(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.config.Limits.Read = 20 * time.Millisecond
+	h.open()
+	conn := h.dial()
+	if _, err := fmt.Fprintf(conn, "POST %s/verify HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<", inquiries, h.addr, adasToken); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.ends("a page that trickles", conn); !strings.Contains(got, " 408 ") || !strings.Contains(got, `"slow_body"`) {
+		t.Errorf("answered with %s", got)
 	}
 }

@@ -138,7 +138,7 @@ func (in *intake) spend(n int) *Problem {
 			continue
 		case <-in.s.config.Leaving:
 			again.Stop()
-			return newProblem(http.StatusServiceUnavailable, "draining", "This server is about to stop and begins nothing more.", "Try again.").after(time.Second)
+			return draining()
 		case <-in.r.Context().Done():
 			again.Stop()
 			return problemOf(in.r.Context().Err())

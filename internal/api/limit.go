@@ -80,15 +80,16 @@ func (a *allowance) takeLeaving(now time.Time, n int) (wait time.Duration) {
 func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
 
 // person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has at a time, so that
-// several at once can't each find room for one. So are their answers of whole sessions.
+// several at once can't each find room for one. So are their answers of whole sessions, and their streams.
 type person struct {
 	requests, bytes *allowance
 	begins, whole   chan struct{}
+	streams         chan struct{}
 }
 
 func newPerson(l Limits) *person {
-	return &person{requests: newAllowance(l.Requests, l.Burst), bytes: newAllowance(float64(l.Bytes)/60, l.Bytes), begins: make(chan struct{}, 1),
-		whole: make(chan struct{}, l.Whole)}
+	return &person{requests: newAllowance(l.Requests, l.Burst), bytes: newAllowance(float64(l.Bytes)/60, l.Bytes),
+		begins: make(chan struct{}, 1), whole: make(chan struct{}, l.Whole), streams: make(chan struct{}, l.Streams)}
 }
 
 func tooMany(kind, detail string, wait time.Duration) *Problem {

@@ -45,9 +45,7 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
 // meet lets a message pass with its body in memory, and counts it as a stream; or says why not. Pages of other sites are refused whatever they
 // show, as the protocol wants it, and cookies are not taken: clients are programs.
 func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (closed func(), p *Problem) {
-	asIfChanging := *r
-	asIfChanging.Method = http.MethodPost
-	if s.forgery.Check(&asIfChanging) != nil {
+	if s.fromAnotherSite(r) {
 		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Connect with a program, not from a page.")
 	}
 	if r.Header["Authorization"] == nil {

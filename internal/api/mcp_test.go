@@ -321,26 +321,6 @@ func TestEndOfASessionWithdrawsItsCalls(t *testing.T) {
 	}
 }
 
-func TestEndOfNoSessionWithdrawsNothing(t *testing.T) {
-	h, called, over := waiting(t)
-	h.open()
-	s := h.connected(adasToken, newerMCP)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() { _, _ = s.CallTool(ctx, &sdk.CallToolParams{Name: "wait"}) }()
-	within(t, "the call", called)
-	if a := h.ask(question{method: "DELETE", path: "/mcp", token: evesToken}); a.status != 400 {
-		t.Errorf("the end of no session: %d %s", a.status, a.body)
-	}
-	select {
-	case <-over:
-		t.Error("it ended a call of somebody else")
-	default:
-	}
-	cancel()
-	within(t, "the end of the call", over)
-}
-
 func TestCallsAreStreamsOfTheirUser(t *testing.T) {
 	h, called, over := waiting(t)
 	h.config.Limits.Streams = 1

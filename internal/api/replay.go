@@ -159,7 +159,7 @@ func worded(events []run.TraceEvent, words run.Vocabulary) []service.Event {
 
 func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
 	past := service.Past{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, mostReplayed), Within: replayTime}
-	h, err := s.config.Service.ReplayAll(ctx, exchangeOf(ctx).owner(), past, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree)})
+	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree)})
 	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: wrongWith(err)}
 	if f.Wrong != nil {
 		err = nil

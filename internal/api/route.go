@@ -354,11 +354,11 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 	return &huma.Schema{Ref: schemasRef + t.Name()}
 }
 
-// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the sentences that say why something was decided,
+// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the sentences that say why something was decided by their codes,
 // and the kinds of what their steps ask for.
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
-	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]bool{}
+	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
 	listed := append(run.Reasons(), assistant.Reasons()...)
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
@@ -370,14 +370,14 @@ func (s *Server) nameEvents() {
 		listed = append(listed, a.Reasons...)
 	}
 	for _, r := range listed {
-		reasons[r.Template()] = true
+		reasons[r.Code()] = r.Template()
 	}
 	all := []any{}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, kind)
 	}
 	schemas["Effect"].Properties["kind"].Examples = all
-	schemas["Event"].Properties["data"].Extensions = map[string]any{"x-fields-by-type": fields, "x-reasons": slices.Sorted(maps.Keys(reasons))}
+	schemas["Event"].Properties["data"].Extensions = map[string]any{"x-fields-by-type": fields, "x-reasons": reasons}
 }
 
 // fieldsOf are the names that the fields of a struct have in JSON.

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,37 +71,13 @@ func TestRunOutlivesTheRequestThatBeganIt(t *testing.T) {
 	}
 }
 
-func TestRunThatFindsNoRoomIsKeptAndWaits(t *testing.T) {
-	h := newHouse(t)
-	h.most = 1
-	h.open()
-	release := h.holds("ada")
-	first, second := h.begin("", "Tea?"), h.begin(evesToken, "Milk?")
-	if first.State != "running" || second.State != "queued" {
-		t.Errorf("begun as %s and %s", first.State, second.State)
-	}
-	a := h.refused("resumed without room", question{method: "POST", path: "/api/runs/" + second.Run + "/resume", token: evesToken}, 503, "no_room")
-	if a.header.Get("Retry-After") == "" {
-		t.Error("nothing says when to try again")
-	}
-	release()
-	h.ended("", first.Run)
-	select {
-	case <-h.engine.Vacancy():
-	case <-time.After(deadline):
-		t.Fatal("no room is left by a run that has ended")
-	}
-	h.get(question{method: "POST", path: "/api/runs/" + second.Run + "/resume", token: evesToken}, nil)
-	if r := h.ended(evesToken, second.Run); r.Status != journal.Done {
-		t.Errorf("resumed, it ended as %s", r.Status)
-	}
-}
-
 func TestRunIsStoppedByItsOwnerAlone(t *testing.T) {
 	h := newHouse(t).open()
 	defer h.holds("ada")()
 	b := h.begin("", "Tea?")
 	h.refused("by another", question{method: "POST", path: "/api/runs/" + b.Run + "/cancel", token: evesToken}, 404, "not_found")
+	h.refused("resumed while it is driven", question{method: "POST", path: "/api/runs/" + b.Run + "/resume"}, 409, "leased")
+	h.refused("its session deleted", question{method: "DELETE", path: "/api/sessions/" + b.Session}, 409, "leased")
 	var stopped api.Begun
 	if a := h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/cancel"}, &stopped); a.status != 202 || stopped.Run != b.Run {
 		t.Errorf("stopped with %d %+v", a.status, stopped)
@@ -112,34 +87,6 @@ func TestRunIsStoppedByItsOwnerAlone(t *testing.T) {
 	}
 	h.refused("once more", question{method: "POST", path: "/api/runs/" + b.Run + "/cancel"}, 409, "ended")
 	h.refused("resumed", question{method: "POST", path: "/api/runs/" + b.Run + "/resume"}, 409, "ended")
-}
-
-func TestInterruptedRunIsResumed(t *testing.T) {
-	h := newHouse(t).open()
-	release := h.holds("ada")
-	dying := &faulty{Store: h.store}
-	dead, _ := h.service("dead", dying, h.panel)
-	left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?", Options: "ada bob"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dying.fail(errDown)
-	release()
-	if _, err := left.Driven.Wait(t.Context()); !errors.Is(err, errDown) {
-		t.Fatalf("the process died of %v", err)
-	}
-	at := "/api/runs/" + left.Run
-	var r api.RunWithResult
-	if h.get(question{path: at}, &r); r.State != "interrupted" || r.Result != nil {
-		t.Errorf("it is %s", r.State)
-	}
-	var resumed api.Begun
-	if a := h.get(question{method: "POST", path: at + "/resume"}, &resumed); a.status != 202 || resumed.Run != left.Run {
-		t.Errorf("resumed with %d %+v", a.status, resumed)
-	}
-	if r := h.ended("", left.Run); r.Status != journal.Done {
-		t.Errorf("it ended as %s", r.Status)
-	}
 }
 
 func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
@@ -184,13 +131,6 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestRunThatIsDrivenIsNotResumed(t *testing.T) {
-	h := newHouse(t).open()
-	defer h.holds("ada")()
-	b := h.begin("", "Tea?")
-	h.refused("resumed", question{method: "POST", path: "/api/runs/" + b.Run + "/resume"}, 409, "leased")
 }
 
 func TestListsGoOnWhereTheyEndedAndAreNeverNull(t *testing.T) {
@@ -319,35 +259,6 @@ func TestSessionIsRenamedExportedAuditedAndDeleted(t *testing.T) {
 	h.refused("deleted again", question{method: "DELETE", path: at}, 404, "not_found")
 }
 
-func TestSessionOfARunThatIsDrivenIsNotDeleted(t *testing.T) {
-	h := newHouse(t).open()
-	defer h.holds("ada")()
-	b := h.begin("", "Tea?")
-	h.refused("deleted", question{method: "DELETE", path: "/api/sessions/" + b.Session}, 409, "leased")
-}
-
-func TestExplanationTellsEachStepInWords(t *testing.T) {
-	h := newHouse(t).open()
-	b := h.begin("", "Tea?")
-	h.ended("", b.Run)
-	var x service.Explanation
-	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
-	var words []string
-	for _, step := range x.Steps {
-		for _, e := range step.Events {
-			if e.Words != "" {
-				words = append(words, e.Rule+": "+e.Words)
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"Panel/Ask: ada: ADA", "Panel/Ask: bob: BOB"}, words); diff != "" || len(x.Steps) != 3 || len(x.Steps[0].Started) != 2 || x.Steps[0].TookIn != "the beginning" {
-		t.Errorf("the steps are %+v\n%s", x.Steps, diff)
-	}
-	if diff := cmp.Diff([]string{"ended done; asked ada bob"}, x.Ending); diff != "" || x.Run.ID != b.Run {
-		t.Errorf("the ending (-want +got):\n%s", diff)
-	}
-}
-
 func TestWhoAsksIsToldWithFoldersByName(t *testing.T) {
 	h := newHouse(t).open()
 	var ada, nobody api.Me
@@ -392,4 +303,28 @@ func TestResultsOfSeveralRunsAreThoseOfTheirOwnerThatCanBeRead(t *testing.T) {
 	h.refused("of none", question{path: "/api/results"}, 400, "invalid_request")
 	h.refused("of too many", question{path: "/api/results?run=" + strings.Repeat("a,", 20) + "a"}, 400, "invalid_request")
 	h.refused("of what is no id", question{path: "/api/results?run=a%20b"}, 400, "invalid_request")
+}
+
+func TestRequestThatIsSentAgainUnderItsKeyIsTheSameRun(t *testing.T) {
+	h := newHouse(t).open()
+	send := func(token, key, words string) (b api.Begun) {
+		q := question{method: "POST", path: "/api/runs", token: token, body: asking(words)}
+		if key != "" {
+			q.header = map[string]string{"Idempotency-Key": key}
+		}
+		if a := h.get(q, &b); a.status != 201 {
+			t.Fatalf("answered with %d", a.status)
+		}
+		return b
+	}
+	first := send("", "k", "Tea?")
+	h.ended("", first.Run)
+	if again := send("", "k", "Tea?"); again.Run != first.Run || again.Session != first.Session {
+		t.Errorf("the same key gives %+v, not %+v", again, first)
+	}
+	for about, other := range map[string]api.Begun{"another key": send("", "l", "Tea?"), "no key": send("", "", "Tea?"), "another user's key": send(evesToken, "k", "Tea?")} {
+		if other.Run == first.Run || other.Session == first.Session {
+			t.Errorf("%s gives the same run", about)
+		}
+	}
 }

@@ -73,7 +73,6 @@ func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*at[Begun], er
 	if err != nil {
 		return nil, err
 	}
-	about(ctx, begun.Run)
 	return &at[Begun]{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
 }
 
@@ -100,11 +99,12 @@ func (s *Server) submit(ctx context.Context, r service.Request, said assistant.S
 
 // submitRequest begins a run, if its user has room for one more.
 func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
-	owner := exchangeOf(ctx).owner()
+	owner := ownerOf(ctx)
 	err = s.begin(ctx, owner, func() (err error) {
 		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err
 	})
+	exchangeOf(ctx).run = begun.Run
 	return begun, err
 }
 
@@ -120,12 +120,8 @@ func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, erro
 
 // standing says how a run stands.
 func (s *Server) standing(ctx context.Context, id string) (Begun, error) {
-	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
-	if err != nil {
-		return Begun{}, err
-	}
-	about(ctx, id)
-	return Begun{Run: r.ID, Session: r.Session, State: r.State}, nil
+	r, err := s.found(ctx, id)
+	return Begun{Run: r.ID, Session: r.Session, State: r.State}, err
 }
 
 func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
@@ -140,18 +136,14 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	if in.Open {
 		wanted.Status = journal.Running
 	}
-	f.Runs, err = s.config.Service.Runs(ctx, exchangeOf(ctx).owner(), wanted)
+	f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
 	f.Next = next(in.Limit, f.Runs)
 	return f, err
 }
 
 // found is a run of whoever asks.
 func (s *Server) found(ctx context.Context, id string) (service.Row, error) {
-	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
-	if err == nil {
-		about(ctx, id)
-	}
-	return r, err
+	return s.config.Service.Run(ctx, ownerOf(ctx), id)
 }
 
 func (s *Server) run(ctx context.Context, in *struct {
@@ -174,7 +166,7 @@ func (s *Server) results(ctx context.Context, in *struct {
 		return all, err
 	}
 	for _, id := range in.Runs {
-		r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
+		r, err := s.found(ctx, id)
 		if err != nil {
 			continue
 		}
@@ -205,14 +197,10 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 }
 
 func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
-	r, err := s.found(ctx, in.Run)
-	if err != nil {
+	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), ownerOf(ctx), in.Run, "stopped over HTTP"); err != nil {
 		return Begun{}, err
 	}
-	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), r.Owner, r.ID, "stopped over HTTP"); err != nil {
-		return Begun{}, err
-	}
-	return s.standing(ctx, r.ID)
+	return s.standing(ctx, in.Run)
 }
 
 // resumption is which run is gone on with, and whether at any risk.
@@ -222,24 +210,62 @@ type resumption struct {
 }
 
 func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
-	r, err := s.found(ctx, in.Run)
-	if err != nil {
-		return Begun{}, err
-	}
 	how := []run.ResumeOption{run.AtOnce}
 	if in.Force {
 		how = append(how, run.Forced)
 	}
-	if _, err := s.config.Service.Resume(context.WithoutCancel(ctx), r.Owner, r.ID, how...); err != nil {
+	if _, err := s.config.Service.Resume(context.WithoutCancel(ctx), ownerOf(ctx), in.Run, how...); err != nil {
 		return Begun{}, err
 	}
-	return s.standing(ctx, r.ID)
+	return s.standing(ctx, in.Run)
 }
 
-func (s *Server) explain(ctx context.Context, in *RunPath) (x service.Explanation, err error) {
-	r, err := s.found(ctx, in.Run)
+func (s *Server) explain(ctx context.Context, in *RunPath) (service.Explanation, error) {
+	return s.config.Service.Explain(ctx, ownerOf(ctx), in.Run)
+}
+
+// Tree is a behaviour tree, its nodes depth first: the first is the root.
+type Tree struct {
+	ID    string     `json:"id" doc:"Of the main tree."`
+	Text  string     `json:"text" doc:"The file."`
+	Nodes []TreeNode `json:"nodes"`
+}
+
+// TreeNode is one node of a tree, subtrees included.
+type TreeNode struct {
+	Node   int32    `json:"node" doc:"Its number, as events have it: its place in the list, from 0."`
+	Parent int32    `json:"parent" doc:"The number of the node that it lies in; -1 for the root."`
+	Type   string   `json:"type" doc:"Sequence, SubTree, or that of a leaf."`
+	Name   string   `json:"name,omitempty" doc:"The name that the file gives it; of a SubTree the id of its tree."`
+	Rule   string   `json:"rule" doc:"Where it is, by what cannot be renamed. Nodes may share it."`
+	Leaf   bool     `json:"leaf" doc:"It decides or does something by itself."`
+	Says   []string `json:"says" doc:"What the file decides there: numbers, conditions, constants."`
+}
+
+// RecordPath is in the address of whatever is about a record of a run.
+type RecordPath struct {
+	RunPath
+	Record int64 `path:"record" minimum:"0" doc:"The number of the record."`
+}
+
+func (s *Server) whyRoutes() {
+	const one, tag = "/api/runs/{run}", "runs"
+	answer(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run", whole: true}, s.tree)
+	answer(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag, summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
+}
+
+func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
+	t, err := s.config.Service.Tree(ctx, ownerOf(ctx), in.Run)
 	if err != nil {
-		return x, err
+		return Tree{}, err
 	}
-	return s.config.Service.Explain(ctx, r.Owner, r.ID)
+	f := Tree{ID: t.ID, Text: string(t.Source), Nodes: make([]TreeNode, 0, t.Size())}
+	for n := range t.Nodes() {
+		f.Nodes = append(f.Nodes, TreeNode{Node: n.ID, Parent: n.Parent, Type: n.Type, Name: n.Name, Rule: t.Rule(n.ID), Leaf: n.Leaf, Says: t.Says(n.ID)})
+	}
+	return f, nil
+}
+
+func (s *Server) receipt(ctx context.Context, in *RecordPath) (service.Receipt, error) {
+	return s.config.Service.Receipt(ctx, ownerOf(ctx), in.Run, in.Record)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,8 +182,12 @@ func (s *Server) log(x *exchange, rec *recorder, r *http.Request, took time.Dura
 	if x.token.User != "" {
 		line = append(line, slog.String("user", x.token.User))
 	}
-	if x.run != "" {
-		line = append(line, slog.String("run_id", x.run))
+	run := x.run
+	if rec.status < http.StatusBadRequest { // it was found, so its id is no word of a stranger
+		run = cmp.Or(run, r.PathValue("run"))
+	}
+	if run != "" {
+		line = append(line, slog.String("run_id", run))
 	}
 	s.config.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
 }

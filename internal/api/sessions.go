@@ -92,7 +92,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err
 		return f, err
 	}
 	wanted := journal.SessionFilter{Assistant: in.Assistant, Title: in.Find, Limit: in.Limit, After: after}
-	f.Sessions, err = s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), wanted)
+	f.Sessions, err = s.config.Service.Sessions(ctx, ownerOf(ctx), wanted)
 	f.Next = next(in.Limit, f.Sessions)
 	return f, err
 }
@@ -102,17 +102,17 @@ func (s *Server) session(ctx context.Context, in *struct {
 	Brief bool `query:"brief" doc:"Without its exchanges."`
 }) (c service.Conversation, err error) {
 	if in.Brief {
-		c.Session, err = s.config.Service.Session(ctx, exchangeOf(ctx).owner(), in.Session)
+		c.Session, err = s.config.Service.Session(ctx, ownerOf(ctx), in.Session)
 		return c, err
 	}
-	return s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
+	return s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
 }
 
 func (s *Server) rename(ctx context.Context, in *struct {
 	SessionPath
 	Body Title
 }) (none journal.Session, err error) {
-	owner := exchangeOf(ctx).owner()
+	owner := ownerOf(ctx)
 	if err := s.config.Service.Rename(ctx, owner, in.Session, in.Body.Title); err != nil {
 		return none, err
 	}
@@ -120,7 +120,7 @@ func (s *Server) rename(ctx context.Context, in *struct {
 }
 
 func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
-	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), in.Session)
+	return nil, s.config.Service.Delete(ctx, ownerOf(ctx), in.Session)
 }
 
 // exportTypes are the content types of exports.
@@ -142,7 +142,7 @@ func (s *Server) export(ctx context.Context, in *struct {
 	SessionPath
 	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
 }) (*export, error) {
-	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), in.Session)
+	c, err := s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func inFile(v any, indent bool) (string, error) {
 }
 
 func (s *Server) audit(ctx context.Context, in *SessionPath) (f Audit, err error) {
-	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), in.Session)
+	found, err := s.config.Service.Audit(ctx, ownerOf(ctx), in.Session)
 	f.Session, f.Runs = found.Session, forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })
 	return f, err
 }
@@ -175,5 +175,5 @@ const (
 )
 
 func (s *Server) costs(ctx context.Context, in *SessionPath) (service.Costs, error) {
-	return s.config.Service.Costs(ctx, exchangeOf(ctx).owner(), in.Session, mostCosted, costTime)
+	return s.config.Service.Costs(ctx, ownerOf(ctx), in.Session, mostCosted, costTime)
 }

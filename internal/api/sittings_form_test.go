@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 )
 
@@ -17,7 +18,7 @@ func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 			Sentences:  []council.Sentence{{Text: "It is **high**.", By: []string{"Bob"}, Unproven: []string{"Nobody"}}},
 			Agree:      []council.Sentence{{Text: "The rent <i>is</i> high.", By: []string{"Bob", "Ada"}}},
 			Overlooked: []council.Sentence{{Text: "The date."}}},
-		Skipped: []council.Skipped{{What: "a part", Why: "in /srv/x"}},
+		Skipped: []council.Skipped{{What: "a part", Why: bt.Because("in /srv/x")}},
 	}
 	f := CouncilSitting{Skipped: []string{}}
 	f.take(sat)
@@ -30,6 +31,7 @@ func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 			Differ:     []CouncilSentence{},
 			Overlooked: []CouncilSentence{{HTML: "<p>The date.</p>\n", By: none, Unproven: none}}},
 		Skipped: []string{"a part: left out, in /srv/x"},
+		LeftOut: sat.Skipped,
 	}
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

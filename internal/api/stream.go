@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
@@ -30,37 +31,30 @@ const (
 	writeOnce = 4 << 10
 )
 
-// streams counts those that are open.
-type streams struct {
-	mu  sync.Mutex
-	of  map[journal.Owner]int
-	all int
-}
-
 // openStream counts a stream of a user, until it is closed.
 func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Problem) {
-	c := &s.streams
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case s.leaving():
-		return nil, newProblem(http.StatusServiceUnavailable, "draining", "This server is about to stop and begins nothing more.", "Try again.").after(time.Second)
-	case c.of[owner] >= s.config.Limits.Streams:
-		return nil, tooMany("too_many_streams", "You have as many streams open as you may have.", busyWait)
-	case c.all >= s.config.Limits.AllStreams:
-		return nil, newProblem(http.StatusServiceUnavailable, "busy", "This server has as many streams open as it may have.", "Try again.").after(busyWait)
+	if s.leaving() {
+		return nil, draining()
 	}
-	c.of[owner]++
-	c.all++
-	return sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.all--; c.of[owner] > 1 {
-			c.of[owner]--
-		} else {
-			delete(c.of, owner)
-		}
-	}), nil
+	own := s.people.of(owner).streams
+	select {
+	case own <- struct{}{}:
+	default:
+		return nil, tooMany("too_many_streams", "You have as many streams open as you may have.", busyWait)
+	}
+	select {
+	case s.streams <- struct{}{}:
+		return sync.OnceFunc(func() { <-s.streams; <-own }), nil
+	default:
+		<-own
+		const detail = "This server has as many streams open as it may have."
+		return nil, newProblem(http.StatusServiceUnavailable, "busy", detail, "Try again.").after(busyWait)
+	}
+}
+
+func draining() *Problem {
+	const detail = "This server is about to stop and begins nothing more."
+	return newProblem(http.StatusServiceUnavailable, "draining", detail, "Try again.").after(time.Second)
 }
 
 // leaving says that no run is driven here any more.
@@ -122,7 +116,7 @@ func (t *stream) run(first any, from source) {
 		if err := t.flush(); err != nil || over {
 			return
 		}
-		due, stopDue := t.drafts.timer(time.Now())
+		due, stopDue := t.drafts.timer()
 		select {
 		case a, more := <-in:
 			over = !more || t.take(a)
@@ -131,6 +125,7 @@ func (t *stream) run(first any, from source) {
 				over = !more || t.take(a)
 			}
 		case <-due:
+			t.drafts.flush("", t.draft)
 		case <-beat.C:
 			if t.unwelcome() != nil {
 				return
@@ -143,7 +138,6 @@ func (t *stream) run(first any, from source) {
 			over = true
 		}
 		stopDue()
-		t.drafts.sendDue(time.Now(), t.draft)
 	}
 }
 
@@ -227,7 +221,7 @@ func (t *stream) take(a arrival) (over bool) {
 		t.event("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
 		return false
 	}
-	t.drafts.flush(who, t.draft) // what was said before comes before
+	t.drafts.flush(who.Run, t.draft) // what was said before comes before
 	switch {
 	case h.Wait != nil:
 		t.event("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
@@ -293,20 +287,11 @@ func (t *stream) flush() error {
 	if t.buf.Len() == 0 {
 		return nil
 	}
-	out := http.NewResponseController(t.w)
+	out := &bounded{t.w, t.s.config.Limits.Stall}
 	for t.buf.Len() > 0 {
-		if err := out.SetWriteDeadline(time.Now().Add(t.s.config.Limits.Stall)); err != nil {
+		if _, err := out.Write(t.buf.Next(writeOnce)); err != nil {
 			return err
 		}
-		if _, err := t.w.Write(t.buf.Next(writeOnce)); err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	if err := out.SetWriteDeadline(time.Time{}); err != nil { // HTTP/2 ends a stream whose deadline passes, although nothing is being written
-		return err
 	}
 	if now := t.s.config.Now(); t.s.config.Lag != nil {
 		for _, at := range t.lag {
@@ -318,4 +303,95 @@ func (t *stream) flush() error {
 		t.buf = bytes.Buffer{}
 	}
 	return nil
+}
+
+// How often drafts are sent: not before so much time, and not more bytes of them in a second.
+const (
+	draftEvery = 100 * time.Millisecond
+	draftBytes = 256 << 10
+)
+
+// drafts are the provisional texts of a stream. Of what an operation says only the last is kept to be sent, and its
+// bytes belong to all who watch the operation.
+type drafts struct {
+	all  []*drafted // in the order in which they began
+	next time.Time  // when they may be sent
+}
+
+type drafted struct {
+	About
+	op   uint64
+	text []byte // nil: nothing is to be sent
+	sent bool   // something of it was
+}
+
+// waiting are those of which something is to be sent, of one run or, if that is empty, of all.
+func (d *drafts) waiting(run string) (all []*drafted) {
+	for _, one := range d.all {
+		if one.text != nil && (run == "" || one.Run == run) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// put has a draft sent in place of what is not sent yet of its operation.
+func (d *drafts) put(who About, op uint64, text []byte) {
+	i := slices.IndexFunc(d.all, func(one *drafted) bool { return one.op == op && one.Run == who.Run })
+	if i < 0 {
+		i = len(d.all)
+		d.all = append(d.all, &drafted{About: who, op: op})
+	}
+	d.all[i].text = text
+}
+
+// drop forgets what an operation said, and tells whether something of it was sent.
+func (d *drafts) drop(who About, op uint64) (sent bool) {
+	d.all = slices.DeleteFunc(d.all, func(one *drafted) bool {
+		its := one.op == op && one.Run == who.Run
+		sent = sent || its && one.sent
+		return its
+	})
+	return sent
+}
+
+// dropAll forgets what was said in a run.
+func (d *drafts) dropAll(who About) {
+	d.all = slices.DeleteFunc(d.all, func(one *drafted) bool { return one.Run == who.Run })
+}
+
+// flush sends what is not sent yet of a run or, if that is empty, of all.
+func (d *drafts) flush(run string, send func(About, uint64, []byte)) {
+	size := 0
+	for _, one := range d.waiting(run) {
+		text := whole(one.text)
+		one.text, one.sent = nil, true
+		size += len(text)
+		send(one.About, one.op, text)
+	}
+	if size > 0 {
+		d.next = time.Now().Add(max(draftEvery, time.Duration(size)*time.Second/draftBytes))
+	}
+}
+
+// whole leaves out the beginning of a last character that is still to come.
+func whole(text []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return text[:len(text)-i]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// timer tells when drafts may be sent; stop frees it.
+func (d *drafts) timer() (due <-chan time.Time, stop func()) {
+	if len(d.waiting("")) == 0 {
+		return nil, func() {}
+	}
+	t := time.NewTimer(time.Until(d.next))
+	return t.C, func() { t.Stop() }
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -107,85 +108,6 @@ func TestStreamIsRefusedBeforeItBegins(t *testing.T) {
 	if a := h.ask(question{method: "HEAD", path: path}); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("HEAD gives %d %v", a.status, a.header)
 	}
-}
-
-func TestAllRunsOfAUserAreStreamedWhicheverNodeOneAsksAndWhereverTheConnectionBreaks(t *testing.T) {
-	one := newHouse(t).open()
-	two := one.beside("two").open()
-	nodes := []*house{one, two}
-	h := nodes[0]
-	release := h.holds("bob")
-	first := one.begin("", "Tea?")
-	var runs sync.Map
-	var group sync.WaitGroup
-	begun := make(chan struct{})
-	group.Go(func() { // while the stream is watched
-		<-begun
-		for i, node := range []*house{one, two, one, two} {
-			words := fmt.Sprintf("Milk %d?", i)
-			b := node.begin("", words)
-			runs.Store(b.Run, words)
-			if i == 1 {
-				one.begin(evesToken, "not ada's")
-			}
-		}
-		release()
-	})
-	var last string
-	seen := map[string][]string{}
-	for ended, connections := 0, 0; ended < 5; connections++ {
-		header := map[string]string{"Last-Event-ID": last}
-		if last == "" {
-			header = nil
-		}
-		l := nodes[connections%2].stream(question{path: "/api/events", header: header})
-		for e, ok := l.next(); ok; e, ok = l.next() {
-			if e.ID == "" {
-				continue
-			}
-			if last = e.ID; e.Event == "sync" {
-				continue
-			}
-			run := as[api.About](t, e).Run
-			seen[run] = append(seen[run], e.line(t))
-			if e.Event == "end" {
-				ended++
-			}
-			break // the connection is cut after each event
-		}
-		l.close()
-		if connections == 0 {
-			close(begun)
-		}
-	}
-	group.Wait()
-	runs.Store(first.Run, "Tea?")
-	n := 0
-	runs.Range(func(id, words any) bool {
-		n++
-		same(t, "what was told of a run", seen[id.(string)], append([]string{"begin " + words.(string)}, panelRun[1:]...))
-		return true
-	})
-	same(t, "runs", len(seen), n)
-	if len(last) > 400 {
-		t.Errorf("the last id has %d bytes", len(last))
-	}
-	one.quiet("after all clients are gone")
-}
-
-func TestWhatBeginsAfterTheFirstEventIsToldAlsoIfTheConnectionBreaksAtOnce(t *testing.T) {
-	one := newHouse(t).open()
-	two := one.beside("two").open()
-	old := one.begin("", "before")
-	one.over(old.Run)
-	l := one.stream(question{path: "/api/events"})
-	first, _ := l.next()
-	l.close()
-	begun := one.begin("", "Tea?")
-	one.over(begun.Run)
-	again := two.stream(question{path: "/api/events", header: map[string]string{"Last-Event-ID": first.ID}})
-	same(t, "what is told of the run", told(t, again.until("its end", isEvent("end"))), append([]string{"sync", "begin Tea?"}, panelRun[1:]...))
-	again.close()
 }
 
 func TestStreamThatTheJournalCannotBeginIsAProblem(t *testing.T) {
@@ -416,21 +338,23 @@ func TestStreamOverHTTP2OutlastsSilence(t *testing.T) {
 	}
 }
 
-func TestRemovedRunEndsInTheStreamOfAll(t *testing.T) {
-	h := newHouse(t).open()
-	id := "r0"
-	now := time.Now()
-	begin := journal.Beginning{Run: journal.Run{ID: id, Session: "s0", Owner: "ada", Assistant: "panel", Title: "Tea?", StartedAt: now}, Session: &journal.Session{ID: "s0", Owner: "ada", Assistant: "panel",
-		CreatedAt: now, UpdatedAt: now}, Records: []journal.Record{{Kind: "start", Data: []byte("no JSON"), At: now}}}
-	if err := h.store.Begin(t.Context(), begin); err != nil {
-		t.Fatal(err)
-	}
-	l := h.stream(question{path: "/api/events"})
-	l.until("its record", isEvent("record"))
-	h.get(question{method: "DELETE", path: "/api/sessions/s0"}, nil)
-	all := l.until("its end", isEvent("end"))
-	if end := as[api.RunEnded](t, all[len(all)-1]); end.Row.State != "removed" || end.Result != nil {
-		t.Errorf("it ended as %+v", end)
-	}
+// The ids of the stream of all runs are positions, which service reads and writes.
+func TestStreamOfAllRunsGoesOnAtAnotherNodeAfterTheLastIDThatWasSeen(t *testing.T) {
+	one := newHouse(t).open()
+	two := one.beside("two").open()
+	l := one.stream(question{path: "/api/events"})
+	first, _ := l.next()
 	l.close()
+	one.begin(evesToken, "not ada's")
+	begun := one.begin("", "Tea?")
+	one.over(begun.Run)
+	events := two.stream(question{path: "/api/events", header: map[string]string{"Last-Event-ID": first.ID}}).until("its end", isEvent("end"))
+	same(t, "what is told of the run", told(t, events), append([]string{"sync", "begin Tea?"}, panelRun[1:]...))
+	seen := kept(events)
+	at := slices.IndexFunc(seen, isEvent("step"))
+	again := one.stream(question{path: "/api/events?after=" + url.QueryEscape(seen[at].ID)}).until("its end", isEvent("end"))
+	same(t, "what is told after a step", told(t, again), append([]string{"sync"}, told(t, seen[at+1:])...))
+	if last := seen[len(seen)-1].ID; len(last) > 400 {
+		t.Errorf("the last id has %d bytes", len(last))
+	}
 }

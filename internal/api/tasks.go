@@ -55,7 +55,7 @@ func (s *Server) taskRoutes() {
 }
 
 func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
-	owner := string(exchangeOf(ctx).owner())
+	owner := string(ownerOf(ctx))
 	page, err := s.config.Tasks.List(ctx, owner, task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest", After: in.After, Limit: in.Limit}})
 	if err != nil {
 		return f, err
@@ -71,7 +71,7 @@ func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 }
 
 func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, err error) {
-	all, err := s.config.Tasks.History(ctx, string(exchangeOf(ctx).owner()), in.Task)
+	all, err := s.config.Tasks.History(ctx, string(ownerOf(ctx)), in.Task)
 	if err != nil {
 		return f, err
 	}
@@ -89,6 +89,6 @@ func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, 
 }
 
 func (s *Server) undoTask(ctx context.Context, in *keyed[TaskUndo]) (task.Change, error) {
-	by := task.By{Owner: string(exchangeOf(ctx).owner()), Actor: byHTTP, Key: in.Key}
+	by := task.By{Owner: string(ownerOf(ctx)), Actor: byHTTP, Key: in.Key}
 	return s.config.Tasks.UndoChange(context.WithoutCancel(ctx), by, in.Body.Change)
 }

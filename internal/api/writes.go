@@ -94,7 +94,7 @@ func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err erro
 		return none, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
 	}
 	w := all[at]
-	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), exchangeOf(ctx).owner(), w.ID)
+	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), ownerOf(ctx), w.ID)
 	if err != nil {
 		return none, notUndone(err)
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -82,13 +81,12 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		if c := clients[named]; c != nil {
 			return c, nil
 		}
-		header, headerErr := p.Header()
-		body, bodyErr := p.JSON()
-		if err := errors.Join(headerErr, bodyErr); err != nil {
+		header, err := p.Header()
+		if err != nil {
 			return nil, &model.Error{Kind: model.Invalid, Model: name + ":" + named, Err: err}
 		}
 		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence,
-			Header: header, Query: p.Query, Body: body, MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
+			Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
 			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections, PlainHTTP: cfg.PlainHTTP}
 		if len(clients) >= mostModels {
 			clear(clients)

@@ -20,10 +20,8 @@ import (
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
-	"sibyl/internal/council/session"
 	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
-	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/node"
@@ -31,7 +29,6 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
-	"sibyl/internal/store"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
@@ -70,32 +67,28 @@ type App struct {
 	Trees   trees.Set
 	Prompts *prompt.Set
 	Models  model.Catalog
-	Store   journal.Store
-	Engine  *run.Engine
-	Service *service.Service
-	Users   *user.Service
-	Tasks   *task.Service
 	Oracle  *run.Assistant
-	Council *council.Deps
-	Inquiry *inquiry.Desk
 
 	Documents *document.Reader
 
-	Registry node.Registry
-	Clock    node.Clock // the database's time
+	// What follows needs the database, which Prepare does not open.
+	Database Database
+	Store    journal.Store // of the database
+	Clock    node.Clock    // the database's time
+	Users    *user.Service
+	Tasks    *task.Service
+	Engine   *run.Engine
+	Service  *service.Service
+	Council  *council.Deps
+	Inquiry  *inquiry.Desk
 
+	options   Options
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
-
-	texts     fs.FS         // the prompts
-	shared    store.Secrets // of all processes over the database
+	texts     fs.FS                // the prompts
 	secrets   *secrets
 	web       *web.Web
-	observe   func(model.Model) model.Model // nil: nothing observes models
 	servers   *servers
-	sessions  perOwner[session.Store] // of the Council
-	inquiries perOwner[record.Folder]
-	build     string
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
 	presence  *presence // among the processes on the data folder
@@ -115,20 +108,21 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
+	a.options, a.Database, a.Store = opt, db, db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
 	if opt.Documents != nil {
 		a.Documents = opt.Documents
 	}
+	a.Users, a.Tasks = user.New(db, time.Now), task.New(db, a.Clock.Now)
 	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
 	if err == nil {
-		err = a.openTelemetry(opt)
+		err = a.openTelemetry()
 	}
 	if err == nil {
-		err = a.assist(opt)
+		err = a.assist()
 	}
 	if err != nil {
 		a.presence.Close()
@@ -139,8 +133,8 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 }
 
 // assist readies the use cases of the assistants.
-func (a *App) assist(opt Options) (err error) {
-	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
+func (a *App) assist() (err error) {
+	a.servers.log = cmp.Or(a.log, a.servers.log)
 	main := oracle.Describe(a.Oracle, a.Surroundings())
 	chat, err := a.chat()
 	if err != nil {
@@ -150,7 +144,7 @@ func (a *App) assist(opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	councils, err := a.council(opt)
+	councils, err := a.council()
 	if err != nil {
 		return err
 	}
@@ -159,14 +153,14 @@ func (a *App) assist(opt Options) (err error) {
 		return err
 	}
 	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
-	if opt.Also != nil {
-		others, err := opt.Also(a.Store)
+	if a.options.Also != nil {
+		others, err := a.options.Also(a.Store)
 		if err != nil {
 			return err
 		}
 		all = append(all, others...)
 	}
-	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
+	c := run.Config{Store: a.Store, Build: a.options.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
 	}
@@ -200,7 +194,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
-	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
 	var err error
@@ -254,8 +248,8 @@ func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.observe != nil {
-		m = a.observe(m)
+	if a.telemetry != nil {
+		m = a.telemetry.Model(m)
 	}
 	return model.Retry(m, model.RetryPolicy{}), nil
 }

@@ -17,9 +17,7 @@ import (
 )
 
 // The run bench plays one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB streamed in 100 events,
-// each flushed, from a server without delay in a process of its own. Ours is the whole program, durable on SQLite with
-// synchronous=FULL, or on a PostgreSQL server of its own with fsync; the bare client does the same requests with net/http and encoding/json, encodes each message once, and remembers
-// nothing. Both check the answer to the byte.
+// each flushed, from a server without delay in a process of its own. It is the whole program, durable on SQLite with synchronous=FULL.
 
 const serveEnv = "SIBYL_BENCH_SERVE"
 

@@ -23,19 +23,19 @@ import (
 )
 
 // council readies the Council: its assistants, and the desk of a person's acts.
-func (a *App) council(opt Options) ([]*assistant.Assistant, error) {
+func (a *App) council() ([]*assistant.Assistant, error) {
 	prompts, err := fs.Sub(a.texts, "council")
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
-	a.sessions.open = func(owner journal.Owner) (*session.Store, error) {
-		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find()), Read: a.Documents.Read, Step: opt.Step})
-	}
+	sessions := perOwner[session.Store]{open: func(owner journal.Owner) (*session.Store, error) {
+		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find()), Read: a.Documents.Read, Step: a.options.Step})
+	}}
 	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) }) // programs and keys are looked for when they are wanted
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	d := council.Deps{Store: a.Store, Sessions: a.sessions.of, Prompts: prompts, Now: a.Clock.Now,
+	d := council.Deps{Store: a.Store, Sessions: sessions.of, Prompts: prompts, Now: a.Clock.Now,
 		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,

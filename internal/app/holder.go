@@ -3,7 +3,6 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -30,10 +29,8 @@ const keptLocks = 24 * time.Hour
 // newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases are waited for.
 func newPresence(data string) *presence {
 	p := &presence{place: place(), leave: func() {}}
-	path := filepath.Join(data, "processes")
-	failed := os.MkdirAll(path, 0o700)
-	name := fmt.Sprintf("%d-%s-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36), identity(path))
-	if failed != nil || p.hold(path, name) != nil || p.place == unknown {
+	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
+	if p.place == unknown || p.hold(filepath.Join(data, "processes"), name) != nil {
 		p.Close()
 		p.folder, p.place = nil, unknown
 	}
@@ -42,23 +39,23 @@ func newPresence(data string) *presence {
 }
 
 func (p *presence) hold(path, name string) (err error) {
+	if err = os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
 	if p.folder, err = os.OpenRoot(path); err != nil {
 		return err
 	}
 	p.sweep()
-	p.leave, err = files.Hold(p.folder, name)
-	if err != nil {
-		p.leave = func() {}
+	leave, err := files.Hold(p.folder, name)
+	if err == nil {
+		p.leave = leave
 	}
 	return err
 }
 
 // sweep removes the files of processes that are gone for long.
 func (p *presence) sweep() {
-	all, err := fs.ReadDir(p.folder.FS(), ".")
-	if err != nil {
-		return
-	}
+	all, _ := fs.ReadDir(p.folder.FS(), ".") // what can't be listed is swept another time
 	for _, one := range all {
 		info, err := one.Info()
 		if err != nil || time.Since(info.ModTime()) < keptLocks {
@@ -100,14 +97,8 @@ func (p *presence) gone(holder string) bool {
 		return false
 	}
 	held, err := files.IsHeld(p.folder, name)
-	if errors.Is(err, fs.ErrNotExist) { // whoever ends by itself removes its file, also where it could not give its leases back
-		return ofFolder(name) != "" && ofFolder(name) == ofFolder(p.holder)
-	}
 	return err == nil && !held
 }
-
-// ofFolder is the identity of the folder in which a process holds its lock, by its name.
-func ofFolder(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
 
 // sameMachine compares places without the names of hosts, of which each container has its own.
 func sameMachine(a, b string) bool {

@@ -25,15 +25,15 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts,
+	inquiries := perOwner[record.Folder]{open: func(owner journal.Owner) (*record.Folder, error) {
+		return record.Open(a.Config.InquiriesOf(string(owner), owner == Owner))
+	}}
+	d := inquiry.Deps{Store: a.Store, Files: inquiries.of, Choose: a.Models.Choose, Prompts: prompts,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.chained(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
 		},
 		Witness: a.witness}
-	a.inquiries.open = func(owner journal.Owner) (*record.Folder, error) {
-		return record.Open(a.Config.InquiriesOf(string(owner), owner == Owner))
-	}
 	made, err := inquiry.New(d)
 	if err != nil {
 		return nil, err

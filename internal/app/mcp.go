@@ -11,7 +11,7 @@ const mcpSecret = "mcp"
 
 // MCP readies the tools of the task list, of the assistants, and of reading inquiries.
 func (a *App) MCP(ctx context.Context, build string, all mcp.Assistants) (*mcp.Server, error) {
-	key, err := a.shared.Secret(ctx, mcpSecret)
+	key, err := a.Database.Secret(ctx, mcpSecret)
 	if err != nil {
 		return nil, err
 	}

@@ -24,19 +24,15 @@ const (
 	serverPatience = 10 * time.Second
 )
 
-// How often a server that can't be opened is tried.
-const (
-	firstServerPause   = 2 * time.Second
-	longestServerPause = 5 * time.Minute
-)
+// serverPause is how long a server that can't be opened is left in peace.
+const serverPause = time.Minute
 
 // servers are the MCP servers of others, opened once for all runs of this process, when the first of them asks for tools. One that can't be
 // opened is left out, and tried again for a later run.
 type servers struct {
-	open     func(ctx context.Context, name string) (*mcpclient.Session, error)
-	names    []string
-	patience time.Duration
-	log      *slog.Logger
+	open  func(ctx context.Context, name string) (*mcpclient.Session, error)
+	names []string
+	log   *slog.Logger
 
 	life   context.Context // of all that is opened
 	end    context.CancelFunc
@@ -48,18 +44,14 @@ type servers struct {
 
 // serverState is how it stands with a server. Either session or err is set once it was opened.
 type serverState struct {
-	session  *mcpclient.Session
-	err      error
-	opening  chan struct{} // closed when the opening that goes on has ended; nil: none does
-	failures int
-	again    time.Time
+	session *mcpclient.Session
+	err     error
+	opening chan struct{} // closed when the opening that goes on has ended; nil: none does
+	again   time.Time
 }
 
-func newServers(names []string, log *slog.Logger, open func(ctx context.Context, name string) (*mcpclient.Session, error)) *servers {
-	s := &servers{open: open, names: names, patience: serverPatience, log: log, all: map[string]*serverState{}}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+func newServers(names []string, open func(ctx context.Context, name string) (*mcpclient.Session, error)) *servers {
+	s := &servers{open: open, names: names, log: slog.New(slog.DiscardHandler), all: map[string]*serverState{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	for _, name := range names {
 		s.all[name] = &serverState{}
@@ -72,7 +64,7 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	if len(s.names) == 0 {
 		return nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, s.patience)
+	waiting, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	for _, first := range s.begin() {
 		select {
@@ -105,7 +97,7 @@ func (s *servers) begin() (first []chan struct{}) {
 			one.opening = make(chan struct{})
 			s.under.Go(func() { s.openOne(name, one) })
 		}
-		if one.opening != nil && one.failures == 0 {
+		if one.opening != nil && one.again.IsZero() {
 			first = append(first, one.opening)
 		}
 	}
@@ -123,17 +115,10 @@ func (s *servers) openOne(name string, one *serverState) {
 		return
 	}
 	one.session, one.err = session, err
-	if err == nil {
-		one.failures = 0
-		return
+	if err != nil {
+		one.again = time.Now().Add(serverPause)
+		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err), "again_in", serverPause.String())
 	}
-	pause := longestServerPause
-	if one.failures < 8 {
-		pause = min(pause, firstServerPause<<one.failures)
-	}
-	one.failures++
-	one.again = time.Now().Add(pause)
-	s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err), "again_in", pause.String())
 }
 
 // inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp servers’ has them.
@@ -191,7 +176,7 @@ func (a *App) openServer(ctx context.Context, name string, admit func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Private: one.Private, Allow: one.Tools, Version: a.build,
+	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Private: one.Private, Allow: one.Tools, Version: a.options.Build,
 		Start: serverStart, Timeout: one.Timeout, Admit: admit, Log: a.log})
 }
 

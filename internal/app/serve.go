@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,10 +45,10 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace, Users: a.Users.Any, Engine: a.Engine,
 		Log: a.log, Listening: listening,
 		Ready: func(ctx context.Context) error {
-			_, err := a.Registry.Now(ctx)
+			_, err := a.Database.Now(ctx)
 			return err
 		},
-		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build}, Engine: a.Engine, Store: a.Store, Registry: a.Registry,
+		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build}, Engine: a.Engine, Store: a.Store, Registry: a.Database,
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
@@ -101,7 +102,8 @@ func Ready(ctx context.Context, cfg config.Server) error {
 }
 
 // openTelemetry readies what shows others what this process does, if it serves.
-func (a *App) openTelemetry(opt Options) (err error) {
+func (a *App) openTelemetry() (err error) {
+	opt := a.options
 	a.log = opt.Log
 	if opt.Serving == nil {
 		return nil
@@ -110,9 +112,6 @@ func (a *App) openTelemetry(opt Options) (err error) {
 	a.log = telemetry.Logger(opt.Serving, t.LogLevel, a.secrets.bytes)
 	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
 		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
-	if err == nil {
-		a.observe = a.telemetry.Model
-	}
 	return err
 }
 
@@ -143,7 +142,7 @@ func (a *App) prices() *service.Prices {
 func (a *App) operation() *api.Operation {
 	return &api.Operation{Lately: a.telemetry.Lately, Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
 		now := a.Clock.Now()
-		nodes, err := a.Registry.Nodes(ctx, now)
+		nodes, err := a.Database.Nodes(ctx, now)
 		return nodes, now, err
 	}, Trees: a.checkedTrees, Prompts: a.checkedPrompts}
 }
@@ -187,40 +186,46 @@ func (a *App) closeTelemetry() error {
 
 // SignInAddress is where a browser uses up a one-time secret: at a node that lives, or "" if there is none.
 func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
-	now := a.Clock.Now()
-	nodes, err := a.Registry.Nodes(ctx, now)
-	for _, n := range nodes {
-		if n.Lives(now) && !n.Draining {
-			return api.SignInAddress(reachable(n.Address), once), nil
-		}
+	live, err := a.liveNodes(ctx)
+	if err != nil || len(live) == 0 {
+		return "", err
 	}
-	return "", err
+	return api.SignInAddress(live[0], once), nil
 }
 
 // OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that listens at an address, or else at a
 // node that lives on this machine; "" if there is none.
 func (a *App) OwnersAddress(ctx context.Context, listening string) (string, error) {
 	if listening == "" {
-		now := a.Clock.Now()
-		nodes, err := a.Registry.Nodes(ctx, now)
+		live, err := a.liveNodes(ctx)
 		if err != nil {
 			return "", err
 		}
 		look, cut := context.WithTimeout(ctx, readyTime)
 		defer cut()
-		for _, n := range nodes {
-			at := reachable(n.Address)
-			if u, err := url.Parse(at); err == nil && n.Lives(now) && !n.Draining && (config.Server{Listen: u.Host}).Loopback() && server.Ready(look, u.Host, nil) == nil {
-				listening = at
-				break
-			}
+		here := slices.IndexFunc(live, func(at string) bool {
+			u, err := url.Parse(at)
+			return err == nil && (config.Server{Listen: u.Host}).Loopback() && server.Ready(look, u.Host, nil) == nil
+		})
+		if here < 0 {
+			return "", nil
 		}
-	}
-	if listening == "" {
-		return "", nil
+		listening = live[here]
 	}
 	_, secret, err := a.Users.Welcome(ctx, string(Owner), user.Operate)
 	return api.SignInAddress(reachable(listening), secret), err
+}
+
+// liveNodes are the addresses of the nodes that live and take requests.
+func (a *App) liveNodes(ctx context.Context) (addresses []string, err error) {
+	now := a.Clock.Now()
+	nodes, err := a.Database.Nodes(ctx, now)
+	for _, n := range nodes {
+		if n.Lives(now) && !n.Draining {
+			addresses = append(addresses, reachable(n.Address))
+		}
+	}
+	return addresses, err
 }
 
 // reachable is an address that leads to a server of this machine, also where that listens to all of its addresses.

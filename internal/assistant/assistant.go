@@ -131,7 +131,7 @@ type Waiting struct {
 	Call      string     `json:"call" doc:"The tool."`
 	Target    string     `json:"target,omitempty" doc:"What it is made to: a note, an address, the words of a search."`
 	Arguments []Argument `json:"arguments" doc:"What else it passes on, to the letter."`
-	Reason    string     `json:"reason" doc:"Why it waits."`
+	bt.Why               // it waits
 	Writes    bool       `json:"writes,omitempty" doc:"It changes something."`
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
@@ -143,8 +143,8 @@ func (w Waiting) String() string {
 	for _, a := range w.Arguments {
 		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
 	}
-	if w.Reason != "" {
-		fmt.Fprintf(b, "\n    why: %s", w.Reason)
+	if w.Text != "" {
+		fmt.Fprintf(b, "\n    why: %s", w.Text)
 	}
 	return b.String()
 }

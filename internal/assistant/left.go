@@ -17,6 +17,7 @@ type Left struct {
 	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not kept
 	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
 	Rule   string `json:"rule" doc:"Why it might."`
+	bt.Coded
 	Labels string `json:"labels,omitempty" doc:"Of what had been seen: whose words, and whether private."`
 }
 
@@ -41,8 +42,8 @@ func (l Left) String() string {
 
 // Why a model is sent what it is sent.
 const (
-	byChoice   bt.Reason = "the model of the run"
-	byFallback bt.Reason = "it was asked before another one and did not answer"
+	byChoice   bt.Reason = "left.by_choice: the model of the run"
+	byFallback bt.Reason = "left.by_fallback: it was asked before another one and did not answer"
 )
 
 // Reasons are the sentences that say why a model was sent something.
@@ -88,11 +89,12 @@ func ToModel(c *run.CompletionRecord) (all []Left) {
 	}
 	for _, t := range r.Tries {
 		if isModel(t.Model) {
-			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With()})
+			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With().Text, Coded: byFallback.With().Coded})
 		}
 	}
 	if id := cmp.Or(r.Model, r.By); isModel(id) {
-		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input, Rule: byChoice.With()})
+		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input,
+			Rule: byChoice.With().Text, Coded: byChoice.With().Coded})
 	}
 	return all
 }

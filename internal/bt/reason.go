@@ -3,29 +3,65 @@ package bt
 import (
 	"fmt"
 	"regexp"
-	"strconv"
+	"strings"
 	"sync"
 )
 
-// Reason is a sentence that tells people why something was decided or not done, as a format of package fmt. The HTTP API describes all that there are, so
-// that who shows them can word them in other languages.
+// Reason tells people why something was decided or not done: a code, a colon, and a sentence in English with names in
+// braces where its values stand, as in "call.too_many: a turn may call {most} tools at most". The HTTP API describes
+// all that there are, so that who shows them can word them in other languages.
 type Reason string
 
-// With is the sentence with values in it.
-func (r Reason) With(values ...any) string {
-	if len(values) == 0 {
-		return string(r)
-	}
-	return fmt.Sprintf(string(r), values...)
+// Why says why something was decided or not done. Words that are no Reason, such as a model's, have no code. It is
+// embedded in what tells it.
+type Why struct {
+	Text string `json:"why,omitempty" doc:"In English."`
+	Coded
 }
 
-var verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\.\d)?[a-z]`) })
+// Coded is a Reason for programs, beside its words.
+type Coded struct {
+	Code   string         `json:"why_code,omitempty" doc:"Names the sentence that says why. Left out: it is nobody's to word."`
+	Values map[string]Why `json:"why_values,omitempty" doc:"What stands in the sentence, by name. A value may be such a sentence."`
+}
 
-// Template is the sentence with {0}, {1} and so on where its values stand.
+// Because is a Why of words that are no Reason.
+func Because(text string) Why { return Why{Text: text} }
+
+// Code names the reason.
+func (r Reason) Code() string {
+	code, _, _ := strings.Cut(string(r), ": ")
+	return code
+}
+
+// Template is the sentence with names in braces where its values stand.
 func (r Reason) Template() string {
-	n := -1
-	return verb().ReplaceAllStringFunc(string(r), func(string) string {
-		n++
-		return "{" + strconv.Itoa(n) + "}"
+	_, template, _ := strings.Cut(string(r), ": ")
+	return template
+}
+
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\w+\}`) })
+
+// With is the sentence with values in it, in the order of their names. A value may be a Why; a number with a fraction
+// has two digits behind its point.
+func (r Reason) With(values ...any) Why {
+	w := Why{Coded: Coded{Code: r.Code()}}
+	w.Text = named().ReplaceAllStringFunc(r.Template(), func(name string) string {
+		value := Because("")
+		switch v := values[0].(type) {
+		case Why:
+			value = v
+		case float64:
+			value.Text = fmt.Sprintf("%.2f", v)
+		default:
+			value.Text = fmt.Sprint(v)
+		}
+		if w.Values == nil {
+			w.Values = map[string]Why{}
+		}
+		w.Values[strings.Trim(name, "{}")] = value
+		values = values[1:]
+		return value.Text
 	})
+	return w
 }

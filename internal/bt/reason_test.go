@@ -1,23 +1,39 @@
 package bt_test
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/bt"
 )
 
-func TestReasonIsWordedWithItsValuesAndDescribedWithout(t *testing.T) {
-	for reason, want := range map[bt.Reason][2]string{
-		"it calls tools":               {"it calls tools", "it calls tools"},
-		"%d times “%s”":                {"3 times “why %s”", "{0} times “{1}”"},
-		"the classifier is sure, %.2f": {"the classifier is sure, 0.25", "the classifier is sure, {0}"},
+func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
+	const plain, sure, outer bt.Reason = "a.b: it calls tools", "a.sure: {n} times {sure}", "a.outer: {why}, so: not {n}"
+	for want, got := range map[string]bt.Why{
+		`{"why":"it calls tools","why_code":"a.b"}`:                                                        plain.With(),
+		`{"why":"3 times 0.25","why_code":"a.sure","why_values":{"n":{"why":"3"},"sure":{"why":"0.25"}}}`:  sure.With(3, 0.25),
+		`{"why":"{n}, so: not x","why_code":"a.outer","why_values":{"n":{"why":"x"},"why":{"why":"{n}"}}}`: outer.With("{n}", "x"),
+		`{"why":"of a model's own"}`: bt.Because("of a model's own"),
 	} {
-		values := map[bt.Reason][]any{"%d times “%s”": {3, "why %s"}, "the classifier is sure, %.2f": {0.25}}[reason]
-		if got := reason.With(values...); got != want[0] {
-			t.Errorf("%q is worded as %q", reason, got)
+		raw, err := json.Marshal(got)
+		if diff := cmp.Diff(want, string(raw)); diff != "" || err != nil {
+			t.Errorf("%v %s", err, diff)
 		}
-		if got := reason.Template(); got != want[1] {
-			t.Errorf("%q is described as %q", reason, got)
-		}
+	}
+	nested := outer.With(plain.With(), 1)
+	if nested.Text != "it calls tools, so: not 1" || nested.Values["why"].Code != plain.Code() {
+		t.Errorf("a reason in a reason is %+v", nested)
+	}
+	if outer.Template() != "{why}, so: not {n}" {
+		t.Errorf("it is described as %q", outer.Template())
+	}
+}
+
+func TestEventOfAnOldJournalHasItsWords(t *testing.T) {
+	var told struct{ bt.Why }
+	if err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told); err != nil || told.Text != "it calls tools" || told.Code != "" {
+		t.Errorf("%+v, %v", told, err)
 	}
 }

@@ -19,11 +19,8 @@ func (c *command) configWhere() *cobra.Command {
 	return &cobra.Command{Use: "path", Short: "Print the path of the settings file", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.Path(c.options())
-			switch {
-			case err != nil:
+			if err != nil {
 				return withCode(ExitUsage, err)
-			case path == "":
-				return withCode(ExitUsage, errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config"))
 			}
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 				fmt.Fprintln(c.Err, "· this file does not exist yet; "+c.withoutFile())

@@ -39,7 +39,7 @@ func (c *command) configSetKey() *cobra.Command {
 				return err
 			}
 			name := args[0]
-			if err := cfg.CheckKeyName(name); err != nil {
+			if err := config.CheckName(name, cfg.KeyNames()); err != nil {
 				return withCode(ExitUsage, err)
 			}
 			key, err := c.readKey(cmd.Context(), name)
@@ -69,7 +69,7 @@ func (c *command) configDeleteKey() *cobra.Command {
 			name, store := args[0], keys.Open(cfg.Keys)
 			where, err := store.Where()
 			if _, stored := where[name]; !stored && err == nil {
-				err = cfg.CheckKeyName(name) // a name that only the store knows is good enough
+				err = config.CheckName(name, cfg.KeyNames()) // a name that only the store knows is good enough
 				if err == nil {
 					err = fmt.Errorf("%w for %s", keys.ErrNotStored, name)
 				}

@@ -69,10 +69,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if s.cfg, err = c.settings(); err != nil {
 		return err
 	}
-	if s.path, err = config.Path(c.options()); err == nil && s.path == "" {
-		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
-	}
-	if err != nil {
+	if s.path, err = config.Path(c.options()); err != nil {
 		return withCode(ExitUsage, err)
 	}
 	a, err := app.Prepare(s.cfg)
@@ -261,7 +258,7 @@ func (s *setup) usual(ids []string) string {
 // keyless are the providers that a key would add.
 func (s *setup) keyless() (names []string) {
 	for _, one := range s.served {
-		if !one.OK && !one.Probe && s.cfg.CheckKeyName(one.Name) == nil {
+		if !one.OK && !one.Probe && config.CheckName(one.Name, s.cfg.KeyNames()) == nil {
 			names = append(names, one.Name)
 		}
 	}

@@ -97,7 +97,7 @@ func (c *command) nodesCommand() *cobra.Command {
 		Use: "nodes", Short: "List the server nodes and their runs", Args: cobra.NoArgs, Hidden: true,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
-			all, err := a.Registry.Nodes(ctx, now)
+			all, err := a.Database.Nodes(ctx, now)
 			if err != nil {
 				return err
 			}

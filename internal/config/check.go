@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,70 +45,56 @@ type Violation struct {
 // the file and the variables name: what nobody names is left to the program, which takes a local model or the offline rules. Keys that
 // are not in the environment are read by read, to see how long they are. The error is of opts alone.
 func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
-	where := opts.places()
-	path, _, err := where.findFile(opts.Path)
-	if err != nil {
+	path, content, err := find(opts)
+	if path == "" && err != nil {
 		return Checked{}, err
 	}
-	file, fileErr := readFile(opts.Path, where)
-	if file.path == "" && fileErr != nil {
-		return unreadable(path, fileErr), nil
+	if err == nil && content != nil {
+		var file configFile
+		if file, err = parse(path, content); file.path != "" {
+			err = nil // it can be read, and what is wrong with it is found below
+		}
 	}
-	cfg, src, err := gather(file, where, opts.Stored)
-	_, alone := file.alone(where)
-	k := &check{cfg: cfg, source: src, problems: distinct(problemsOf(errors.Join(fileErr, err, alone)))}
-	k.broken = map[string]bool{}
-	for _, p := range k.problems {
+	if err != nil {
+		return unreadable(path, err), nil
+	}
+	if content == nil {
+		path = ""
+	}
+	cfg, src, problems := examined(path, content, opts)
+	k := &check{cfg: cfg, source: src, broken: map[string]bool{}, Configuration: src.configuration(cfg, read)}
+	for _, p := range problems {
 		k.broken[p.Setting] = src.origins[p.Setting] == ""
 	}
-	k.Configuration = src.configuration(cfg, read)
-	out := Checked{File: file.path, OK: true, Configuration: k.Configuration}
-	for _, r := range rules()[1:] {
-		out.Rules = append(out.Rules, k.apply(r))
+	out := Checked{File: path, OK: true, Configuration: k.Configuration}
+	rules := k.rules()
+	for i, r := range rules {
+		of := slices.DeleteFunc(slices.Clone(problems), func(p *Problem) bool { return ruleOf(p, rules) != i })
+		out.Rules = append(out.Rules, r.apply(of))
+		out.OK = out.OK && out.Rules[i].Outcome == RuleHolds
 	}
-	out.Rules = slices.Insert(out.Rules, 0, k.apply(rules()[0])) // what no other rule has taken
+	var keys []Secret
+	for _, d := range k.Detectives {
+		keys = append(keys, d.APIKey)
+	}
+	redactor := cfg.Redactor(keys...)
 	for _, r := range out.Rules {
-		out.OK = out.OK && r.Outcome == RuleHolds
-	}
-	redactor := cfg.Redactor(k.keys()...)
-	for i := range out.Rules {
-		for j := range out.Rules[i].Violations {
-			v := &out.Rules[i].Violations[j]
-			v.Problem, v.Fix = redactor.String(v.Problem), redactor.String(v.Fix)
+		for i, v := range r.Violations {
+			r.Violations[i].Problem, r.Violations[i].Fix = redactor.String(v.Problem), redactor.String(v.Fix)
 		}
 	}
 	return out, nil
 }
 
-// alone is what the file says without what variables say in its place.
-func (f configFile) alone(where places) (Config, error) {
-	bare := places{variables: map[string]string{}, home: where.home}
-	cfg := defaults()
-	err := source{configFile: f, places: bare, origins: map[string]string{}}.apply(&cfg)
-	return cfg, err
-}
-
 func unreadable(path string, err error) Checked {
 	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{}, ProviderFallbackOrder: []string{}}}
-	for i, r := range rules() {
+	for i, r := range (&check{}).rules() {
 		one := Rule{Name: r.name, Says: r.says, Outcome: RuleUnchecked}
 		if i == 0 {
-			one.Outcome = RuleBroken
-			for _, p := range problemsOf(err) {
-				one.Violations = append(one.Violations, Violation{Where: p.Where, Problem: p.Says(), Fix: "fix the file; ‘sibyl config path’ says where it is"})
-			}
+			r.fix = "fix the file; ‘sibyl config path’ says where it is"
+			one = r.apply(problemsOf(err))
 		}
 		out.Rules = append(out.Rules, one)
-	}
-	return out
-}
-
-func distinct(all []*Problem) []*Problem {
-	var out []*Problem
-	for _, p := range all {
-		if !slices.ContainsFunc(out, func(q *Problem) bool { return p.text == q.text }) {
-			out = append(out, p)
-		}
 	}
 	return out
 }
@@ -118,58 +103,67 @@ func distinct(all []*Problem) []*Problem {
 type check struct {
 	source
 	Configuration
-	cfg      Config
-	problems []*Problem      // of loading; a rule takes those of its settings
-	broken   map[string]bool // settings that hold nothing that could be checked further
+	cfg    Config
+	broken map[string]bool // settings with a problem of loading; true for those that hold nothing that could be checked further
 }
 
 // rule is a rule as it is checked.
 type rule struct {
 	name, says string
-	settings   []string // a problem of loading one of them breaks the rule; one that ends with a dot means all below it
+	settings   []string // a problem of loading one of them, or of something below it, breaks the rule
 	fix        string   // against a problem of loading
-	check      func(*check) (found string, wrong []Violation)
+	check      func() (found string, wrong []Violation)
 }
 
-// rules are those of the requirement. The first takes what is left of the problems of loading.
-func rules() []rule {
+// The bounds of the requirement.
+const (
+	leastKey                     = 20 // characters
+	leastWait                    = 15 * time.Second
+	mostCloudWait, mostLocalWait = 120 * time.Second, 360 * time.Second
+)
+
+// rules are those of the requirement. The first takes the problems of loading that no other takes.
+func (k *check) rules() []rule {
+	const correct = "correct it, or remove it with ‘sibyl config set --unset NAME’"
+	found := func(what any) func() (string, []Violation) {
+		return func() (string, []Violation) { return fmt.Sprint(what), nil } // a wrong value does not load
+	}
 	return []rule{
-		{name: "settings", says: "every setting exists and has a valid value", settings: []string{"."},
-			fix: "correct it, or remove it with ‘sibyl config set --unset NAME’", check: (*check).file},
-		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers", "providers."},
-			fix: "correct it, or remove it with ‘sibyl config set --unset NAME’", check: (*check).someDetective},
-		{name: "detectives[].apiKey", says: fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey), check: (*check).keyLengths},
+		{name: "settings", says: "every setting exists and has a valid value", fix: correct, check: found(cmp.Or(k.path, "no settings file; using defaults"))},
+		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers"}, fix: correct, check: k.someDetective},
+		{name: "detectives[].apiKey", says: fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey), check: k.keyLengths},
 		{name: "detectives[].isDefault", says: "exactly one detective is the default", settings: []string{"model"},
-			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: (*check).oneDefault},
+			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: k.oneDefault},
 		{name: "witness.baseUrl", says: "the address of the witness is valid", settings: []string{"ollama.host"},
-			fix: "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: (*check).witnessAddress},
+			fix: "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: found(k.Witness.BaseURL)},
 		{name: "witness.model", says: "the witness is a model on your own machines", settings: []string{inquiryWitness},
-			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: (*check).witnessModel},
+			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: k.witnessModel},
 		{name: inquiryEmbeddings, says: "the model that finds passages by meaning is an embedding model, and has a key or is local", settings: []string{inquiryEmbeddings},
-			fix: "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: (*check).embeddings},
+			fix: "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.embeddings},
 		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective", settings: []string{fallbackModels},
-			fix: "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: (*check).fallbackOrder},
-		waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
-		waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
-		{name: "defaultIterationLimit", says: fmt.Sprintf("the default limit is a whole number of questions from %d to %d", leastQuestions, mostQuestions),
-			settings: []string{inquiryLimit}, fix: "set one with ‘sibyl config set inquiry.limit 10’", check: (*check).limit},
+			fix: "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
+		k.waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
+		k.waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
+		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20", settings: []string{"inquiry.limit"},
+			fix: "set one with ‘sibyl config set inquiry.limit 10’", check: found(k.cfg.Inquiry.Limit)},
 	}
 }
 
-func (k *check) apply(r rule) Rule {
+// ruleOf is the rule that a problem of loading breaks.
+func ruleOf(p *Problem, rules []rule) int {
+	of := slices.IndexFunc(rules, func(r rule) bool {
+		return slices.ContainsFunc(r.settings, func(s string) bool { return p.Setting == s || strings.HasPrefix(p.Setting, s+".") })
+	})
+	return max(of, 0)
+}
+
+func (r rule) apply(problems []*Problem) Rule {
 	out := Rule{Name: r.name, Says: r.says, Outcome: RuleHolds}
-	taken := func(p *Problem) bool {
-		return slices.ContainsFunc(r.settings, func(s string) bool {
-			return p.Setting == s || s == "." || strings.HasSuffix(s, ".") && strings.HasPrefix(p.Setting, s)
-		})
+	for _, p := range problems {
+		fix := strings.Replace(r.fix, "--unset NAME", "--unset "+cmp.Or(p.Setting, "NAME"), 1)
+		out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), fix})
 	}
-	for _, p := range k.problems {
-		if taken(p) {
-			out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), strings.Replace(r.fix, "--unset NAME", "--unset "+cmp.Or(p.Setting, "NAME"), 1)})
-		}
-	}
-	k.problems = slices.DeleteFunc(k.problems, taken)
-	found, wrong := r.check(k)
+	found, wrong := r.check()
 	if out.Violations = append(out.Violations, wrong...); len(out.Violations) > 0 {
 		out.Outcome = RuleBroken
 		return out
@@ -178,25 +172,9 @@ func (k *check) apply(r rule) Rule {
 	return out
 }
 
-func (k *check) keys() (all []Secret) {
-	for _, d := range k.Detectives {
-		all = append(all, d.APIKey)
-	}
-	return all
-}
-
-func (k *check) file() (string, []Violation) {
-	return cmp.Or(k.path, "no settings file; using defaults"), nil
-}
-
 // named are the detectives that the file or a variable names.
-func (k *check) named() (all []ProviderCredential) {
-	for _, d := range k.Detectives {
-		if d.where != "" {
-			all = append(all, d)
-		}
-	}
-	return all
+func (k *check) named() []ProviderCredential {
+	return slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool { return d.where == "" })
 }
 
 func namesOf(all []ProviderCredential) string {
@@ -209,15 +187,11 @@ func namesOf(all []ProviderCredential) string {
 
 func (k *check) someDetective() (string, []Violation) {
 	named := k.named()
-	if len(named) == 0 && k.lines["providers"] > 0 && !slices.ContainsFunc(sortedNames(k.lines), func(path string) bool { return strings.HasPrefix(path, "providers.") }) {
+	hasEntry := slices.ContainsFunc(sortedNames(k.lines), func(path string) bool { return strings.HasPrefix(path, providersSection) })
+	if len(named) == 0 && k.lines["providers"] > 0 && !hasEntry {
 		return "", []Violation{{"providers", k.line("providers"), "names no provider", "add one, or remove the section with ‘sibyl config set --unset providers’"}}
 	}
-	var serving []ProviderCredential
-	for _, d := range k.Detectives {
-		if d.serves() {
-			serving = append(serving, d)
-		}
-	}
+	serving := slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool { return !d.Keyless && d.KeyFrom == "" })
 	switch {
 	case len(serving) > 0:
 		return namesOf(serving), nil
@@ -232,7 +206,7 @@ func (k *check) keyLengths() (string, []Violation) {
 	var wrong []Violation
 	long, keyless := 0, 0
 	for _, d := range k.Detectives {
-		v := Violation{Setting: "providers." + d.Provider, Where: d.where}
+		v := Violation{Setting: providersSection + d.Provider, Where: d.where}
 		n := utf8.RuneCountInString(d.APIKey.Reveal())
 		_, unfinished := k.broken[v.Setting] // what its key is was not settled
 		switch {
@@ -262,53 +236,49 @@ func (k *check) keyLengths() (string, []Violation) {
 
 func (k *check) oneDefault() (string, []Violation) {
 	named := k.named()
-	if k.broken["model"] {
-		return "", nil
-	}
-	wished, _, _ := strings.Cut(k.cfg.Model, ":")
-	at := slices.IndexFunc(k.Detectives, func(d ProviderCredential) bool { return d.IsDefault })
+	wished, _ := k.cfg.named(k.cfg.Model)
 	v := Violation{Setting: "model", Where: k.origins["model"], Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
 	switch {
-	case at >= 0:
+	case k.broken["model"]:
+		return "", nil
+	case slices.ContainsFunc(k.Detectives, func(d ProviderCredential) bool { return d.IsDefault }):
 		return k.cfg.Model, nil
 	case wished != "":
-		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished), DidYouMean(wished, append(k.providerNames(k.cfg.Providers), offlineName)))
+		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished), DidYouMean(wished, append(k.cfg.providerNames(), offlineName)))
+		return "", []Violation{v}
 	case len(named) == 0:
 		return "none configured; the first one available is used", nil
 	case len(k.Detectives) == 1 && named[0].taken:
 		return named[0].Provider + ", the only one", nil
 	case len(k.Detectives) == 1:
-		v.Where, v.Problem = named[0].where, fmt.Sprintf("model is not set, and %s is not used by default", named[0].Provider)
+		v.Problem = fmt.Sprintf("model is not set, and %s is not used by default", named[0].Provider)
 	default:
-		v.Where, v.Problem = named[0].where, "model is not set, and it is unclear which model is the default of "+namesOf(k.Detectives)
+		v.Problem = "model is not set, and it is unclear which model is the default of " + namesOf(k.Detectives)
 	}
+	v.Where = named[0].where
 	return "", []Violation{v}
 }
 
-func (k *check) witnessAddress() (string, []Violation) { return k.Witness.BaseURL, nil } // what is no address does not load
-
 func (k *check) witnessModel() (string, []Violation) {
 	id := k.cfg.Inquiry.Witness
-	name, _, _ := strings.Cut(id, ":")
-	p := k.cfg.Providers[name]
+	_, p := k.cfg.named(id)
 	switch {
 	case id == "":
 		return "none is set; ‘sibyl investigate’ needs --witness", nil
-	case name == ollamaName || p.Local || p.Kind == KindOllama:
+	case p.Local || p.Kind == KindOllama:
 		return id, nil
 	}
-	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
-		"a hosted one can still be given with --witness"}}
+	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model",
+		"name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; a hosted one can still be given with --witness"}}
 }
 
 func (k *check) embeddings() (string, []Violation) {
 	id := k.cfg.Inquiry.Embeddings
-	name, _, _ := strings.Cut(id, ":")
-	p := k.cfg.Providers[name]
+	name, p := k.cfg.named(id)
 	switch {
 	case id == "":
 		return "none is set; documents are searched by words", nil
-	case name != ollamaName && !p.Local && p.Kind != KindOllama && !p.present():
+	case !p.Local && p.Kind != KindOllama && !p.present():
 		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key", fmt.Sprintf("store one with ‘sibyl config set-key %s’, or choose another model", name)}}
 	case k.cfg.EmbeddingsAway():
 		return id + "; passages and questions are sent off your machines", nil
@@ -338,29 +308,26 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }
 
-// waits is the rule for a pair of waits: until an answer begins, and for more of it. What nobody set is as the program has it.
-func waits(name string, most time.Duration, paths ...string) rule {
+// waits is the rule for two waits: until an answer begins, and for more of it. What nobody set is as the program has it.
+func (k *check) waits(name string, most time.Duration, paths ...string) rule {
 	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
-	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
-		check: func(k *check) (string, []Violation) {
-			of := map[string]time.Duration{"timeouts.start": k.cfg.Timeouts.Start, "timeouts.silence": k.cfg.Timeouts.Silence,
-				"timeouts.local_start": k.cfg.Timeouts.LocalStart, "timeouts.local_silence": k.cfg.Timeouts.LocalSilence}
-			var found []string
-			var wrong []Violation
-			for _, path := range paths {
-				d := of[path]
-				if k.origins[path] == "" {
-					found = append(found, fmt.Sprintf("%s is not set (%s)", path, d))
-					continue
-				}
-				found = append(found, fmt.Sprintf("%s is %s", path, d))
-				if d < leastWait || d > most || d%time.Second != 0 {
-					wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, d, leastWait, most),
-						fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
-				}
+	check := func() (found string, wrong []Violation) {
+		var all []string
+		for _, path := range paths {
+			text := k.cfg.Text(path)
+			if k.origins[path] == "" {
+				all = append(all, fmt.Sprintf("%s is not set (%s)", path, text))
+				continue
 			}
-			return strings.Join(found, ", "), wrong
-		}}
+			all = append(all, fmt.Sprintf("%s is %s", path, text))
+			d, err := time.ParseDuration(text)
+			if err == nil && d >= leastWait && d <= most && d%time.Second == 0 {
+				continue
+			}
+			wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, text, leastWait, most),
+				fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
+		}
+		return strings.Join(all, ", "), wrong
+	}
+	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most), check: check}
 }
-
-func (k *check) limit() (string, []Violation) { return fmt.Sprint(k.cfg.Inquiry.Limit), nil } // what is out of range does not load

@@ -13,46 +13,47 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"sibyl/internal/redact"
 )
 
-// Config is what a person has set. Folders are absolute paths; they need not exist.
+// Config is what a person has set. Folders are absolute paths; they need not exist. The tags are explained in settings.go.
 type Config struct {
-	File      string // the configuration file that was read; "" where there is none
-	Model     string // "provider:model", or a provider alone; "" leaves the choice to the program
-	DataDir   string // where sessions are kept, unless Database says otherwise
-	Database  Database
-	Vault     string // the folder of notes; "" for none
-	Trees     string // folders that override what is built in; "" for none
-	Prompts   string
-	MaxTurns  int           // of one question (FR-007), 1 to 200
-	MaxTokens int           // of one question, sent and received, 1000 to 10,000,000; 0 for no bound
-	MaxTime   time.Duration // of one question, 5 s to 1 h; 0 for no bound
-	Retention time.Duration // how long a session is kept after its last use, at least 24 h; 0 for ever
-	Notices   string        // a file to which notices are appended as lines of JSON; "" for none
-	Web       Web
-	Ollama    Ollama
-	Bert      Bert
-	Providers map[string]Provider // endpoints of models, by name
-	Fallback  Fallback
-	Prices    Prices
-	Timeouts  Timeouts
-	Telemetry Telemetry
-	Keys      KeyPlaces
-	PlainHTTP []string // hosts, with a port or for all of theirs, that may get a key over plain HTTP, beside this machine
-	Server    Server
-	MCP       MCP
-	Council   Council
-	Inquiry   Inquiry
-
-	Transcription Transcription
+	File string // the configuration file that was read; "" where there is none
+	// "provider:model", or a provider alone; "" leaves the choice to the program
+	Model    string   `name:"model" env:"SIBYL_MODEL" as:"model"`
+	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"` // where sessions are kept, unless Database says otherwise
+	Database Database `name:"database" env:"SIBYL_DATABASE" as:"database"`
+	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
+	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
+	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path"`
+	// a file to which notices are appended as lines of JSON; "" for none
+	Notices  string `name:"notices" env:"SIBYL_NOTICES" as:"path"`
+	MaxTurns int    `name:"max_turns" env:"SIBYL_MAX_TURNS" min:"1" max:"200" default:"30"` // of one question (FR-007)
+	// of one question, sent and received
+	MaxTokens int           `name:"max_tokens" env:"SIBYL_MAX_TOKENS" min:"1000" max:"10000000" none:"no limit"`
+	MaxTime   time.Duration `name:"max_time" env:"SIBYL_MAX_TIME" min:"5s" max:"1h"` // of one question; 0 for no bound
+	// how long a session is kept after its last use; 0 for ever
+	Retention time.Duration `name:"retention" env:"SIBYL_RETENTION" as:"retention" default:"365d"`
+	// hosts that may get a key over plain HTTP, beside this machine
+	PlainHTTP     []string `name:"plain_http" as:"host with port" like:"[llm.lan, 192.168.1.5:8000]"`
+	Keys          KeyPlaces
+	Web           Web                 `name:"web"`
+	Ollama        Ollama              `name:"ollama"`
+	Bert          Bert                `name:"bert"`
+	Fallback      Fallback            `name:"fallback"`
+	Timeouts      Timeouts            `name:"timeouts"`
+	Prices        Prices              `name:"models"`
+	Telemetry     Telemetry           `name:"telemetry"`
+	Server        Server              `name:"server"`
+	Council       Council             `name:"council"`
+	Inquiry       Inquiry             `name:"inquiry"`
+	Transcription Transcription       `name:"transcription"`
+	Providers     map[string]Provider `name:"providers"` // endpoints of models, by name
+	MCP           MCP                 `name:"mcp"`
 
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
@@ -61,31 +62,35 @@ type Config struct {
 
 // Ollama is the Ollama server that is asked for local models.
 type Ollama struct {
-	Host   string // its address, as http://host:port
-	Local  bool   // it runs on this machine
-	NumCtx int    // the window of context to ask for, in tokens, up to 1,000,000; 0: as large as the model's, up to a usual size
+	Host  string `name:"host" env:"OLLAMA_HOST" as:"ollama" default:"127.0.0.1"` // its address, as http://host:port
+	Local bool   // it runs on this machine
+	// the window of context to ask for, in tokens; 0: as large as the model's, up to a usual size
+	NumCtx int `name:"context" min:"0" max:"1000000"`
 	Tuning
 }
 
 // Bert is a classifier of questions that runs on this machine.
 type Bert struct {
-	Model   string        // the folder of the ONNX model; "" for none
-	Timeout time.Duration // of one classification, 1 s to 60 s
+	Model   string        `name:"model" as:"path"`                        // the folder of the ONNX model; "" for none
+	Timeout time.Duration `name:"timeout" min:"1s" max:"1m" default:"5s"` // of one classification
 }
 
 // Fallback says which models are asked after one has failed.
 type Fallback struct {
-	Models       []string      // as provider:model, in the order in which they are asked
-	CoolDown     time.Duration // how long a model that failed is passed over, 1 s to 1 h
-	LocalToCloud bool          // what a local model was to answer may go to one that is not
+	// Models are asked in this order.
+	Models []string `name:"models" as:"whole model" like:"[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"`
+	// how long a model that failed is passed over
+	CoolDown     time.Duration `name:"cool_down" min:"1s" max:"1h" default:"1m"`
+	LocalToCloud bool          `name:"local_to_cloud"` // what a local model was to answer may go to one that is not
 }
 
-// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that, each 10 s to 1 h. Web is for a
-// whole request, 1 s to 2 min.
+// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that. Web is for a whole request.
 type Timeouts struct {
-	Start, Silence           time.Duration
-	LocalStart, LocalSilence time.Duration
-	Web                      time.Duration
+	Start        time.Duration `name:"start" min:"10s" max:"1h" default:"2m"`
+	Silence      time.Duration `name:"silence" min:"10s" max:"1h" default:"1m"`
+	LocalStart   time.Duration `name:"local_start" min:"10s" max:"1h" default:"6m"`
+	LocalSilence time.Duration `name:"local_silence" min:"10s" max:"1h" default:"3m"`
+	Web          time.Duration `name:"web" min:"1s" max:"2m" default:"20s"`
 }
 
 // Of is how long the start of an answer is waited for, and how long it may be silent.
@@ -107,65 +112,34 @@ type Options struct {
 	Stored func(KeyPlaces) ([]string, error)
 }
 
-func defaults() Config {
-	return Config{
-		MaxTurns:  30,
-		Retention: 365 * day,
-		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
-		Bert:      Bert{Timeout: 5 * time.Second},
-		Providers: map[string]Provider{},
-		MCP:       MCP{Servers: map[string]MCPServer{}},
-		Council:   defaultCouncil(),
-		Inquiry:   Inquiry{Limit: 10},
-		Fallback:  Fallback{CoolDown: time.Minute},
-		Prices:    Prices{Currency: "USD"},
-		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 6 * time.Minute, LocalSilence: 3 * time.Minute,
-			Web: 20 * time.Second},
-		Telemetry: Telemetry{TraceRatio: 1},
-		Keys:      KeyPlaces{Use: KeysAuto},
-		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
-			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
-	}
-}
-
 // Load returns the settings. On an error the Config is not to be used.
 func Load(opts Options) (Config, error) {
 	cfg, _, err := load(opts)
 	return cfg, err
 }
 
-// Path returns the configuration file that Load would read; it need not exist. "" where that cannot be told.
+// Path returns the configuration file that Load would read; it need not exist.
 func Path(opts Options) (string, error) {
 	path, _, err := opts.places().findFile(opts.Path)
+	if err == nil && path == "" {
+		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
+	}
 	return path, err
 }
 
-func (o Options) places() places {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
-	return newPlaces(o.Environ, o.Home)
-}
-
 func load(opts Options) (Config, source, error) {
-	where := opts.places()
-	file, err := readFile(opts.Path, where)
+	path, content, err := find(opts)
+	var file configFile
+	if err == nil && content != nil {
+		file, err = parse(path, content)
+	}
 	if err != nil {
 		return Config{}, source{}, err
 	}
-	return fromFile(file, where, opts.Stored)
+	return gather(file, opts.places(), opts.Stored)
 }
 
-// fromFile lays the environment over a file that was checked.
-func fromFile(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
-	cfg, src, err := gather(file, where, stored)
-	if err != nil {
-		return Config{}, source{}, err
-	}
-	return cfg, src, nil
-}
-
-// gather is fromFile that gives what it has also on an error: what is wrong is left as it is by default.
+// gather lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as it is by default.
 func gather(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
@@ -182,58 +156,26 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 			return err
 		}
 	}
+	c.Ollama.Local = isLoopback(c.Ollama.Host)
+	c.Transcription.Local = isLoopback(c.Transcription.Server)
+	s.finishHeaders(&c.Ollama.Tuning)
+	s.finishSearch(&c.Web)
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.finishInquiry(*c), s.databaseOfOthers(c), s.finishServer(c.Server),
-		s.finishTelemetry(&c.Telemetry), s.finishTranscription(c.Transcription, c.Providers))
+	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c), c.Server.checkTLS(),
+		s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
 }
-
-// finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.
-func (s source) finishFallback(f Fallback, providers map[string]Provider) error {
-	known := s.providerNames(providers)
-	var problems []error
-	problem := func(format string, args ...any) {
-		problems = append(problems, s.problem(fallbackModels, fmt.Errorf(format, args...)))
-	}
-	for i, id := range f.Models {
-		provider, _, _ := strings.Cut(id, ":")
-		switch {
-		case provider == offlineName:
-			problem(" names the offline rules, which never replace a model that failed: leave them out")
-		case !slices.Contains(known, provider):
-			problems = append(problems, s.noProvider(fallbackModels, provider, known))
-		case slices.Contains(f.Models[:i], id):
-			problem(" names %s twice", quote(id))
-		}
-	}
-	return errors.Join(problems...)
-}
-
-// noProvider says that a setting names a provider that is not there.
-func (s source) noProvider(path, name string, known []string) error {
-	return s.problem(path, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
-}
-
-// providerNames are those of all providers that have models, set up or not.
-func (s source) providerNames(providers map[string]Provider) []string {
-	known := append(sortedNames(providers), ollamaName)
-	for _, v := range vendors() {
-		known = append(known, v.name)
-	}
-	return known
-}
-
-// The providers that are built in beside the vendors.
-const (
-	offlineName = "offline"
-	ollamaName  = "ollama"
-)
 
 // Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that
 // commands printed and the store gave.
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
 	further = slices.AppendSeq(further, maps.Values(c.Telemetry.Headers))
-	further = append(further, c.MCP.secrets()...)
+	for _, one := range c.MCP.Servers {
+		further = append(further, one.EnvKey)
+		for _, variable := range one.Env {
+			further = append(further, one.Environ[variable])
+		}
+	}
 	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())

@@ -1,11 +1,12 @@
 package config
 
 import (
-	"log/slog"
-	"maps"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,28 +58,17 @@ func mustLoad(t *testing.T, file string, environ ...string) (Config, setup) {
 
 func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 	cfg, s := mustLoad(t, "")
-	want := Config{
-		DataDir:   filepath.Join(s.home, ".local", "share", "sibyl"),
-		MaxTurns:  30,
-		Retention: 365 * 24 * time.Hour,
-		Web:       Web{Brave: KeySource{KeyEnv: "BRAVE_API_KEY"}, Tavily: KeySource{KeyEnv: "TAVILY_API_KEY"}},
-		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
-		Bert:      Bert{Timeout: 5 * time.Second},
-		Providers: map[string]Provider{},
-		Council:   Council{Placeholder: "{{CONTEXT}}", CacheTTL: 10},
-		Inquiry:   Inquiry{Limit: 10},
-		Fallback:  Fallback{CoolDown: time.Minute},
-		Prices:    Prices{Currency: "USD"},
-		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 6 * time.Minute, LocalSilence: 3 * time.Minute,
-			Web: 20 * time.Second},
-		Telemetry: Telemetry{TraceRatio: 1},
-		Keys:      s.keys(KeysAuto),
-		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
-			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
-		MCP: MCP{Servers: map[string]MCPServer{}, Trusted: filepath.Join(filepath.Dir(s.file()), "mcp")},
+	if cfg.DataDir != filepath.Join(s.home, ".local", "share", "sibyl") || cfg.MCP.Trusted != filepath.Join(filepath.Dir(s.file()), "mcp") || cfg.File != "" {
+		t.Errorf("the folders are %s and %s, the file is %q", cfg.DataDir, cfg.MCP.Trusted, cfg.File)
 	}
-	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
+	if diff := cmp.Diff(Ollama{Host: "http://127.0.0.1:11434", Local: true}, cfg.Ollama); diff != "" {
 		t.Error(diff)
+	}
+	if cfg.MaxTurns != 30 || cfg.MaxTokens != 0 || cfg.Retention != 365*day || cfg.Keys != s.keys(KeysAuto) || cfg.Server.Loopback() != true || cfg.Web.Off || len(cfg.Providers) > 0 {
+		t.Errorf("got %+v", cfg)
+	}
+	if cfg.Web.Brave.KeyEnv != braveKeyEnv || cfg.Web.Tavily.KeyEnv != tavilyKeyEnv || cfg.Telemetry.TraceRatio != 1 || cfg.Prices.Currency != "USD" {
+		t.Errorf("got %+v", cfg)
 	}
 }
 
@@ -222,95 +212,111 @@ providers:
       top_p: 0.9
 `
 
+var fullEnviron = []string{"GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789", "TRACKER_TOKEN=tracker-value-0123456789", "PATH=/bin", "OTHER=x",
+	"WIKI_KEY=wiki-value-0123456789", "WORK_KEY=work-value-0123456789", "MY_TAVILY=tavily-value-0123456789"}
+
 func TestFileSetsEverything(t *testing.T) {
-	cfg, s := mustLoad(t, fullFile, "GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789", "TRACKER_TOKEN=tracker-value-0123456789", "PATH=/bin", "OTHER=x",
-		"WIKI_KEY=wiki-value-0123456789")
-	folder := filepath.Dir(s.file())
-	want := Config{
-		File:      s.file(),
-		Model:     "ollama:llama3.1:8b",
-		DataDir:   filepath.Join(filepath.Dir(folder), "data"),
-		Database:  Database{Postgres: NewSecret("postgres://sibyl@db.lan:5432/sibyl?sslmode=require")},
-		Vault:     filepath.Join(s.home, "notes"),
-		Trees:     "/etc/sibyl/trees",
-		Prompts:   filepath.Join(folder, "prompts"),
-		Notices:   filepath.Join(folder, "notices.jsonl"),
-		MaxTurns:  12,
-		MaxTokens: 200_000,
-		MaxTime:   10 * time.Minute,
-		Retention: 90 * 24 * time.Hour,
-		Web: Web{Off: true, Allow: []string{"example.org"}, Deny: []string{"evil.example.org"}, Engine: "brave", SearXNG: "http://localhost:8888",
-			Brave:  KeySource{KeyEnv: "MY_BRAVE", EnvKey: NewSecret("brave-value-0123456789"), KeyCommand: []string{"pass", "brave"}},
-			Tavily: KeySource{KeyEnv: "MY_TAVILY", KeyCommand: []string{"pass", "tavily"}}},
-		Ollama: Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768, Tuning: Tuning{Think: "high", MaxOutput: 4096, KeepAlive: -time.Second,
-			Report: ReportSignals, Headers: map[string]string{"X-Team": "search"}, EnvHeaders: map[string]Secret{},
-			Query: map[string]string{"tenant": "a"}, Body: map[string]any{"top_k": 20}}},
-		Bert:      Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
-		Fallback:  Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
-		Prices:    Prices{Currency: "EUR", Models: map[string]Price{"groq:*": {Input: 0.5, Cached: 0.5, Output: 2}}},
-		Keys:      s.keys(KeysFile),
-		PlainHTTP: []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
-		Timeouts:  Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},
-		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", TraceRatio: 0.25, Traceparent: true, LogLevel: slog.LevelDebug},
-		Server: Server{Listen: "0.0.0.0:8443", Name: "attic", TLSCert: filepath.Join(folder, "cert.pem"), TLSKey: filepath.Join(s.home, "key.pem"),
-			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
-			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
-			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
-		Inquiry: Inquiry{Sessions: filepath.Join(s.home, "inquiries"), Limit: 7, Witness: "ollama:llama2", Embeddings: "ollama:nomic-embed-text"},
-		Council: Council{Sessions: filepath.Join(s.home, "thoughts"), Oracles: filepath.Join(folder, "oracles"), Placeholder: "[CONTEXT]", Timeout: 45},
-		Transcription: Transcription{Command: []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"},
-			Language: "pt", Formats: []string{"wav", "ogg"}, Timeout: 2 * time.Hour},
-		MCP: MCP{Trusted: filepath.Join(folder, "mcp"), Servers: map[string]MCPServer{
-			"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
-				Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},
-				Environ: map[string]Secret{"PATH": NewSecret("/bin"), "TRACKER_TOKEN": NewSecret("tracker-value-0123456789"), "XDG_CONFIG_HOME": NewSecret(filepath.Dir(folder))}},
-			"wiki": {URL: "https://wiki.test/mcp", Header: "X-Api-Key", Timeout: 30 * time.Second,
-				Pin:       "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-				KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"), KeyCommand: []string{"pass", "wiki"}}},
-		}},
-		Providers: map[string]Provider{
-			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
-			"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
-				KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}},
-			"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}}},
-			"litellm":   {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
-			"studio":    {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
-			"work":      {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY"}},
-			"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true, Tuning: Tuning{KeepAlive: 30 * time.Minute}},
-			"gateway": {Kind: KindOpenAI, BaseURL: "https://gateway.test/v1", Window: 64_000, API: APIResponses, Tuning: Tuning{
-				Think: "off", MaxOutput: 2000, Report: ReportTool,
-				Headers:    map[string]string{"X-Team": "search", "X-Gateway-Token": "$GATEWAY_TOKEN"},
-				EnvHeaders: map[string]Secret{"X-Gateway-Token": {}},
-				Query:      map[string]string{"api-version": "2024-10-21", "v": "1.10"},
-				Body:       map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}, "stop": []any{"END"}, "top_p": 0.9},
-			}},
-		},
+	_, lines, s := explain(t, fullFile, fullEnviron...)
+	read := map[string]any{}
+	for _, line := range lines {
+		if pattern, _ := patternOf(line.Path); line.Value != nil && strings.HasPrefix(line.From, s.file()) {
+			read[pattern] = line.Value
+		}
 	}
-	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
+	for path := range knownNames() {
+		if read[path] == nil && path != "transcription.model" && path != "transcription.server" {
+			t.Errorf("%s is not read, or is not in the file", path)
+		}
+	}
+	folder := filepath.Dir(s.file())
+	for path, want := range map[string]any{
+		"data": filepath.Join(filepath.Dir(folder), "data"), "prompts": filepath.Join(folder, "prompts"), "vault": filepath.Join(s.home, "notes"), "trees": "/etc/sibyl/trees",
+		"database": "postgres://sibyl@db.lan:5432/sibyl?sslmode=require", "max_tokens": 200_000, "max_time": "10m0s", "retention": "90d", "plain_http": []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
+		"web.access": "off", "web.searxng": "http://localhost:8888", "ollama.host": "http://gpu.lan:11434", "ollama.keep_alive": "forever", "fallback.local_to_cloud": true,
+		"server.hosts": []string{"sibyl.lan"}, "server.proxies": []string{"10.0.0.0/8", "127.0.0.1/32"}, "telemetry.otlp_endpoint": "http://127.0.0.1:4318", "telemetry.trace_ratio": 0.25, "telemetry.log_level": "debug",
+		"server.folders":        map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
+		"transcription.command": []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"}, "transcription.language": "pt",
+		"models.prices": map[string]map[string]float64{"groq:*": {"input": 0.5, "cached": 0.5, "output": 2}},
+	} {
+		if diff := cmp.Diff(want, read[path]); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
+	cfg, s := mustLoad(t, fullFile, fullEnviron...)
+	providers := map[string]Provider{
+		"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
+		"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
+			KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}},
+		"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}}},
+		"litellm":   {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
+		"studio":    {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
+		"work":      {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY", EnvKey: NewSecret("work-value-0123456789")}},
+		"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true, Tuning: Tuning{KeepAlive: 30 * time.Minute}},
+		"gateway": {Kind: KindOpenAI, BaseURL: "https://gateway.test/v1", Window: 64_000, API: APIResponses, Tuning: Tuning{
+			Think: "off", MaxOutput: 2000, Report: ReportTool,
+			Headers:    map[string]string{"X-Team": "search", "X-Gateway-Token": "$GATEWAY_TOKEN"},
+			EnvHeaders: map[string]Secret{"X-Gateway-Token": {}},
+			Query:      map[string]string{"api-version": "2024-10-21", "v": "1.10"},
+			Body:       map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}, "stop": []any{"END"}, "top_p": 0.9},
+		}},
+	}
+	if diff := cmp.Diff(providers, cfg.Providers, bySecret); diff != "" {
+		t.Error(diff)
+	}
+	servers := map[string]MCPServer{
+		"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
+			Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},
+			Environ: map[string]Secret{"PATH": NewSecret("/bin"), "TRACKER_TOKEN": NewSecret("tracker-value-0123456789"), "XDG_CONFIG_HOME": NewSecret(filepath.Join(s.home, "conf"))}},
+		"wiki": {URL: "https://wiki.test/mcp", Header: "X-Api-Key", Timeout: 30 * time.Second,
+			Pin:       "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+			KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"), KeyCommand: []string{"pass", "wiki"}}},
+	}
+	if diff := cmp.Diff(servers, cfg.MCP.Servers, bySecret); diff != "" {
 		t.Error(diff)
 	}
 }
 
+// Each variable is set, and that of a vendor for one of them.
 func TestEnvironmentOverridesTheFile(t *testing.T) {
-	cfg, s := mustLoad(t, fullFile,
-		"SIBYL_MODEL=openai:gpt-y", "SIBYL_DATA=/data", "SIBYL_VAULT=~/other", "SIBYL_TREES=/t", "SIBYL_PROMPTS=/p", "SIBYL_MAX_TURNS=7",
-		"SIBYL_MAX_TOKENS=0", "SIBYL_MAX_TIME=20s", "SIBYL_RETENTION=never", "SIBYL_NOTICES=~/n.jsonl", "SIBYL_KEYS=keyring", "SIBYL_AGE_IDENTITY=~/age.txt",
-		"SIBYL_SEARXNG_URL=https://search.test/x/", "OLLAMA_HOST=0.0.0.0:9999",
-		"OPENAI_BASE_URL=https://proxy.test/v1/", "OPENAI_MODEL=gpt-z", "OPENAI_API_KEY=key-0123456789")
-	if cfg.Model != "openai:gpt-y" || cfg.DataDir != "/data" || cfg.Vault != filepath.Join(s.home, "other") || cfg.Trees != "/t" ||
-		cfg.Prompts != "/p" || cfg.MaxTurns != 7 || cfg.Web.SearXNG != "https://search.test/x" || cfg.Ollama.Host != "http://127.0.0.1:9999" {
-		t.Errorf("got %+v", cfg)
+	want := map[string]string{
+		"SIBYL_MODEL": "openai:gpt-y", "SIBYL_DATA": "/data", "SIBYL_DATABASE": "sqlite:/a.db", "SIBYL_VAULT": "/other", "SIBYL_TREES": "/t", "SIBYL_PROMPTS": "/p", "SIBYL_NOTICES": "/n.jsonl",
+		"SIBYL_MAX_TURNS": "7", "SIBYL_MAX_TOKENS": "0", "SIBYL_MAX_TIME": "20s", "SIBYL_RETENTION": "never", "SIBYL_KEYS": "keyring", "SIBYL_WEB": "on",
+		"SIBYL_SEARXNG_URL": "https://search.test/x", "OLLAMA_HOST": "http://127.0.0.1:9999", "SIBYL_TRACE_RATIO": "0", "SIBYL_LOG_LEVEL": "error",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.test:4318/otlp", "SIBYL_LISTEN": "0.0.0.0:1", "SIBYL_NODE": "n2", "SIBYL_MOST_RUNS": "3",
+		"SIBYL_SESSIONS": "/s", "ORACLES_DIR": "/o", "ORACLE_PLACEHOLDER": "{{ALL}}", "ORACLE_CACHE_TTL": "3", "LLM_TIMEOUT_SECONDS": "7",
+		"SIBYL_INQUIRIES": "/i", "SIBYL_INQUIRY_LIMIT": "6", "SIBYL_WITNESS": "ollama:w", "SIBYL_INQUIRY_EMBEDDINGS": "ollama:e", "SIBYL_TRANSCRIPTION_LANGUAGE": "de",
+		"OPENAI_BASE_URL": "https://proxy.test/v1", "OPENAI_MODEL": "gpt-z",
 	}
-	if cfg.MaxTokens != 0 || cfg.MaxTime != 20*time.Second || cfg.Retention != 0 || cfg.Notices != filepath.Join(s.home, "n.jsonl") {
-		t.Errorf("got %d tokens, %s, kept for %s, notices %s", cfg.MaxTokens, cfg.MaxTime, cfg.Retention, cfg.Notices)
+	for _, one := range sections()[0].settings {
+		if env := one.tag.Get("env"); env != "" && want[env] == "" && env != "SIBYL_TRANSCRIPTION_MODEL" && env != "SIBYL_TRANSCRIPTION_SERVER" { // the file has a command
+			t.Errorf("%s is not tried", env)
+		}
 	}
-	if cfg.Keys.Use != KeysKeyring || cfg.Keys.Identity != filepath.Join(s.home, "age.txt") || !cfg.Keys.IdentityNamed {
+	var environ []string
+	for name, text := range want {
+		environ = append(environ, name+"="+text)
+	}
+	_, lines, _ := explain(t, fullFile, append(environ, fullEnviron...)...)
+	for _, line := range lines {
+		if text, is := want[line.From]; is {
+			if fmt.Sprint(line.Value) != text {
+				t.Errorf("%s is %v, not what %s says", line.Path, line.Value, line.From)
+			}
+			delete(want, line.From)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not read: %v", want)
+	}
+	cfg, s := mustLoad(t, "", "SIBYL_AGE_IDENTITY=~/age.txt", "SIBYL_TRANSCRIPTION_SERVER=http://[::1]:8080/")
+	if cfg.Keys.Identity != filepath.Join(s.home, "age.txt") || !cfg.Keys.IdentityNamed {
 		t.Errorf("keys = %+v", cfg.Keys)
 	}
-	want := Provider{Kind: KindOpenAI, BaseURL: "https://proxy.test/v1", Model: "gpt-z",
-		KeySource: KeySource{KeyEnv: "OPENAI_API_KEY", EnvKey: NewSecret("key-0123456789")}}
-	if diff := cmp.Diff(want, cfg.Providers["openai"], bySecret); diff != "" {
-		t.Error(diff)
+	if cfg.Transcription.Server != "http://[::1]:8080" || !cfg.Transcription.Local {
+		t.Errorf("transcription = %+v", cfg.Transcription)
 	}
 }
 
@@ -341,33 +347,18 @@ func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
 	}
 }
 
-// A name of the table that the walker or the reader does not know would be a setting that cannot be set.
-func TestEverySettingOfTheTableIsInTheFullFile(t *testing.T) {
-	s := newSetup(t, fullFile)
-	f, err := readFile("", newPlaces(s.environ, s.home))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := maps.Clone(f.lines)
-	for _, set := range settings() {
-		if seen[set.path] == 0 {
-			t.Errorf("%s is not in the file of TestFileSetsEverything", set.path)
+// A bound that the reader does not understand would be none.
+func TestBoundsAreNumbersOrTimes(t *testing.T) {
+	for _, section := range sections() {
+		for _, one := range section.settings {
+			for _, bound := range []string{one.tag.Get("min"), one.tag.Get("max")} {
+				_, notNumber := strconv.Atoi(bound)
+				_, notTime := time.ParseDuration(bound)
+				if isTime := one.kind.of == reflect.TypeFor[time.Duration](); bound != "" && (isTime && notTime != nil || !isTime && notNumber != nil) {
+					t.Errorf("%s has the bound %q", section.pattern(one), bound)
+				}
+			}
 		}
-	}
-	check := func(section, setting string) {
-		found := false
-		for path := range seen {
-			found = found || strings.HasPrefix(path, section) && strings.HasSuffix(path, "."+setting)
-		}
-		if !found {
-			t.Errorf("%s*.%s is not in the file of TestFileSetsEverything", section, setting)
-		}
-	}
-	for _, set := range providerSettings() {
-		check("providers.", set.path)
-	}
-	for _, set := range mcpSettings() {
-		check("mcp.servers.", set.path)
 	}
 }
 
@@ -376,17 +367,15 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Add("web: {searxng: [}", "http://a:b@c")
 	f.Add("? a\n: - b\n", ":")
 	f.Fuzz(func(t *testing.T, file, variable string) {
-		places := newPlaces([]string{"HOME=/h"}, "")
+		places := Options{Environ: []string{"HOME=/h"}}.places()
 		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
-			if cfg, _, err := fromFile(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
+			if cfg, _, err := gather(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}
 		}
-		var web Web
-		var ollama Ollama
-		_ = value{raw: variable}.searxng(&web)
-		if err := (value{raw: variable}).ollama(&ollama); err == nil && !strings.HasPrefix(ollama.Host, "http") {
-			t.Errorf("%q became %q", variable, ollama.Host)
+		_, _ = value{Node: textOf(variable)}.searxng()
+		if host, err := (value{Node: textOf(variable)}).ollama(); err == nil && !strings.HasPrefix(host, "http") {
+			t.Errorf("%q became %q", variable, host)
 		}
 	})
 }

@@ -1,9 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Configuration is what the settings come to for the Inquiry (requirement 4, Configuration).
@@ -30,9 +30,6 @@ type ProviderCredential struct {
 	taken  bool // the program takes it by itself where no model is set
 }
 
-// serves says whether it has what it needs.
-func (p ProviderCredential) serves() bool { return p.Keyless || p.KeyFrom != "" }
-
 // WitnessEndpoint is where the witness answers that is asked where nobody names another.
 type WitnessEndpoint struct {
 	BaseURL string `json:"baseUrl"`
@@ -47,31 +44,26 @@ type TimeoutSettings struct {
 	LocalSilence float64 `json:"localSilence"`
 }
 
-// The bounds of the requirement.
-const (
-	leastQuestions, mostQuestions = 5, 20
-	leastKey                      = 20 // characters
-	leastWait                     = 15 * time.Second
-	mostCloudWait, mostLocalWait  = 120 * time.Second, 360 * time.Second
-)
-
 // keyReader reads the key of a provider that is not in the environment.
 type keyReader func(c Config, name string) (Secret, error)
 
 // configuration says what the settings come to. Keys are read by read.
 func (s source) configuration(c Config, read keyReader) Configuration {
 	t := c.Timeouts
-	out := Configuration{Detectives: s.detectives(c, read), DefaultIterationLimit: c.Inquiry.Limit,
+	out := Configuration{
+		Detectives:            s.detectives(c, read),
 		Witness:               WitnessEndpoint{BaseURL: c.Ollama.Host},
+		ProviderFallbackOrder: []string{},
 		Timeouts:              TimeoutSettings{t.Start.Seconds(), t.Silence.Seconds(), t.LocalStart.Seconds(), t.LocalSilence.Seconds()},
-		ProviderFallbackOrder: []string{}}
+		DefaultIterationLimit: c.Inquiry.Limit,
+	}
 	for _, id := range c.Fallback.Models {
-		if name, _, _ := strings.Cut(id, ":"); !slices.Contains(out.ProviderFallbackOrder, name) {
+		if name, _ := c.named(id); !slices.Contains(out.ProviderFallbackOrder, name) {
 			out.ProviderFallbackOrder = append(out.ProviderFallbackOrder, name)
 		}
 	}
-	name, chosen, _ := strings.Cut(c.Inquiry.Witness, ":")
-	out.Witness.Model = chosen
+	name, model, _ := strings.Cut(c.Inquiry.Witness, ":")
+	out.Witness.Model = model
 	if p, ok := c.Providers[name]; ok {
 		out.Witness.BaseURL = p.BaseURL
 	}
@@ -80,28 +72,27 @@ func (s source) configuration(c Config, read keyReader) Configuration {
 
 // detectives lists the providers that are named, and those whose key is there, sorted.
 func (s source) detectives(c Config, read keyReader) []ProviderCredential {
-	named := map[string]string{} // what names each
+	where := map[string]string{} // what names each
 	for name := range c.Providers {
-		if line := "providers." + name; s.lines[line] > 0 {
-			named[name] = s.line(line)
-		} else {
-			named[name] = ""
+		where[name] = ""
+		if path := providersSection + name; s.lines[path] > 0 {
+			where[name] = s.line(path)
 		}
 	}
-	known := append(s.providerNames(c.Providers), offlineName)
-	name := func(id, path string) {
-		if provider, _, _ := strings.Cut(id, ":"); id != "" && slices.Contains(known, provider) && named[provider] == "" {
-			named[provider] = s.origins[path]
+	known := append(c.providerNames(), offlineName)
+	for i, id := range append([]string{c.Model}, c.Fallback.Models...) {
+		path := fallbackModels
+		if i == 0 {
+			path = "model"
 		}
-	}
-	name(c.Model, "model")
-	for _, id := range c.Fallback.Models {
-		name(id, fallbackModels)
+		if name, _ := c.named(id); slices.Contains(known, name) && where[name] == "" {
+			where[name] = s.origins[path]
+		}
 	}
 	all := []ProviderCredential{}
-	for _, name := range sortedNames(named) {
+	for _, name := range sortedNames(where) {
 		d := s.detective(c, name, read)
-		d.where = named[name]
+		d.where = where[name]
 		all = append(all, d)
 	}
 	return all
@@ -109,12 +100,12 @@ func (s source) detectives(c Config, read keyReader) []ProviderCredential {
 
 func (s source) detective(c Config, name string, read keyReader) ProviderCredential {
 	d := ProviderCredential{Provider: name}
-	for _, id := range slices.Concat([]string{c.Model}, c.Fallback.Models) {
-		if provider, model, _ := strings.Cut(id, ":"); provider == name && d.Model == "" {
-			d.Model = model
+	for _, id := range append([]string{c.Model}, c.Fallback.Models...) {
+		if provider, model, _ := strings.Cut(id, ":"); provider == name {
+			d.Model = cmp.Or(d.Model, model)
 		}
 	}
-	wished, _, _ := strings.Cut(c.Model, ":")
+	wished, _ := c.named(c.Model)
 	d.IsDefault = wished == name
 	if name == offlineName || name == ollamaName {
 		d.Keyless, d.taken = true, true
@@ -122,11 +113,10 @@ func (s source) detective(c Config, name string, read keyReader) ProviderCredent
 	}
 	p, ok := c.Providers[name]
 	if !ok { // a vendor that is named by its models alone
-		p, _ = s.finishProvider(name, Provider{}) // which can't fail where nothing is set
+		p, _, _ = s.finishProvider(name, Provider{}) // nothing can be wrong where nothing is set
+		p.KeySource = s.finishKey(p.KeySource, name, nil)
 	}
-	if d.Model == "" {
-		d.Model = p.Model
-	}
+	d.Model = cmp.Or(d.Model, p.Model)
 	d.source, d.KeyFrom = p.KeySource, p.origin()
 	d.Keyless = p.Local || p.Kind == KindOllama
 	maker := vendorOf(name)

@@ -4,17 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestTheVariablesOfTheRequirementSetTheCouncil(t *testing.T) {
-	cfg, s := mustLoad(t, "council: {oracles: /elsewhere, timeout: 5}", "ORACLES_DIR=~/oracles", "ORACLE_PLACEHOLDER={{ALL}}", "ORACLE_CACHE_TTL=3", "LLM_TIMEOUT_SECONDS=7", "SIBYL_SESSIONS=/srv/sessions")
-	want := Council{Sessions: "/srv/sessions", Oracles: filepath.Join(s.home, "oracles"), Placeholder: "{{ALL}}", CacheTTL: 3, Timeout: 7}
-	if diff := cmp.Diff(want, cfg.Council); diff != "" {
-		t.Error(diff)
-	}
-}
 
 func TestATimeoutThatIsSetHoldsForEveryOracleAndElseOnlyHostedOnesAreHurried(t *testing.T) {
 	local, hosted := Provider{Local: true}, Provider{}

@@ -14,70 +14,91 @@ import (
 // edited is a file in which a setting has another value, or is taken out where value is nil, with the sections that are empty then. Only the
 // lines of the setting are touched, so that comments, blank lines and the order stay.
 func edited(content []byte, path string, value *yaml.Node) ([]byte, error) {
-	var doc yaml.Node
-	var want any
-	if err := errors.Join(yaml.Unmarshal(content, &doc), yaml.Unmarshal(content, &want)); err != nil {
-		return nil, err
-	}
-	names := strings.Split(path, ".")
-	want, known, err := changed(want, names, value)
+	old, err := tree(content)
 	if err != nil {
 		return nil, err
 	}
-	if !known {
+	fresh, _ := tree(content) // it was read just now
+	names := strings.Split(path, ".")
+	if !put(fresh, names, value) {
 		return nil, fmt.Errorf("it has no setting or section %s", quote(path))
 	}
-	text := string(content)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	e := editor{lines: strings.SplitAfter(string(content), "\n"), step: 2}
+	if last := len(e.lines) - 1; e.lines[last] == "" {
+		e.lines = e.lines[:last]
+	} else {
+		e.lines[last] += "\n"
 	}
-	e := editor{lines: strings.SplitAfter(text, "\n"), step: 2}
-	e.lines = e.lines[:len(e.lines)-1]
-	top := &yaml.Node{Kind: yaml.MappingNode}
-	if doc.Kind != 0 && !isNull(doc.Content[0]) {
-		top = doc.Content[0]
+	if at := slices.IndexFunc(old.Content, isBlock); at >= 0 {
+		e.step = old.Content[at].Content[0].Column - 1
 	}
-	for _, section := range top.Content {
-		if len(section.Content) > 0 && section.Kind == yaml.MappingNode && section.Style&yaml.FlowStyle == 0 {
-			e.step = section.Content[0].Column - 1
-			break
-		}
+	var want, got any
+	err = fresh.Decode(&want)
+	if err == nil {
+		e.edit(old, fresh, names, len(e.lines))
 	}
-	if value == nil {
-		names = emptied(top, names)
-	}
-	e.edit(top, names, value, len(e.lines))
-	var got any
-	text = strings.Join(e.lines, "")
-	if err := yaml.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {
+	text := []byte(strings.Join(e.lines, ""))
+	now, failed := tree(text)
+	if err != nil || failed != nil || now.Decode(&got) != nil || !reflect.DeepEqual(got, want) {
 		return nil, errors.New("its syntax can't be changed safely: use an editor")
 	}
-	return []byte(text), nil
+	return text, nil
 }
 
-// changed is what a file means after an edit; nil for nothing. known says that the setting can stand there or, of one to take out, that it did.
-func changed(section any, names []string, value *yaml.Node) (after any, known bool, err error) {
-	if len(names) == 0 {
-		if value == nil {
-			return nil, true, nil
+// tree is what a file says: a section without entries where it says nothing.
+func tree(content []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(content, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind == 0 || isNull(doc.Content[0]) {
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
+	}
+	return doc.Content[0], nil
+}
+
+// put gives a setting below a section a value, or takes it out where value is nil, with the sections that are empty then. It says whether it can
+// stand there or, of one to take out, whether it did.
+func put(section *yaml.Node, names []string, value *yaml.Node) bool {
+	k := at(section, names[0])
+	if section.Kind != yaml.MappingNode || k < 0 && value == nil {
+		return false
+	}
+	if k < 0 {
+		k = len(section.Content)
+		section.Content = append(section.Content, textOf(names[0]), &yaml.Node{Kind: yaml.MappingNode})
+	}
+	inner := value
+	if len(names) > 1 {
+		inner = section.Content[k+1]
+		if isNull(inner) || len(inner.Content) == 0 && inner.Kind == yaml.MappingNode {
+			inner = &yaml.Node{Kind: yaml.MappingNode}
 		}
-		return after, true, value.Decode(&after)
+		if !put(inner, names[1:], value) {
+			return false
+		}
 	}
-	all, ok := section.(map[string]any)
-	if section == nil {
-		all, ok = map[string]any{}, true
+	if inner == nil || inner.Kind == yaml.MappingNode && len(inner.Content) == 0 {
+		section.Content = slices.Delete(section.Content, k, k+2)
+	} else {
+		section.Content[k+1] = inner
 	}
-	inner, has := all[names[0]]
-	if !ok || value == nil && !has {
-		return section, false, nil
+	return true
+}
+
+// at is where a name stands in a section, -1 for nowhere.
+func at(section *yaml.Node, name string) int {
+	for i := 0; i+1 < len(section.Content); i += 2 {
+		if section.Content[i].Value == name {
+			return i
+		}
 	}
-	if all[names[0]], known, err = changed(inner, names[1:], value); all[names[0]] == nil {
-		delete(all, names[0])
-	}
-	if len(all) == 0 {
-		return nil, known, err
-	}
-	return all, known, err
+	return -1
+}
+
+// isBlock says whether a node is a section with its settings on lines of their own.
+func isBlock(node *yaml.Node) bool {
+	return node.Kind == yaml.MappingNode && node.Style&yaml.FlowStyle == 0 && len(node.Content) > 0
 }
 
 // editor changes the lines of a file.
@@ -86,99 +107,55 @@ type editor struct {
 	step  int // of indentation
 }
 
-// edit changes a setting below a section, whose lines end before limit.
-func (e *editor) edit(section *yaml.Node, names []string, value *yaml.Node, limit int) {
-	k := at(section, names[0])
+// edit makes the lines of an old section, which end before limit, say what the fresh one does, where the two differ in the named setting alone.
+func (e *editor) edit(old, fresh *yaml.Node, names []string, limit int) {
+	k, now := at(old, names[0]), at(fresh, names[0])
 	if k < 0 {
 		indent := 0
-		if len(section.Content) > 0 {
-			indent = section.Content[0].Column - 1
+		if len(old.Content) > 0 {
+			indent = old.Content[0].Column - 1
 		}
 		if indent > 0 { // what stands behind a section is about the next one
 			limit = e.end(0, limit)
 		}
-		e.insert(limit, indent, entry(names, value))
+		e.lines = slices.Insert(e.lines, limit, e.encoded(fresh.Content[now:now+2], indent)...)
 		return
 	}
-	key, inner := section.Content[k], section.Content[k+1]
-	if k+2 < len(section.Content) {
-		limit = section.Content[k+2].Line - 1
+	key, inner := old.Content[k], old.Content[k+1]
+	if k+2 < len(old.Content) {
+		limit = old.Content[k+2].Line - 1
 	}
 	start := key.Line - 1
-	block := inner.Kind == yaml.MappingNode && inner.Style&yaml.FlowStyle == 0
+	end := e.end(start, limit)
 	switch {
-	case len(names) > 1 && block && len(inner.Content) > 0:
-		e.edit(inner, names[1:], value, limit)
-	case len(names) > 1 && isNull(inner) && inner.Value == "":
-		e.insert(start+1, key.Column-1+e.step, entry(names[1:], value))
-	case len(names) > 1 && len(inner.Content) > 0:
-		setWithin(inner, names[1:], value)
-		e.replace(start, e.end(start, limit), key, inner, []*yaml.Node{key, inner})
-	case value == nil:
-		e.lines = slices.Delete(e.lines, start, e.end(start, limit))
+	case now < 0:
+		e.lines = slices.Delete(e.lines, start, end)
+	case len(names) > 1 && isBlock(inner):
+		e.edit(inner, fresh.Content[now+1], names[1:], limit)
 	default:
-		e.replace(start, e.end(start, limit), key, inner, entry(names, value))
+		e.replace(start, end, key, inner, fresh.Content[now:now+2])
 	}
-}
-
-// setWithin changes a setting in a section that is written in braces.
-func setWithin(section *yaml.Node, names []string, value *yaml.Node) {
-	switch k := at(section, names[0]); {
-	case k < 0:
-		section.Content = append(section.Content, entry(names, value)...)
-	case len(names) > 1 && len(section.Content[k+1].Content) > 0:
-		setWithin(section.Content[k+1], names[1:], value)
-	case value == nil:
-		section.Content = slices.Delete(section.Content, k, k+2)
-	default:
-		section.Content[k+1] = entry(names, value)[1]
-	}
-}
-
-// emptied is what goes with a setting that is taken out: the first of the sections around it that hold nothing else, or itself.
-func emptied(section *yaml.Node, names []string) []string {
-	if len(names) == 1 {
-		return names
-	}
-	inner := section.Content[at(section, names[0])+1]
-	within := emptied(inner, names[1:])
-	if len(within) == 1 && len(inner.Content) == 2 {
-		return names[:1]
-	}
-	return append(names[:1:1], within...)
-}
-
-// entry is a name with its value, within sections for the names before it.
-func entry(names []string, value *yaml.Node) []*yaml.Node {
-	if len(names) > 1 {
-		value = &yaml.Node{Kind: yaml.MappingNode, Content: entry(names[1:], value)}
-	}
-	return []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: names[0]}, value}
 }
 
 // end is behind the last line before limit that is neither blank nor a comment, and behind start.
 func (e *editor) end(start, limit int) int {
-	for limit > start && isCommentOrBlank(e.lines[limit-1]) {
+	for limit > start {
+		line := strings.TrimSpace(e.lines[limit-1])
+		if line != "" && line[0] != '#' {
+			break
+		}
 		limit--
 	}
 	return limit
 }
 
-func isCommentOrBlank(line string) bool {
-	line = strings.TrimSpace(line)
-	return line == "" || line[0] == '#'
-}
-
-// insert writes an entry before a line.
-func (e *editor) insert(line, indent int, entry []*yaml.Node) {
-	e.lines = slices.Insert(e.lines, line, e.encoded(entry, indent)...)
-}
-
-// replace writes an entry in the place of another. Comments in that one stand above it, or behind it as they did.
-func (e *editor) replace(start, end int, key, old *yaml.Node, fresh []*yaml.Node) {
+// replace writes an entry in the place of an old one. Comments in that one stand above it, or behind it as they did.
+func (e *editor) replace(start, end int, key, old *yaml.Node, entry []*yaml.Node) {
 	comment := strings.TrimSpace(key.LineComment + " " + old.LineComment)
-	key.HeadComment, key.FootComment, key.LineComment, old.LineComment = "", "", "", ""
-	text := e.encoded(fresh, key.Column-1)
+	for _, node := range entry {
+		node.HeadComment, node.LineComment, node.FootComment = "", "", ""
+	}
+	text := e.encoded(entry, key.Column-1)
 	if comment != "" {
 		text[0] = strings.TrimSuffix(text[0], "\n") + " " + comment + "\n"
 	}
@@ -192,7 +169,7 @@ func (e *editor) encoded(entry []*yaml.Node, indent int) []string {
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(e.step)
 	if err := errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: entry}), enc.Close()); err != nil {
-		return nil // which is no text of that meaning
+		return []string{""} // which is no text of that meaning
 	}
 	lines := strings.SplitAfter(out.String(), "\n")
 	lines = lines[:len(lines)-1]
@@ -200,14 +177,4 @@ func (e *editor) encoded(entry []*yaml.Node, indent int) []string {
 		lines[i] = strings.Repeat(" ", indent) + line
 	}
 	return lines
-}
-
-// at is where a name stands in a section, -1 for nowhere.
-func at(section *yaml.Node, name string) int {
-	for i := 0; i+1 < len(section.Content); i += 2 {
-		if section.Content[i].Value == name {
-			return i
-		}
-	}
-	return -1
 }

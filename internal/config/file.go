@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,12 +22,29 @@ const maxFileBytes = 1 << 20
 
 // configFile is a configuration file whose names were checked.
 type configFile struct {
-	path   string         // "" where there is none
-	values map[string]any // of the settings in it that are not null, by path, as YAML has them: names and values as a node
-	lines  map[string]int // of the settings and sections
+	path   string                // "" where there is none
+	values map[string]*yaml.Node // of the settings in it that are not null, by path
+	lines  map[string]int        // of the settings and sections
 }
 
-// findFile returns where the configuration file lies, and who names it: "" for the usual one, which need not exist.
+// find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no content then, and no path
+// where that can't be told.
+func find(opts Options) (path string, content []byte, err error) {
+	path, namedBy, err := opts.places().findFile(opts.Path)
+	if err != nil || path == "" {
+		return "", nil, err
+	}
+	content, err = contentOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+		if namedBy != "" {
+			err = fmt.Errorf("the configuration file %s, named by %s, does not exist", path, namedBy)
+		}
+	}
+	return path, content, err
+}
+
+// findFile returns where the configuration file lies, and who names it: "" for the usual one.
 func (p places) findFile(path string) (found, namedBy string, err error) {
 	namedBy = "the option"
 	if path == "" {
@@ -38,39 +57,21 @@ func (p places) findFile(path string) (found, namedBy string, err error) {
 		return found, namedBy, nil
 	}
 	if folder := p.configDir(); folder != "" {
-		return filepath.Join(folder, "config.yaml"), "", nil
+		found = filepath.Join(folder, "config.yaml")
 	}
-	return "", "", nil
+	return found, "", nil
 }
 
-// readFile finds, reads and checks the file. One that was named must be there; the usual one need not.
-func readFile(path string, where places) (configFile, error) {
-	path, namedBy, err := where.findFile(path)
-	if err != nil || path == "" {
-		return configFile{}, err
-	}
-	content, err := contentOf(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && namedBy == "":
-		return configFile{}, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return configFile{}, fmt.Errorf("the configuration file %s, named by %s, does not exist", path, namedBy)
-	case err != nil:
-		return configFile{}, err
-	}
-	return parse(path, content)
-}
-
-// contentOf reads a file that may be one of settings.
+// contentOf reads a file that may be one of settings; it is not nil where there is one.
 func contentOf(path string) ([]byte, error) {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
 		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
 	}
-	content, err := os.ReadFile(path)
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
@@ -78,7 +79,7 @@ func contentOf(path string) ([]byte, error) {
 }
 
 func parse(path string, content []byte) (configFile, error) {
-	w := walker{file: configFile{path: path, values: map[string]any{}, lines: map[string]int{}}, known: knownNames()}
+	w := walker{file: configFile{path: path, values: map[string]*yaml.Node{}, lines: map[string]int{}}}
 	var doc, second yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(content))
 	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
@@ -89,27 +90,22 @@ func parse(path string, content []byte) (configFile, error) {
 	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
 		return configFile{}, fmt.Errorf("%s contains more than one YAML document: keep only one", path)
 	}
-	w.section(doc.Content[0], "", "")
+	w.section(doc.Content[0], "")
 	return w.file, errors.Join(w.problems...)
 }
 
-// names are the settings of the file, each with an example of the list, or of the names and values, it takes, "" for one value. The
-// name of a provider or an MCP server is a star.
-type names map[string]string
+// names are all settings by their paths. The name of a provider or an MCP server is a star.
+type names map[string]setting
 
-func knownNames() names {
+var knownNames = sync.OnceValue(func() names {
 	known := names{}
-	for _, s := range settings() {
-		known[s.path] = s.list
-	}
-	for _, s := range providerSettings() {
-		known["providers.*."+s.path] = s.list
-	}
-	for _, s := range mcpSettings() {
-		known["mcp.servers.*."+s.path] = s.list
+	for _, section := range sections() {
+		for _, one := range section.settings {
+			known[section.pattern(one)] = one
+		}
 	}
 	return known
-}
+})
 
 func (n names) isSection(path string) bool {
 	for name := range n {
@@ -120,96 +116,96 @@ func (n names) isSection(path string) bool {
 	return false
 }
 
+// patternOf is a path with a star for the name of a provider or server, which is returned too, "" for none.
+func patternOf(path string) (pattern, name string) {
+	for _, section := range []string{providersSection, mcpSection} {
+		if rest, ok := strings.CutPrefix(path, section); ok {
+			name, rest, _ := strings.Cut(rest, ".")
+			return strings.TrimSuffix(section+"*."+rest, "."), name
+		}
+	}
+	return path, ""
+}
+
+// walker checks the names in a file.
 type walker struct {
-	at       string // the setting at hand
 	file     configFile
-	known    names
 	problems []error
 }
 
-func (w *walker) problem(node *yaml.Node, format string, args ...any) {
+func (w *walker) problem(path string, node *yaml.Node, format string, args ...any) {
 	where := fmt.Sprintf("%s:%d", w.file.path, node.Line)
-	w.problems = append(w.problems, &Problem{Setting: w.at, Where: where, text: where + ": " + fmt.Sprintf(format, args...)})
+	w.problems = append(w.problems, &Problem{Setting: path, Where: where, text: where + ": " + fmt.Sprintf(format, args...)})
 }
 
-// section checks the names under path, "" for the whole file. The pattern is the path with a star for the name of a provider or server.
-func (w *walker) section(node *yaml.Node, path, pattern string) {
+// section checks the names under path, "" for the whole file.
+func (w *walker) section(node *yaml.Node, path string) {
 	if isNull(node) {
 		return
 	}
-	w.at = path
 	if node.Kind != yaml.MappingNode {
-		if path == "" {
-			path = "the file"
-		}
-		w.problem(node, "%s must contain names and values, as name: value", path)
+		w.problem(path, node, "%s must contain names and values, as name: value", cmp.Or(path, "the file"))
 		return
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, content := node.Content[i], node.Content[i+1]
-		full, last := strings.TrimPrefix(path+"."+name.Value, "."), name.Value
-		w.at = full
+		full := strings.TrimPrefix(path+"."+name.Value, ".")
+		wrong := ""
 		switch {
 		case seen[name.Value]:
-			w.problem(name, "%s is set twice", full)
-			continue
-		case content.Kind == yaml.AliasNode || name.Kind != yaml.ScalarNode:
-			w.problem(name, "%s: YAML references are not supported: write out the value", full)
-			continue
-		case pattern == "providers":
-			if last = "*"; !w.checkProviderName(name) {
-				continue
-			}
-		case pattern == "mcp.servers":
-			if last = "*"; !w.checkServerName(name) {
-				continue
-			}
+			wrong = full + " is set twice"
+		case isAlias(content) || name.Kind != yaml.ScalarNode || content.Kind == yaml.SequenceNode && slices.ContainsFunc(content.Content, isAlias):
+			wrong = full + ": YAML references are not supported: write out the value"
+		case path+"." == providersSection:
+			wrong = wrongProviderName(name.Value)
+		case path+"." == mcpSection:
+			wrong = wrongServerName(name.Value)
 		case strings.Contains(name.Value, "."):
-			w.problem(name, "%s: put a section and its settings on separate, indented lines", full)
+			wrong = full + ": put a section and its settings on separate, indented lines"
+		}
+		if wrong != "" {
+			w.problem(full, name, "%s", wrong)
 			continue
 		}
 		seen[name.Value] = true
-		w.entry(name, content, full, strings.TrimPrefix(pattern+"."+last, "."))
+		w.entry(name, content, full)
 	}
 }
 
-func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
-	list, isSetting := w.known[pattern]
+func (w *walker) entry(name, content *yaml.Node, path string) {
+	pattern, _ := patternOf(path)
+	set, isSetting := knownNames()[pattern]
 	switch {
 	case isSetting:
 		w.file.lines[path] = name.Line
-		if isNull(content) {
-			return
-		}
-		takes, kind := "one value", yaml.ScalarNode
+		form, takes := set.form()
 		switch {
-		case strings.HasPrefix(list, "{"):
-			takes, kind = "names and values, such as "+list, yaml.MappingNode
-		case list != "":
-			takes, kind = "a list, such as "+list, yaml.SequenceNode
-		}
-		if content.Kind != kind {
-			w.problem(content, "%s takes %s", path, takes)
-			return
-		}
-		if kind == yaml.MappingNode {
+		case isNull(content):
+		case content.Kind != form:
+			w.problem(path, content, "%s takes %s", path, takes)
+		default:
 			w.file.values[path] = content
-			return
 		}
-		var v any
-		if err := content.Decode(&v); err != nil {
-			w.problem(content, "%s: %s", path, redact.New().String(err.Error()))
-		}
-		w.file.values[path] = v
-	case path+"."+lastName(webSwitch) == webSwitch && isSwitch(content):
-		w.entry(name, content, webSwitch, webSwitch)
-	case w.known.isSection(pattern):
+	case path == "web" && isSwitch(content):
+		w.entry(name, content, webSwitch)
+	case knownNames().isSection(pattern):
 		w.file.lines[path] = name.Line
-		w.section(content, path, pattern)
+		w.section(content, path)
 	default:
-		w.problem(name, "%s", w.known.unknown(path, pattern))
+		w.problem(path, name, "%s", knownNames().unknown(path))
 	}
+}
+
+// form is what a setting is in YAML, and what it takes in words.
+func (s setting) form() (kind yaml.Kind, takes string) {
+	switch like := s.tag.Get("like"); {
+	case strings.HasPrefix(like, "["):
+		return yaml.SequenceNode, "a list, such as " + like
+	case like != "":
+		return yaml.MappingNode, "names and values, such as " + like
+	}
+	return yaml.ScalarNode, "one value"
 }
 
 // isSwitch says whether on or off stands where a section could.
@@ -217,45 +213,18 @@ func isSwitch(content *yaml.Node) bool {
 	return content.Kind == yaml.ScalarNode && slices.Contains([]string{"on", "off", "true", "false"}, strings.ToLower(content.Value))
 }
 
-// unknown says why there is no setting of this name.
-func (n names) unknown(path, pattern string) string {
-	switch {
-	case looksLikeKey(lastName(path)):
+// unknown says why there is no setting of this name, and proposes one that there is.
+func (n names) unknown(path string) string {
+	if looksLikeKey(lastName(path)) {
 		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
 			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key’"
 	}
-	return fmt.Sprintf("unknown setting %s%s", path, n.nearest(path, pattern))
-}
-
-func (w *walker) checkProviderName(name *yaml.Node) bool {
-	switch {
-	case name.Value == "offline" || name.Value == "ollama":
-		w.problem(name, "providers.%s: this name is built in; choose another", name.Value)
-		return false
-	case !isProviderName(name.Value):
-		w.problem(name, "providers: the name %s may contain only lower-case letters, digits, - and _", quote(name.Value))
-		return false
-	}
-	return true
-}
-
-// checkServerName wants a name that can stand before those of tools, with __ in between.
-func (w *walker) checkServerName(name *yaml.Node) bool {
-	const longest = 20
-	if !isProviderName(name.Value) || len(name.Value) > longest || strings.Contains(name.Value, "__") {
-		w.problem(name, "mcp.servers: the name %s may contain only lower-case letters, digits, - and single _, at most %d of them", quote(name.Value), longest)
-		return false
-	}
-	return true
-}
-
-// nearest proposes a name that exists, in words; "" where none is close.
-func (n names) nearest(path, pattern string) string {
 	tops := map[string]bool{}
 	for known := range n {
 		top, _, _ := strings.Cut(known, ".")
 		tops[top] = true
 	}
+	pattern, name := patternOf(path)
 	last := lastName(pattern)
 	best := nearest(append(sortedNames(tops), sortedNames(n)...), func(known string) int {
 		if last == lastName(known) {
@@ -264,20 +233,29 @@ func (n names) nearest(path, pattern string) string {
 		return min(editDistance(pattern, known), editDistance(last, lastName(known))+1)
 	})
 	if best == "" {
-		return "; available: " + strings.Join(sortedNames(tops), ", ")
+		return fmt.Sprintf("unknown setting %s; available: %s", path, strings.Join(sortedNames(tops), ", "))
 	}
-	for _, section := range []string{"providers.", "mcp.servers."} {
-		rest, ok := strings.CutPrefix(best, section+"*.")
-		if !ok {
-			continue
-		}
-		name := "<name>"
-		if own, ok := strings.CutPrefix(path, section); ok {
-			name, _, _ = strings.Cut(own, ".")
-		}
-		best = section + name + "." + rest
+	return fmt.Sprintf("unknown setting %s; did you mean %s?", path, strings.Replace(best, "*", cmp.Or(name, "<name>"), 1))
+}
+
+// wrongProviderName says why a provider can't have a name; "" if it may.
+func wrongProviderName(name string) string {
+	switch {
+	case name == offlineName || name == ollamaName:
+		return "providers." + name + ": this name is built in; choose another"
+	case !isProviderName(name):
+		return fmt.Sprintf("providers: the name %s may contain only lower-case letters, digits, - and _", quote(name))
 	}
-	return fmt.Sprintf("; did you mean %s?", best)
+	return ""
+}
+
+// wrongServerName wants a name that can stand before those of tools, with __ in between.
+func wrongServerName(name string) string {
+	const longest = 20
+	if !isProviderName(name) || len(name) > longest || strings.Contains(name, "__") {
+		return fmt.Sprintf("mcp.servers: the name %s may contain only lower-case letters, digits, - and single _, at most %d of them", quote(name), longest)
+	}
+	return ""
 }
 
 // nearest is the first of the names with the least distance; "" where none is near.
@@ -334,5 +312,7 @@ func looksLikeKey(name string) bool {
 	}
 	return false
 }
+
+func isAlias(node *yaml.Node) bool { return node.Kind == yaml.AliasNode }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }

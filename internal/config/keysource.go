@@ -11,9 +11,10 @@ import (
 // KeySource says where the key of a provider or search engine comes from: the environment variable if it is set, else
 // the command, else the key store.
 type KeySource struct {
-	KeyEnv     string   // the environment variable that holds the key
+	KeyEnv string `name:"key_env" as:"variable"` // the environment variable that holds the key
+	// a program and its arguments, run without a shell, that prints the key
+	KeyCommand []string `name:"key_command" as:"command" like:"[pass, show, openai]"`
 	EnvKey     Secret   // what KeyEnv held when the settings were loaded
-	KeyCommand []string // a program and its arguments, run without a shell, that prints the key
 	Stored     bool     // the key store holds one under the name of the provider or engine
 }
 
@@ -62,18 +63,12 @@ func (k KeySource) missing(name string) string {
 }
 
 func isUsualVariable(name string) bool {
+	usual := []string{braveKeyEnv, tavilyKeyEnv}
 	for _, v := range vendors() {
-		if name == v.variable("API_KEY") || name == v.altKey {
-			return name != ""
-		}
+		usual = append(usual, v.variable("API_KEY"), v.altKey)
 	}
-	return name == braveKeyEnv || name == tavilyKeyEnv
+	return name != "" && slices.Contains(usual, name)
 }
-
-const (
-	braveKeyEnv  = "BRAVE_API_KEY"
-	tavilyKeyEnv = "TAVILY_API_KEY"
-)
 
 // Key returns the key of a provider or search engine, "" for one that needs none. It runs a command, or asks the store,
 // each time. An error never holds what a command printed, on either of its outputs.
@@ -125,16 +120,17 @@ func (c Config) keySource(name string) KeySource {
 // KeyNames lists the providers, search engines and MCP servers that may have a key, sorted.
 func (c Config) KeyNames() []string {
 	names := append(sortedNames(c.Providers), Brave, Tavily)
-	names = append(names, c.MCP.keyNames()...)
+	for name, one := range c.MCP.Servers {
+		if one.URL != "" {
+			names = append(names, mcpKey+name)
+		}
+	}
 	for _, v := range vendors() {
 		names = append(names, v.name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-// CheckKeyName refuses a name that no key belongs to, as CheckName does.
-func (c Config) CheckKeyName(name string) error { return CheckName(name, c.KeyNames()) }
 
 // CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The error
 // does not repeat it: it may be a key, put in the wrong place.
@@ -155,11 +151,19 @@ const (
 // KeyPlaces says where keys are stored. The paths belong to the person, whichever configuration file or data folder is
 // in use; they are "" where the home folder is unknown.
 type KeyPlaces struct {
-	Use           string // KeysAuto, KeysKeyring or KeysFile
+	// KeysAuto, KeysKeyring or KeysFile
+	Use           string `name:"keys" env:"SIBYL_KEYS" enum:"auto,keyring,file" default:"auto"`
 	File          string // the encrypted file
 	Identity      string // the age identity that opens it
 	IdentityNamed bool   // SIBYL_AGE_IDENTITY names it: it must be there
 	Folder        string // for what belongs to this machine: the names of the keys in the keyring, and a lock
+}
+
+// finishKey fills in what the environment and the key store hold for a name.
+func (s source) finishKey(k KeySource, name string, kept []string) KeySource {
+	k.EnvKey = NewSecret(s.places.get(k.KeyEnv))
+	k.Stored = slices.Contains(kept, name)
+	return k
 }
 
 // finishKeys settles where keys are stored, which names have one, and where those of the search engines come from.
@@ -179,11 +183,8 @@ func (s source) finishKeys(c *Config, stored func(KeyPlaces) ([]string, error)) 
 	if stored != nil {
 		kept, c.StoredProblem = stored(c.Keys)
 	}
-	for engine, source := range map[string]*KeySource{Brave: &c.Web.Brave, Tavily: &c.Web.Tavily} {
-		*source = source.orVariable(map[string]string{Brave: braveKeyEnv, Tavily: tavilyKeyEnv}[engine])
-		source.EnvKey = NewSecret(s.places.get(source.KeyEnv))
-		source.Stored = slices.Contains(kept, engine)
-	}
+	c.Web.Brave = s.finishKey(c.Web.Brave.orVariable(braveKeyEnv), Brave, kept)
+	c.Web.Tavily = s.finishKey(c.Web.Tavily.orVariable(tavilyKeyEnv), Tavily, kept)
 	if c.Web.Engine == "" {
 		c.Web.Engine = c.Web.engineSetUp()
 	}

@@ -22,20 +22,21 @@ func loadStored(t *testing.T, file string, names []string, environ ...string) Co
 	return cfg
 }
 
-func TestStoredKeySetsAVendorUp(t *testing.T) {
-	cfg := loadStored(t, "", []string{"anthropic", "forgotten"})
-	if len(cfg.Providers) != 1 || cfg.Providers["anthropic"].BaseURL != "https://api.anthropic.com" {
-		t.Fatalf("providers = %+v", cfg.Providers)
+func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
+	const file = "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}\nmcp: {servers: {wiki: {url: 'https://wiki.test'}, local: {command: [x]}}}"
+	stored := shelf{"anthropic": canary + "1", "groq": canary + "2", "tavily": canary + "3", "mcp.wiki": canary + "4", "forgotten": "x"}
+	cfg := loadStored(t, file, sortedNames(stored), "BRAVE_API_KEY="+canary)
+	if len(cfg.Providers) != 2 || cfg.Providers["anthropic"].BaseURL != "https://api.anthropic.com" {
+		t.Errorf("providers = %+v", cfg.Providers)
 	}
-	if key, err := cfg.Key(t.Context(), "anthropic", shelf{"anthropic": canary}); err != nil || key.Reveal() != canary {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	stored["brave"] = canary
+	for _, name := range []string{"anthropic", "groq", "tavily", MCPKeyName("wiki"), "brave"} {
+		if key, err := cfg.Key(t.Context(), name, stored); err != nil || key.Reveal() != stored[name] || CheckName(name, cfg.KeyNames()) != nil {
+			t.Errorf("%s: key = %q, error %v", name, key.Reveal(), err)
+		}
 	}
-}
-
-func TestStoredKeyServesAProviderWhoseVariableIsNotSet(t *testing.T) {
-	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}", []string{"groq"})
-	if key, err := cfg.Key(t.Context(), "groq", shelf{"groq": canary}); err != nil || key.Reveal() != canary {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	if CheckName("mcp.local", cfg.KeyNames()) == nil {
+		t.Errorf("keys can be stored for %v", cfg.KeyNames())
 	}
 }
 
@@ -79,20 +80,6 @@ func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
 	}
 }
 
-func TestKeyOfASearchEngineComesLikeAnyOther(t *testing.T) {
-	cfg := loadStored(t, "", []string{"tavily"}, "BRAVE_API_KEY="+canary)
-	store := shelf{"tavily": "of-the-store"}
-	for engine, want := range map[string]string{"brave": canary, "tavily": "of-the-store"} {
-		if key, err := cfg.Key(t.Context(), engine, store); err != nil || key.Reveal() != want {
-			t.Errorf("%s: key = %q, error %v", engine, key.Reveal(), err)
-		}
-	}
-	if _, err := (Config{Web: Web{Brave: KeySource{KeyEnv: braveKeyEnv}}}).Key(t.Context(), "brave", nil); err == nil ||
-		!strings.Contains(err.Error(), "set BRAVE_API_KEY") {
-		t.Errorf("error = %v", err)
-	}
-}
-
 func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 	cfg := loadStored(t, "providers: {a: {base_url: 'https://a.test', key_command: [/usr/bin/pass, "+canary+"]}}", []string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
 	for name, want := range map[string][2]string{"a": {FromCommand, "pass"}, "openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
@@ -105,13 +92,13 @@ func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
 	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
-		if err := cfg.CheckKeyName(name); err != nil {
+		if err := CheckName(name, cfg.KeyNames()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
 		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
-		err := cfg.CheckKeyName(name)
+		err := CheckName(name, cfg.KeyNames())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error = %v, want %s", name, err, want)
 		}

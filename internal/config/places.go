@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,51 +15,38 @@ type places struct {
 	home      string // "" if unknown
 }
 
-func newPlaces(environ []string, home string) places {
-	p := places{variables: map[string]string{}, home: home}
-	for _, entry := range environ {
+// places are those of the options.
+func (o Options) places() places {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	p := places{variables: map[string]string{}, home: o.Home}
+	for _, entry := range o.Environ {
 		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
 			p.variables[name] = value
 		}
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if p.home == "" {
-			p.home = p.get(name)
-		}
-	}
+	p.home = cmp.Or(p.home, p.get("HOME"), p.get("USERPROFILE"))
 	return p
 }
 
 // get returns a variable; "" if it is not set.
 func (p places) get(name string) string { return p.variables[name] }
 
-// base returns the system's folder of a kind: the one of the XDG variable, else the one of the Windows variable, else the one below home, which
-// macOS has in its Library. "" where that cannot be told.
-func (p places) base(xdg, windows, library, hidden string) string {
+// configDir returns the folder for configuration, or "" where that cannot be told.
+func (p places) configDir() string {
+	xdg, windows := p.get("XDG_CONFIG_HOME"), p.get("APPDATA")
 	switch {
-	case filepath.IsAbs(p.get(xdg)):
-		return p.get(xdg)
-	case runtime.GOOS == "windows" && p.get(windows) != "":
-		return p.get(windows)
+	case filepath.IsAbs(xdg):
+		return filepath.Join(xdg, "sibyl")
+	case runtime.GOOS == "windows" && windows != "":
+		return filepath.Join(windows, "sibyl")
 	case p.home == "":
 		return ""
 	case runtime.GOOS == "darwin":
-		return filepath.Join(p.home, "Library", library)
+		return filepath.Join(p.home, "Library", "Application Support", "sibyl")
 	}
-	return filepath.Join(p.home, hidden)
-}
-
-// configDir returns the folder for configuration, or "" where that cannot be told.
-func (p places) configDir() string {
-	return below(p.base("XDG_CONFIG_HOME", "APPDATA", "Application Support", ".config"), "sibyl")
-}
-
-// below is a folder in one that is known.
-func below(folder string, names ...string) string {
-	if folder == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{folder}, names...)...)
+	return filepath.Join(p.home, ".config", "sibyl")
 }
 
 // dataDir returns the folder for data after the XDG base directory specification, which counts a relative path as

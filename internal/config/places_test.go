@@ -40,9 +40,13 @@ func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 		"option":   {Environ: byVariable, Path: other("option")},
 	} {
 		opts.Home = s.home
-		if cfg, err := Load(opts); err != nil || cfg.Model != want || filepath.Base(cfg.File) == "" {
-			t.Errorf("model = %q from %s, want %q, error %v", cfg.Model, cfg.File, want, err)
+		cfg, err := Load(opts)
+		if path, pathErr := Path(opts); err != nil || pathErr != nil || cfg.Model != want || cfg.File != path {
+			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err, pathErr)
 		}
+	}
+	if path, err := Path(Options{Environ: []string{}}); err == nil || !strings.Contains(err.Error(), "HOME is not set") {
+		t.Errorf("without a home folder: %q, %v", path, err)
 	}
 }
 

@@ -2,10 +2,13 @@ package config
 
 import (
 	"cmp"
-	"errors"
+	_ "embed"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Price is what a million tokens of a model cost.
@@ -23,8 +26,9 @@ func (p Price) Of(input, cached, output int) float64 {
 
 // Prices are what models cost.
 type Prices struct {
-	Currency string
-	Models   map[string]Price // by provider:model, in which * stands for anything
+	// Models are by provider:model, in which * stands for anything.
+	Models   map[string]Price `name:"prices" as:"prices" like:"{\"openai:gpt-*\": {input: 2, cached: 0.5, output: 8}}"`
+	Currency string           `name:"currency" match:".{1,8}" must:"a currency, such as USD" default:"USD"`
 	Public   string           // the date of the public prices that they are; "": the person has set them
 }
 
@@ -39,75 +43,37 @@ func (p Prices) Find(model string) (Price, bool) {
 
 // fits says whether a name with stars stands for a model.
 func fits(name, model string) bool {
-	parts := strings.Split(name, "*")
-	rest, ok := strings.CutPrefix(model, parts[0])
-	if !ok || len(parts) == 1 {
-		return ok && rest == ""
-	}
-	for _, part := range parts[1 : len(parts)-1] {
-		at := strings.Index(rest, part)
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(part):]
-	}
-	return strings.HasSuffix(rest, parts[len(parts)-1])
+	pattern := "^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + ")$"
+	return regexp.MustCompile(pattern).MatchString(model)
 }
 
-const pricesExample = `{"openai:gpt-*": {input: 2, cached: 0.5, output: 8}}`
-
-func priceSettings() []setting[Config] {
-	return []setting[Config]{
-		field("models.prices", "", func(c *Config) *Prices { return &c.Prices }, value.prices).taking(pricesExample).shown(func(c *Config) any {
-			if len(c.Prices.Models) == 0 {
-				return nil
-			}
-			all := map[string]map[string]float64{}
-			for name, p := range c.Prices.Models {
-				all[name] = map[string]float64{"input": p.Input, "cached": p.Cached, "output": p.Output}
-			}
-			return all
-		}),
-		field("models.currency", "", func(c *Config) *string { return &c.Prices.Currency }, value.currency),
-	}
-}
-
-func (v value) currency(into *string) error {
-	if err := v.line(into); err != nil {
-		return err
-	}
-	if len([]rune(*into)) > 8 {
-		return fmt.Errorf("is %s; it must be a currency, such as USD", quote(*into))
-	}
-	return nil
-}
-
-// prices takes names of models with their prices. Where cached is left out, it costs what other input does.
-func (v value) prices(into *Prices) error {
+// prices takes names of models with their prices.
+func (v value) prices() (map[string]Price, error) {
 	var all map[string]map[string]any
 	if err := v.decode(&all); err != nil {
-		return err
+		return nil, err
 	}
-	into.Models = map[string]Price{}
+	prices := map[string]Price{}
 	for _, name := range sortedNames(all) {
 		if provider, model, _ := strings.Cut(name, ":"); name != "*" && (provider == "" || model == "") {
-			return fmt.Errorf("has %s; write a model as provider:model, where * matches anything, such as \"openai:gpt-*\"", quote(name))
+			return nil, fmt.Errorf("has %s; write a model as provider:model, where * matches anything, such as \"openai:gpt-*\"", quote(name))
 		}
-		var p Price
-		if err := p.read(all[name]); err != nil {
-			return fmt.Errorf("of %s %w", quote(name), err)
+		p, err := priceOf(all[name])
+		if err != nil {
+			return nil, fmt.Errorf("of %s %w", quote(name), err)
 		}
-		into.Models[name] = p
+		prices[name] = p
 	}
-	return nil
+	return prices, nil
 }
 
-func (p *Price) read(fields map[string]any) error {
+// priceOf reads a price. Where cached is left out, it costs what other input does.
+func priceOf(fields map[string]any) (p Price, err error) {
 	at := map[string]*float64{"input": &p.Input, "cached": &p.Cached, "output": &p.Output}
 	for _, name := range sortedNames(fields) {
 		to, known := at[name]
 		if !known {
-			return fmt.Errorf("has %s; the prices are input, cached and output", quote(name))
+			return p, fmt.Errorf("has %s; the prices are input, cached and output", quote(name))
 		}
 		switch n := fields[name].(type) {
 		case int:
@@ -115,20 +81,58 @@ func (p *Price) read(fields map[string]any) error {
 		case float64:
 			*to = n
 		default:
-			return fmt.Errorf("has a price for %s that is not a number", name)
+			return p, fmt.Errorf("has a price for %s that is not a number", name)
 		}
 		if *to < 0 || *to > 1e6 {
-			return fmt.Errorf("has a price for %s that is not between 0 and 1000000 per million tokens", name)
+			return p, fmt.Errorf("has a price for %s that is not between 0 and 1000000 per million tokens", name)
 		}
 	}
-	if _, has := fields["input"]; !has {
-		return errors.New("has no input price per million tokens")
-	}
-	if _, has := fields["output"]; !has {
-		return errors.New("has no output price per million tokens")
+	for _, name := range []string{"input", "output"} {
+		if _, has := fields[name]; !has {
+			return p, fmt.Errorf("has no %s price per million tokens", name)
+		}
 	}
 	if _, has := fields["cached"]; !has {
 		p.Cached = p.Input
 	}
-	return nil
+	return p, nil
+}
+
+// showPrices are prices as the file has them.
+func showPrices(prices map[string]Price) any {
+	if len(prices) == 0 {
+		return nil
+	}
+	all := map[string]map[string]float64{}
+	for name, p := range prices {
+		all[name] = map[string]float64{"input": p.Input, "cached": p.Cached, "output": p.Output}
+	}
+	return all
+}
+
+//go:embed publicprices.json
+var publicPricesText []byte
+
+var publicPrices = sync.OnceValue(func() Prices {
+	var shipped struct {
+		Date   string
+		Models map[string][3]float64 // input, cached, output
+	}
+	if err := json.Unmarshal(publicPricesText, &shipped); err != nil {
+		panic(fmt.Sprintf("the table of public prices: %v", err)) // it is ours, and tested
+	}
+	p := Prices{Currency: "USD", Models: map[string]Price{}, Public: shipped.Date}
+	for name, of := range shipped.Models {
+		price := Price{Input: of[0], Cached: of[1], Output: of[2]}
+		p.Models[name], p.Models[name+"-20*"] = price, price
+	}
+	return p
+})
+
+// OrPublic are the prices of the settings or, where they have none, the public ones that this build knows. They are no promise of a bill.
+func (p Prices) OrPublic() Prices {
+	if len(p.Models) > 0 {
+		return p
+	}
+	return publicPrices()
 }

@@ -16,12 +16,12 @@ func (p *Problem) Error() string { return p.text }
 func (p *Problem) Says() string { return strings.TrimPrefix(p.text, p.Where+": ") }
 
 // problem is an error of a setting of the file or of a variable. What is said goes on behind its name.
-func (s source) problem(path string, err error) *Problem {
+func (s source) problem(path, says string) *Problem {
 	where := s.origins[path]
 	if where == "" || where == s.line(path) {
-		return &Problem{Setting: path, Where: where, text: s.at(path) + err.Error()}
+		return &Problem{Setting: path, Where: where, text: s.at(path) + says}
 	}
-	return &Problem{Setting: path, Where: where, text: where + err.Error()}
+	return &Problem{Setting: path, Where: where, text: where + says}
 }
 
 // problemsOf takes a joined error apart. One that is of no setting has none.

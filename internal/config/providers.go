@@ -1,11 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
+
+const providersSection = "providers."
 
 // Kind is the protocol that an endpoint speaks.
 type Kind string
@@ -19,15 +22,25 @@ const (
 
 // Provider is an endpoint of models.
 type Provider struct {
-	Kind    Kind
-	BaseURL string // with its path: https://host/v1 for OpenAI's kind, https://host for the others
-	Model   string // the model where none is asked for
+	Kind Kind `name:"kind" enum:"openai,anthropic,gemini,ollama"`
+	// with its path: https://host/v1 for OpenAI's kind, https://host for the others
+	BaseURL string `name:"base_url" env:"BASE_URL" as:"url" login:"use key_env or key_command"`
+	Model   string `name:"model" env:"MODEL"` // the model where none is asked for
 	KeySource
-	Local  bool   // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
-	Window int    // of its models, in tokens, 1024 to 10,000,000, in place of what is known of them; 0 for not set
-	API    string // of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	// nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+	Local bool `name:"local"`
+	// of its models, in tokens, in place of what is known of them; 0 for not set
+	Window int `name:"window" min:"1024" max:"10000000" none:"no limit"`
+	// of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	API string `name:"api" enum:"chat,responses"`
 	Tuning
 }
+
+// The APIs of an endpoint of OpenAI's kind, as Provider.API.
+const (
+	APIChat      = "chat"
+	APIResponses = "responses"
+)
 
 // vendor is a provider whose name is built in, with a kind of the same name. Its variables begin with that name in
 // capitals, as those that its own programs read.
@@ -81,44 +94,43 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	}
 	var problems []error
 	for _, name := range sortedNames(c.Providers) {
-		p, err := s.finishProvider(name, c.Providers[name])
-		p.Stored = slices.Contains(kept, name)
-		if err != nil {
-			problems = append(problems, &Problem{Setting: "providers." + name, Where: strings.Split(err.Error(), ": providers.")[0], text: err.Error()})
+		p, at, wrong := s.finishProvider(name, c.Providers[name])
+		if wrong != "" {
+			problems = append(problems, &Problem{Setting: providersSection + name, Where: s.line(at), text: s.at(at) + wrong})
 		}
+		p.KeySource = s.finishKey(p.KeySource, name, kept)
 		c.Providers[name] = p
 	}
 	return errors.Join(problems...)
 }
 
-func (s source) finishProvider(name string, p Provider) (Provider, error) {
-	path := "providers." + name
+// finishProvider fills in what a provider leaves open, and says what is wrong with which of its settings.
+func (s source) finishProvider(name string, p Provider) (finished Provider, at, wrong string) {
+	at = providersSection + name
 	named := vendorOf(name)
-	switch {
-	case named.name != "" && p.Kind != "" && string(p.Kind) != name:
-		return p, fmt.Errorf("%s is %s, but a provider with this name has the kind %s: leave kind out, or choose another name",
-			s.at(path+".kind"), p.Kind, name)
-	case named.name != "":
-		p.Kind = Kind(name)
-	case p.Kind == "":
-		p.Kind = KindOpenAI
+	if named.name != "" && p.Kind != "" && string(p.Kind) != name {
+		return p, at + ".kind", fmt.Sprintf(" is %s, but a provider with this name has the kind %s: leave kind out, or choose another name", p.Kind, name)
 	}
+	p.Kind = cmp.Or(p.Kind, Kind(named.name), KindOpenAI)
 	if p.KeepAlive != 0 && p.Kind != KindOllama {
-		return p, fmt.Errorf("%s applies only to the kind ollama: leave it out", s.at(path+".keep_alive"))
+		return p, at + ".keep_alive", " applies only to the kind ollama: leave it out"
 	}
 	if p.API != "" && p.Kind != KindOpenAI {
-		return p, fmt.Errorf("%s applies only to the kind openai: leave it out", s.at(path+".api"))
+		return p, at + ".api", " applies only to the kind openai: leave it out"
 	}
 	maker := vendorOf(string(p.Kind))
-	if p.BaseURL == "" && (named.name != "" || p.Kind == KindAnthropic || p.Kind == KindGemini) {
+	if p.BaseURL == "" && (named.name != "" || p.Kind != KindOpenAI) {
 		p.BaseURL = maker.baseURL
 	}
 	if p.BaseURL == "" {
-		return p, fmt.Errorf("%s has no base_url: add the address of the endpoint, such as https://host/v1", s.at(path))
+		return p, at, " has no base_url: add the address of the endpoint, such as https://host/v1"
+	}
+	if s.origins[at+".local"] == "" {
+		p.Local = isLoopback(p.BaseURL)
 	}
 	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" && s.places.get(key) != "") {
 		p.KeySource = p.orVariable(key)
 	}
-	p.EnvKey = NewSecret(s.places.get(p.KeyEnv))
-	return p, nil
+	s.finishHeaders(&p.Tuning)
+	return p, at, ""
 }

@@ -71,14 +71,14 @@ func runKeyCommand(ctx context.Context, command []string, timeout time.Duration)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return Secret{}, fmt.Errorf("key_command %q cannot be run: %w", command[0], err)
 	}
-	key := strings.TrimRight(string(out.kept), "\r\n")
-	if key == "" {
+	switch key := strings.TrimRight(string(out.kept), "\r\n"); {
+	case key == "":
 		return Secret{}, fmt.Errorf("key_command %q printed nothing: it must print the key", command[0])
-	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	case strings.ContainsFunc(key, isControl):
 		return Secret{}, fmt.Errorf("key_command %q printed more than one line: it must print only the key", command[0])
+	default:
+		return NewSecret(key), nil
 	}
-	return NewSecret(key), nil
 }
 
 // boundedOutput keeps at most maxKeyBytes and refuses the rest, which ends the command.

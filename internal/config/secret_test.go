@@ -131,25 +131,6 @@ func script(t *testing.T, body string) []string {
 	return []string{"/bin/sh", path}
 }
 
-func TestKeyCommandPrintsTheKey(t *testing.T) {
-	for name, body := range map[string]string{
-		"one line":           "echo " + canary,
-		"no line end":        "printf %s " + canary,
-		"line end of DOS":    `printf '%s\r\n' ` + canary,
-		"words on stderr":    "echo warning >&2; echo " + canary,
-		"a child left alive": "echo " + canary + "; sleep 60 & echo $! >" + "\"$0.pid\"",
-	} {
-		t.Run(name, func(t *testing.T) {
-			command := script(t, body)
-			t.Cleanup(func() { endChild(t, command[1]+".pid") })
-			key, err := with(KeySource{KeyCommand: command}).Key(t.Context(), "a", nil)
-			if err != nil || key.Reveal() != canary {
-				t.Errorf("key = %q, error %v", key.Reveal(), err)
-			}
-		})
-	}
-}
-
 // endChild ends the process that a script left behind and noted in a file.
 func endChild(t *testing.T, file string) {
 	t.Helper()
@@ -166,15 +147,14 @@ func endChild(t *testing.T, file string) {
 	}
 }
 
-func TestKeyCommandIsRunWithoutAShell(t *testing.T) {
-	command := append(script(t, `printf %s "$1"`), "$(echo no); a b")
-	if key, err := with(KeySource{KeyCommand: command}).Key(t.Context(), "a", nil); err != nil || key.Reveal() != "$(echo no); a b" {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
-	}
-}
-
-func TestKeyCommandThatFailsShowsNothingOfItsOutput(t *testing.T) {
-	for _, c := range []struct{ name, body, want string }{
+func TestKeyCommandPrintsTheKeyAndNothingOfItsOutputIsShown(t *testing.T) {
+	for _, c := range []struct{ name, body, wrong string }{
+		{"one line", "echo " + canary, ""},
+		{"no line end", "printf %s " + canary, ""},
+		{"line end of DOS", `printf '%s\r\n' ` + canary, ""},
+		{"words on stderr", "echo warning >&2; echo " + canary, ""},
+		{"a child left alive", "echo " + canary + "; sleep 60 & echo $! >" + "\"$0.pid\"", ""},
+		{"its argument, without a shell", `test "$1" = '$(echo no); ` + canary + `' && echo ` + canary, ""},
 		{"status", "echo " + canary + "; echo " + canary + " >&2; exit 3", "status 3"},
 		{"nothing", "exit 0", "printed nothing"},
 		{"only line ends", `printf '\n\n'`, "printed nothing"},
@@ -183,9 +163,14 @@ func TestKeyCommandThatFailsShowsNothingOfItsOutput(t *testing.T) {
 		{"without end", "while :; do echo " + canary + "; done", "more than 65536 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			key, err := with(KeySource{KeyCommand: append(script(t, c.body), "argument-"+canary)}).Key(t.Context(), "a", nil)
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") || key.Reveal() != "" {
-				t.Errorf("key = %q, error = %v, want one with %q", key.Reveal(), err, c.want)
+			command := append(script(t, c.body), "$(echo no); "+canary)
+			t.Cleanup(func() { endChild(t, command[1]+".pid") })
+			key, err := with(KeySource{KeyCommand: command}).Key(t.Context(), "a", nil)
+			switch {
+			case c.wrong == "" && (err != nil || key.Reveal() != canary):
+				t.Errorf("key = %q, error %v", key.Reveal(), err)
+			case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "canary") || key.Reveal() != ""):
+				t.Errorf("key = %q, error = %v, want one with %q", key.Reveal(), err, c.wrong)
 			}
 		})
 	}

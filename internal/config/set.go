@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,25 +29,11 @@ type Change struct {
 // form [a, b]; names and values are one word of the form {a: b}. Comments and the order stay. The whole is checked before it is written: on an
 // error the file is as it was, and the error says what is wrong and repeats no secret.
 func Set(opts Options, name string, words []string) (Change, error) {
-	list, err := settable(name)
+	value, err := valueOf(name, words)
 	if err != nil {
 		return Change{}, err
 	}
-	if err := noKey(name, words); err != nil {
-		return Change{}, err
-	}
-	value, err := node(name, list, words)
-	if err != nil {
-		return Change{}, err
-	}
-	done, err := change(opts, []string{name}, value)
-	if err != nil && value.Kind == yaml.ScalarNode && value.ShortTag() != "!!str" { // a text may look like a number
-		value.Tag = "!!str"
-		if again, failed := change(opts, []string{name}, value); failed == nil {
-			return again, nil
-		}
-	}
-	return done, err
+	return change(opts, []string{name}, value)
 }
 
 // Text is a setting that takes one text, with that text.
@@ -53,37 +41,20 @@ type Text struct{ Name, Value string }
 
 // SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of the first.
 func SetTexts(opts Options, all []Text) (Change, error) {
+	if len(all) == 0 {
+		return Change{}, errors.New("no setting is named")
+	}
 	var names []string
 	var values []*yaml.Node
 	for _, one := range all {
-		list, err := settable(one.Name)
-		if err == nil && list != "" {
-			err = fmt.Errorf("%s takes more than one value", one.Name)
-		}
-		if err == nil {
-			err = noKey(one.Name, []string{one.Value})
-		}
+		value, err := valueOf(one.Name, []string{one.Value})
 		if err != nil {
 			return Change{}, err
 		}
 		names = append(names, one.Name)
-		values = append(values, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: one.Value})
-	}
-	if len(names) == 0 {
-		return Change{}, errors.New("no setting is named")
+		values = append(values, value)
 	}
 	return change(opts, names, values...)
-}
-
-// noKey refuses words that look like a key.
-func noKey(name string, words []string) error {
-	for _, w := range words {
-		if redact.New().String(w) != w {
-			return fmt.Errorf("the value for %s looks like a key, which does not belong in the settings: "+
-				"store it with ‘sibyl config set-key NAME’; it may now be in your shell history", name)
-		}
-	}
-	return nil
 }
 
 // Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay. What the file does not
@@ -92,73 +63,66 @@ func Unset(opts Options, name string) (Change, error) {
 	return change(opts, []string{name}, nil)
 }
 
-// settable says what a setting takes, as names does, and refuses what is none.
-func settable(name string) (list string, err error) {
+// valueOf is the value of a setting as the file is to hold it.
+func valueOf(name string, words []string) (*yaml.Node, error) {
+	set, err := settable(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range words {
+		if redact.New().String(word) != word {
+			return nil, fmt.Errorf("the value for %s looks like a key, which does not belong in the settings: "+
+				"store it with ‘sibyl config set-key NAME’; it may now be in your shell history", name)
+		}
+	}
+	return node(name, set, words)
+}
+
+// settable finds a setting by its name.
+func settable(name string) (setting, error) {
 	known := knownNames()
-	pattern := patternOf(name)
-	list, ok := known[pattern]
+	pattern, _ := patternOf(name)
+	set, ok := known[pattern]
 	switch {
 	case ok:
-		return list, nil
+		return set, nil
 	case known.isSection(pattern):
-		var inside []string
-		for _, one := range sortedNames(known) {
-			if rest, ok := strings.CutPrefix(one, pattern+"."); ok {
-				inside = append(inside, rest)
-			}
-		}
-		return "", fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, strings.Replace(inside[0], "*", "NAME", 1))
+		all := sortedNames(known)
+		first := slices.IndexFunc(all, func(one string) bool { return strings.HasPrefix(one, pattern+".") })
+		inside := strings.Replace(strings.TrimPrefix(all[first], pattern+"."), "*", "NAME", 1)
+		return set, fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, inside)
 	}
-	return "", errors.New(redact.New().String(known.unknown(name, pattern)))
+	return set, errors.New(redact.New().String(known.unknown(name)))
 }
 
-// patternOf is a path with a star for the name of a provider or server.
-func patternOf(path string) string {
-	for _, section := range []string{"providers.", "mcp.servers."} {
-		if rest, ok := strings.CutPrefix(path, section); ok {
-			_, rest, below := strings.Cut(rest, ".")
-			if below {
-				return section + "*." + rest
-			}
-			return section + "*"
-		}
-	}
-	return path
-}
-
-// node is a value as the file is to hold it.
-func node(name, list string, words []string) (*yaml.Node, error) {
-	one := func(text string) *yaml.Node {
-		var doc yaml.Node
-		if yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) == 1 {
-			return doc.Content[0]
-		}
-		return nil
+// node writes the words for a setting in YAML.
+func node(name string, set setting, words []string) (*yaml.Node, error) {
+	form, _ := set.form()
+	like := set.tag.Get("like")
+	var whole yaml.Node
+	if form != yaml.ScalarNode && len(words) == 1 && yaml.Unmarshal([]byte(words[0]), &whole) == nil && len(whole.Content) == 1 && whole.Content[0].Kind == form {
+		return whole.Content[0], nil
 	}
 	switch {
-	case list == "" && len(words) != 1:
+	case form == yaml.MappingNode:
+		return nil, fmt.Errorf("%s takes names and values as one argument, such as '%s'", name, like)
+	case form == yaml.ScalarNode && len(words) != 1:
 		return nil, fmt.Errorf("%s takes one value: put it in quotes", name)
-	case list == "":
-		n := one(words[0])
-		if n == nil || n.Kind != yaml.ScalarNode || n.Value != words[0] || n.HeadComment+n.LineComment+n.FootComment != "" || isNull(n) {
-			n = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: words[0]}
+	case form == yaml.ScalarNode:
+		one := textOf(words[0])
+		switch set.kind.of.Kind() {
+		case reflect.Int, reflect.Float64, reflect.Bool:
+			if json.Valid([]byte(words[0])) {
+				one.Tag = "" // it is what it looks like
+			}
 		}
-		return n, nil
-	case strings.HasPrefix(list, "{"):
-		if n := one(words[0]); len(words) == 1 && n != nil && n.Kind == yaml.MappingNode {
-			return n, nil
-		}
-		return nil, fmt.Errorf("%s takes names and values as one argument, such as '%s'", name, list)
-	}
-	if len(words) == 1 && strings.HasPrefix(words[0], "[") {
-		if n := one(words[0]); n != nil && n.Kind == yaml.SequenceNode {
-			return n, nil
-		}
-		return nil, fmt.Errorf("%s takes a list, such as '%s'", name, list)
+		return one, nil
+	case strings.HasPrefix(words[0], "["):
+		return nil, fmt.Errorf("%s takes a list, such as '%s'", name, like)
 	}
 	all := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, w := range words {
-		all.Content = append(all.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: w})
+	for _, word := range words {
+		all.Content = append(all.Content, textOf(word))
 	}
 	return all, nil
 }
@@ -187,7 +151,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 	after, _ := parse(path, text)
 	out := Change{File: path, Line: after.lines[name], Left: left}
 	where := opts.places()
-	if _, src, err := fromFile(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
+	if _, src, err := gather(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
 		out.Overridden = src.origins[name]
 	}
 	return out, nil
@@ -195,11 +159,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 
 // Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
 func Content(opts Options) (path string, content []byte, err error) {
-	path, err = Path(opts)
-	if err == nil && path == "" {
-		err = errors.New("the settings folder is unknown because HOME is not set: set it, or name a file with --config")
-	}
-	if err != nil {
+	if path, err = Path(opts); err != nil {
 		return "", nil, err
 	}
 	if content, err = contentOf(path); errors.Is(err, fs.ErrNotExist) {
@@ -226,34 +186,40 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 
 // rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
 func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
-	where := opts.places()
-	left, err = compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), names)
+	_, _, before := examined(path, content, opts)
+	_, _, after := examined(path, text, opts)
+	left, err = compare(before, after, names)
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)
 	}
 	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s was changed by another program at the same time: try again", path)
 	}
-	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
+	mode := fs.FileMode(0o600)
+	if _, err := os.Stat(path); err == nil {
+		mode = 0 // that of the file
+	}
+	if err := files.Replace(path, text, mode); err != nil {
 		return nil, fmt.Errorf("the settings can't be written: %w", err)
 	}
 	return left, nil
 }
 
-// modeOfNew is 0 for a file that is there, which keeps its mode, and else the person's alone.
-func modeOfNew(path string) fs.FileMode {
-	if _, err := os.Stat(path); err == nil {
-		return 0
-	}
-	return 0o600
-}
-
-// wrongWith lists what is wrong with a file, for itself and together with the variables.
-func wrongWith(path string, content []byte, where places, opts Options) []*Problem {
+// examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the variables.
+func examined(path string, content []byte, opts Options) (Config, source, []*Problem) {
 	file, err := parse(path, content)
-	_, alone := file.alone(where)
-	_, _, together := gather(file, where, opts.Stored)
-	return distinct(problemsOf(errors.Join(err, alone, together)))
+	where := opts.places()
+	bare := source{configFile: file, places: places{variables: map[string]string{}, home: where.home}, origins: map[string]string{}}
+	aside := defaults()
+	alone := bare.apply(&aside)
+	cfg, src, together := gather(file, where, opts.Stored)
+	var problems []*Problem
+	for _, p := range problemsOf(errors.Join(err, alone, together)) {
+		if !slices.ContainsFunc(problems, func(q *Problem) bool { return p.text == q.text }) {
+			problems = append(problems, p)
+		}
+	}
+	return cfg, src, problems
 }
 
 // compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.
@@ -262,9 +228,7 @@ func compare(before, after []*Problem, names []string) (left []error, err error)
 	for _, p := range after {
 		was := slices.ContainsFunc(before, func(q *Problem) bool { return q.Setting == p.Setting && q.Says() == p.Says() })
 		switch {
-		case slices.Contains(names, p.Setting):
-			made = append(made, errors.New(p.Says()))
-		case was:
+		case was && !slices.Contains(names, p.Setting):
 			left = append(left, p)
 		case names == nil: // the person knows the lines
 			made = append(made, p)

@@ -2,9 +2,11 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -27,63 +29,38 @@ func Explain(opts Options) (Config, Lines, error) {
 		return Config{}, nil, err
 	}
 	redactor := cfg.Redactor()
+	whole := reflect.ValueOf(cfg)
 	var lines Lines
-	add := func(path string, value any) {
-		line := Line{Path: path, Value: value, From: src.origins[path]}
-		if line.From == "" {
-			line.From = "default"
-		}
-		if text, ok := value.(string); ok {
-			line.Value = redactor.String(text)
-		}
-		lines = append(lines, line)
-	}
-	for _, s := range settings() {
-		add(s.path, s.show(&cfg))
-	}
-	for _, name := range sortedNames(cfg.Providers) {
-		p := cfg.Providers[name]
-		for _, s := range providerSettings() {
-			add("providers."+name+"."+s.path, s.show(&p))
+	add := func(in reflect.Value, prefix string, settings []setting) {
+		for _, one := range settings {
+			path := prefix + one.path
+			line := Line{Path: path, Value: one.shown(src, in), From: cmp.Or(src.origins[path], "default")}
+			if text, ok := line.Value.(string); ok {
+				line.Value = redactor.String(text)
+			}
+			lines = append(lines, line)
 		}
 	}
-	for _, name := range sortedNames(cfg.MCP.Servers) {
-		one := cfg.MCP.Servers[name]
-		for _, s := range mcpSettings() {
-			add("mcp.servers."+name+"."+s.path, s.show(&one))
+	for _, section := range sections() {
+		if section.index == nil {
+			add(whole, "", section.settings)
+			continue
+		}
+		all := whole.FieldByIndex(section.index)
+		for _, name := range slices.SortedFunc(slices.Values(all.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }) {
+			add(all.MapIndex(name), section.prefix+name.String()+".", section.settings)
 		}
 	}
 	return cfg, lines, nil
 }
 
-// plain turns a field into what the file would hold; nil for one that is not set.
-func plain(field any) any {
-	switch f := field.(type) {
-	case string:
-		if f == "" {
-			return nil
-		}
-	case []string:
-		if len(f) == 0 {
-			return nil
-		}
-	case map[string]string:
-		if len(f) == 0 {
-			return nil
-		}
-	case map[string]any:
-		if len(f) == 0 {
-			return nil
-		}
-	case time.Duration:
-		if f == 0 {
-			return nil
-		}
-		return f.String()
-	case Kind:
-		return string(f)
+// shown is what a setting is in a struct, as the file would have it; nil where it is not set.
+func (s setting) shown(src source, in reflect.Value) any {
+	held := in.FieldByIndex(s.index).Interface()
+	if s.kind.show != nil && s.kind.of == reflect.TypeOf(held) || s.tag.Get("as") == "variable" {
+		return s.kind.show(src, held)
 	}
-	return field
+	return plain(held)
 }
 
 // YAML writes the settings as a configuration file, each with where it comes from as its comment.
@@ -118,13 +95,14 @@ func (l Lines) YAML() ([]byte, error) {
 
 // Text is what is set at a path, as the file would have it in one word; "" for nothing.
 func (c Config) Text(path string) string {
-	for _, s := range settings() {
-		if s.path != path {
-			continue
-		}
-		if value := s.show(&c); value != nil {
-			return fmt.Sprint(value)
-		}
+	all := sections()[0].settings
+	at := slices.IndexFunc(all, func(s setting) bool { return s.path == path })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	value := all[at].shown(source{}, reflect.ValueOf(c))
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }

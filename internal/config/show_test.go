@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,23 +86,6 @@ func TestShownSettingsHoldNoSecret(t *testing.T) {
 		}
 		if !strings.Contains(text, "https://s.test") || !strings.Contains(text, "OPENAI_API_KEY") || !strings.Contains(text, "pass") {
 			t.Errorf("not all that may be shown is: %s", text)
-		}
-	}
-}
-
-func TestPathIsTheFileThatIsReadOrWouldBe(t *testing.T) {
-	s := newSetup(t, "")
-	for want, opts := range map[string]Options{
-		s.file():                                {Environ: s.environ},
-		filepath.Join(s.home, "by-variable"):    {Environ: append([]string{"SIBYL_CONFIG=~/by-variable"}, s.environ...)},
-		filepath.Join(s.home, "by-option.yaml"): {Environ: s.environ, Path: "~/by-option.yaml"},
-		"":                                      {Environ: []string{}},
-	} {
-		if opts.Home = s.home; want == "" {
-			opts.Home = ""
-		}
-		if got, err := Path(opts); err != nil || got != want {
-			t.Errorf("Path = %q, want %q, error %v", got, want, err)
 		}
 	}
 }

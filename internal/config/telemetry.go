@@ -4,26 +4,22 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
 // Telemetry is what a server shows to those who operate it, beside metrics.
 type Telemetry struct {
-	Endpoint    string  // of an OpenTelemetry collector that takes OTLP over HTTP, without /v1/traces; "": no traces are kept
-	TraceRatio  float64 // of the traces that begin here, 0 to 1
-	Traceparent bool    // the traceparent of a request is honoured
-	LogLevel    slog.Level
+	// Endpoint is that of an OpenTelemetry collector that takes OTLP over HTTP, without /v1/traces; "": no traces are kept.
+	Endpoint    string     `name:"otlp_endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" as:"url" login:"put the header Authorization in OTEL_EXPORTER_OTLP_HEADERS"`
+	TraceRatio  float64    `name:"trace_ratio" env:"SIBYL_TRACE_RATIO" default:"1"` // of the traces that begin here, 0 to 1
+	Traceparent bool       `name:"accept_traceparent"`                              // the traceparent of a request is honoured
+	LogLevel    slog.Level `name:"log_level" env:"SIBYL_LOG_LEVEL" enum:"debug,info,warn,error"`
 
 	// Headers are sent to the collector: what otlpHeaders holds. They come from the environment alone, since most are secrets.
 	Headers map[string]Secret
 }
 
-// The variables of OpenTelemetry that are read.
-const (
-	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
-	otlpHeaders  = "OTEL_EXPORTER_OTLP_HEADERS"
-)
+const otlpHeaders = "OTEL_EXPORTER_OTLP_HEADERS"
 
 // Header returns the headers to send to the collector.
 func (t Telemetry) Header() map[string]string {
@@ -32,48 +28,6 @@ func (t Telemetry) Header() map[string]string {
 		out[name] = text.Reveal()
 	}
 	return out
-}
-
-func telemetrySettings() []setting[Config] {
-	return []setting[Config]{
-		field("telemetry.otlp_endpoint", otlpEndpoint, func(c *Config) *string { return &c.Telemetry.Endpoint }, value.collector),
-		field("telemetry.trace_ratio", "SIBYL_TRACE_RATIO", func(c *Config) *float64 { return &c.Telemetry.TraceRatio }, value.ratio),
-		yesNo("telemetry.accept_traceparent", "", func(c *Config) *bool { return &c.Telemetry.Traceparent }),
-		field("telemetry.log_level", "SIBYL_LOG_LEVEL", func(c *Config) *slog.Level { return &c.Telemetry.LogLevel }, value.level).choosing(logLevels()...).
-			shown(func(c *Config) any { return strings.ToLower(c.Telemetry.LogLevel.String()) }),
-	}
-}
-
-func (v value) collector(into *string) error {
-	u, err := v.address()
-	if err != nil {
-		return err
-	}
-	if u.User != nil {
-		return fmt.Errorf("contains a user or password: put the header Authorization in %s", otlpHeaders)
-	}
-	*into = u.String()
-	return nil
-}
-
-// ratio takes a number from 0 to 1.
-func (v value) ratio(into *float64) error {
-	n, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprint(v.raw)), 64)
-	if err != nil || !(n >= 0 && n <= 1) { // which holds of no NaN
-		return fmt.Errorf("is %s; it must be a number from 0 to 1, such as 0.1", v.quoted())
-	}
-	*into = n
-	return nil
-}
-
-func logLevels() []string { return []string{"debug", "info", "warn", "error"} }
-
-func (v value) level(into *slog.Level) error {
-	var name string
-	if err := oneOf(logLevels()...)(v, &name); err != nil {
-		return err
-	}
-	return into.UnmarshalText([]byte(name))
 }
 
 // finishTelemetry reads the headers for the collector, in the form that OpenTelemetry has for them: name=value, with commas between, and
@@ -88,15 +42,10 @@ func (s source) finishTelemetry(t *Telemetry) error {
 		name, value, ok := strings.Cut(pair, "=")
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
-		if !ok || err != nil || !isHeader(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if !ok || err != nil || !isHeader(name) || strings.ContainsFunc(value, isControl) {
 			return fmt.Errorf("%s must hold name=value, with commas between; entry %d is not such a pair", otlpHeaders, i+1)
 		}
 		t.Headers[name] = NewSecret(value)
 	}
 	return nil
-}
-
-// isHeader says whether a text can be the name of a header.
-func isHeader(name string) bool {
-	return name != "" && strings.Trim(name, letters+strings.ToUpper(letters)+digits+"-_") == ""
 }

@@ -16,13 +16,18 @@ import (
 
 // Tuning is how the models of a provider are asked. What is not set is left to the provider.
 type Tuning struct {
-	Think     string            // "on", "off", or an effort: "low", "medium", "high"; "" for not set
-	MaxOutput int               // tokens of an answer at most, 256 to 1,000,000; 0 for not set
-	Headers   map[string]string // sent with each request; one that begins with $ names the environment variable to send
-	Query     map[string]string // values in the address of each request
-	Body      map[string]any    // fields of the JSON of each request for a turn
-	Report    string            // how the model is to report on itself: ReportSignals, ReportTool; "" for not set
-	KeepAlive time.Duration     // how long Ollama keeps the model loaded, from 1 s on; negative: for ever; 0 for not set
+	Think string `name:"think" enum:"on,off,low,medium,high"`
+	// tokens of an answer at most; 0 for not set
+	MaxOutput int `name:"max_output" min:"256" max:"1000000" none:"no limit"`
+	// how long Ollama keeps the model loaded; negative: for ever; 0 for not set
+	KeepAlive time.Duration `name:"keep_alive" as:"keep_alive" min:"1s" max:"720h"`
+	// how the model is to report on itself: ReportSignals, ReportTool; "" for not set
+	Report string `name:"report" enum:"signals,tool"`
+	// Headers are sent with each request; one that begins with $ names the environment variable to send.
+	Headers map[string]string `name:"headers" as:"headers" like:"{X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}"`
+	// values in the address of each request
+	Query map[string]string `name:"query" as:"query" like:"{api-version: 2024-10-21}"`
+	Body  map[string]any    `name:"body" as:"body" like:"{top_k: 20}"` // fields of the JSON of each request for a turn
 
 	EnvHeaders map[string]Secret // what the variables of Headers held when the settings were loaded
 }
@@ -31,12 +36,6 @@ type Tuning struct {
 const (
 	ReportSignals = "signals" // by signals at the end of its text
 	ReportTool    = "tool"    // by calling a tool
-)
-
-// The APIs of an endpoint of OpenAI's kind, as Provider.API.
-const (
-	APIChat      = "chat"
-	APIResponses = "responses"
 )
 
 // Header returns the headers to send. The error names a variable that is not set, and its header.
@@ -53,69 +52,24 @@ func (t Tuning) Header() (map[string]string, error) {
 }
 
 // JSON returns the fields of Body.
-func (t Tuning) JSON() (map[string]json.RawMessage, error) {
+func (t Tuning) JSON() map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(t.Body))
 	for name, v := range t.Body {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("the field %s of body is not valid JSON", name)
-		}
-		out[name] = text
+		out[name], _ = json.Marshal(v) // it was tried when it was read
 	}
-	return out, nil
+	return out
 }
 
-// tuning lists the settings of a Tuning.
-func tuning[T any](prefix string, of func(*T) *Tuning) []setting[T] {
-	return []setting[T]{
-		choice(prefix+"think", "", func(t *T) *string { return &of(t).Think }, "on", "off", "low", "medium", "high"),
-		field(prefix+"max_output", "", func(t *T) *int { return &of(t).MaxOutput }, numberOrNone(256, 1_000_000)),
-		field(prefix+"keep_alive", "", func(t *T) *time.Duration { return &of(t).KeepAlive }, value.keepAlive).shown(func(t *T) any {
-			if of(t).KeepAlive < 0 {
-				return forever
+// finishHeaders reads the variables that headers name.
+func (s source) finishHeaders(t *Tuning) {
+	for name, text := range t.Headers {
+		if variable, ok := strings.CutPrefix(text, "$"); ok {
+			if t.EnvHeaders == nil {
+				t.EnvHeaders = map[string]Secret{}
 			}
-			return plain(of(t).KeepAlive)
-		}),
-		choice(prefix+"report", "", func(t *T) *string { return &of(t).Report }, ReportSignals, ReportTool),
-		field(prefix+"headers", "", func(t *T) *Tuning { return of(t) }, value.headers).taking("{X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}").
-			shown(func(t *T) any { return plain(of(t).Headers) }),
-		field(prefix+"query", "", func(t *T) *map[string]string { return &of(t).Query }, value.query).taking("{api-version: 2024-10-21}"),
-		field(prefix+"body", "", func(t *T) *map[string]any { return &of(t).Body }, value.fields).taking("{top_k: 20}"),
+			t.EnvHeaders[name] = NewSecret(s.places.get(variable))
+		}
 	}
-}
-
-// forever is what keep_alive takes for a model that stays loaded.
-const forever = "forever"
-
-func (v value) keepAlive(into *time.Duration) error {
-	if v.raw == forever {
-		*into = -time.Second
-		return nil
-	}
-	if err := duration(time.Second, 30*day)(v, into); err != nil {
-		return fmt.Errorf("%w, or forever", err)
-	}
-	return nil
-}
-
-// names takes names and values without a secret.
-func (v value) names(into any) error {
-	if err := v.decode(into); err != nil {
-		return err
-	}
-	return noSecret(into)
-}
-
-// decode takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
-func (v value) decode(into any) error {
-	node, ok := v.raw.(*yaml.Node)
-	if !ok || node.Decode(into) != nil {
-		return errors.New("must contain names and values, each name once")
-	}
-	if _, err := json.Marshal(into); err != nil {
-		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or names and values")
-	}
-	return nil
 }
 
 // noSecret refuses what looks like a key, in itself or by its name.
@@ -127,28 +81,23 @@ func noSecret(named any) error {
 	return err
 }
 
-// fields takes names and values of any form that JSON has. Dates are texts there.
-func (v value) fields(into *map[string]any) error {
-	if node, ok := v.raw.(*yaml.Node); ok {
-		undate(node)
+// body takes names and values of any form that JSON has. Dates are texts there.
+func (v value) body() (fields map[string]any, err error) {
+	undate(v.Node)
+	if err := v.decode(&fields); err != nil {
+		return nil, err
 	}
-	if err := v.decode(into); err != nil {
-		return err
-	}
-	for _, name := range sortedNames(*into) {
-		if slices.Contains(ownFields(), name) {
-			return fmt.Errorf("%s is sent by the program: leave it out", quote(name))
+	// The program sends the question, the tools, and the way in which the answer comes.
+	own := []string{"model", "messages", "input", "contents", "system", "instructions", "systemInstruction", "tools", "tool_choice", "toolConfig", "stream", "stream_options"}
+	for _, name := range sortedNames(fields) {
+		if slices.Contains(own, name) {
+			return nil, fmt.Errorf("%s is sent by the program: leave it out", quote(name))
 		}
 		if looksLikeCredential(name) {
-			return fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
+			return nil, fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
 		}
 	}
-	return noSecret(into)
-}
-
-// ownFields are the fields of a request that hold the question, the tools, and the way in which the answer comes.
-func ownFields() []string {
-	return []string{"model", "messages", "input", "contents", "system", "instructions", "systemInstruction", "tools", "tool_choice", "toolConfig", "stream", "stream_options"}
+	return fields, noSecret(fields)
 }
 
 func undate(n *yaml.Node) {
@@ -160,56 +109,57 @@ func undate(n *yaml.Node) {
 	}
 }
 
-// texts takes names and texts; numbers and the like are texts here, as they are written. What they may hold is the caller's to say.
-func (v value) texts(into *map[string]string) error {
-	if err := v.decode(into); err != nil {
-		return err
+// texts takes names and texts; numbers and the like are texts here, as they are written.
+func (v value) texts() (all map[string]string, err error) {
+	if err := v.decode(&all); err != nil {
+		return nil, err
 	}
-	for name, text := range *into {
-		if name == "" || text == "" || strings.ContainsFunc(name+text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("%s must be one line of text, with a name", quote(name))
+	for name, text := range all {
+		if name == "" || text == "" || strings.ContainsFunc(name+text, isControl) {
+			return nil, fmt.Errorf("%s must be one line of text, with a name", quote(name))
 		}
 	}
-	return nil
+	return all, nil
 }
 
-func (v value) query(into *map[string]string) error {
-	if err := v.texts(into); err != nil {
-		return err
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+func (v value) query() (map[string]string, error) {
+	all, err := v.texts()
+	if err != nil {
+		return nil, err
 	}
-	for name := range *into {
+	for name := range all {
 		if looksLikeCredential(name) {
-			return fmt.Errorf("%s looks like a key, which does not belong in an address: use key_env, key_command or headers", quote(name))
+			return nil, fmt.Errorf("%s looks like a key, which does not belong in an address: use key_env, key_command or headers", quote(name))
 		}
 	}
-	return noSecret(into)
+	return all, noSecret(all)
 }
 
 // headers takes the headers of a request. One that is named like a credential has to name a variable, as no secret belongs in the file.
-func (v value) headers(into *Tuning) error {
-	if err := v.texts(&into.Headers); err != nil {
-		return err
+func (v value) headers() (map[string]string, error) {
+	all, err := v.texts()
+	if err != nil {
+		return nil, err
 	}
-	into.EnvHeaders = map[string]Secret{}
-	for _, name := range sortedNames(into.Headers) {
-		text := into.Headers[name]
-		variable, fromEnvironment := strings.CutPrefix(text, "$")
+	for _, name := range sortedNames(all) {
+		variable, fromEnvironment := strings.CutPrefix(all[name], "$")
 		switch {
 		case !isHeader(name):
-			return fmt.Errorf("%s is not a valid header name", quote(name))
+			return nil, fmt.Errorf("%s is not a valid header name", quote(name))
 		case fromEnvironment:
-			if err := (value{raw: variable}).variable(&variable); err != nil {
-				return fmt.Errorf("%s, after $, %w", quote(name), err)
+			if _, err := (value{Node: textOf(variable)}).variable(); err != nil {
+				return nil, fmt.Errorf("%s, after $, %w", quote(name), err)
 			}
-			into.EnvHeaders[name] = NewSecret(v.places.get(variable))
-		case strings.Contains(text, "$"):
-			return fmt.Errorf("%s: a variable must stand alone, as $NAME; put the whole header value in it", quote(name))
+		case strings.Contains(variable, "$"):
+			return nil, fmt.Errorf("%s: a variable must stand alone, as $NAME; put the whole header value in it", quote(name))
 		case looksLikeCredential(name):
-			return fmt.Errorf("%s may contain a secret, which does not belong in this file: put it in an environment variable and write $NAME here; "+
+			return nil, fmt.Errorf("%s may contain a secret, which does not belong in this file: put it in an environment variable and write $NAME here; "+
 				"for the key itself use key_env or key_command", quote(name))
 		}
 	}
-	return noSecret(into.Headers)
+	return all, noSecret(all)
 }
 
 // looksLikeCredential says whether people give that name to what is secret in a request.

@@ -1,151 +1,285 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"net/netip"
-	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"sibyl/internal/cleartext"
+	"go.yaml.in/yaml/v3"
+
 	"sibyl/internal/redact"
 )
 
 // value is what somebody wrote for a setting.
 type value struct {
-	raw    any    // as YAML has it; always a string from the environment
+	*yaml.Node
 	base   string // the folder that relative paths start from
 	places places
 	public bool // it stands in the file, where no secret belongs
+	tag    reflect.StructTag
 }
 
-// line takes one line of text.
-func (v value) line(into *string) error {
-	text, ok := v.raw.(string)
-	if !ok {
-		return fmt.Errorf("must be a text; put %v in quotes if it is one", v.raw)
+// textOf is a text as YAML has it, for what stands in the environment.
+func textOf(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+}
+
+// kind is how a value is read, and how it is shown.
+type kind struct {
+	of   reflect.Type // what read returns
+	read func(value) (any, error)
+	show func(s source, held any) any // nil: as it is held
+}
+
+// reads makes a kind.
+func reads[T any](read func(value) (T, error)) kind {
+	return kind{of: reflect.TypeFor[T](), read: func(v value) (any, error) { return read(v) }}
+}
+
+// readsAndShows makes a kind that is shown in a way of its own.
+func readsAndShows[T any](read func(value) (T, error), show func(held T) any) kind {
+	k := reads(read)
+	k.show = func(_ source, held any) any { return show(held.(T)) } //nolint:forcetypeassert // read gave it
+	return k
+}
+
+// kinds are those that a tag names; each is also one of the entries of a list.
+func kinds() map[string]kind {
+	return map[string]kind{
+		"path":           reads(value.path),
+		"model":          reads(value.model),
+		"whole model":    reads(value.wholeModel),
+		"language":       reads(value.language),
+		"switch":         readsAndShows(value.off, func(off bool) any { return map[bool]string{true: "off", false: "on"}[off] }),
+		"retention":      readsAndShows(value.retention, func(d time.Duration) any { return inDays(d) }),
+		"keep_alive":     readsAndShows(value.keepAlive, showKeepAlive),
+		"variable":       {of: reflect.TypeFor[string](), read: func(v value) (any, error) { return v.variable() }, show: source.showVariables},
+		"command":        readsAndShows(value.command, showProgram),
+		"transcriber":    readsAndShows(value.transcriber, func(command []string) any { return plain(withoutCredentials(command)) }),
+		"database":       readsAndShows(value.database, func(d Database) any { return plain(d.Where()) }),
+		"url":            reads(value.url),
+		"web server":     reads(value.searxng),
+		"audio server":   reads(value.whisper),
+		"ollama":         reads(value.ollama),
+		"listen":         reads(value.listen),
+		"host":           reads(value.host),
+		"host with port": reads(value.hostWithPort),
+		"addresses":      reads(value.prefix),
+		"headers":        reads(value.headers),
+		"query":          reads(value.query),
+		"body":           reads(value.body),
+		"folders":        reads(value.folders),
+		"prices":         readsAndShows(value.prices, showPrices),
 	}
-	text = strings.TrimSpace(text)
+}
+
+// kindOf is the kind of a field. It panics for a field that has none, which its declaration alone decides.
+func kindOf(field reflect.StructField) kind {
+	if as := field.Tag.Get("as"); as != "" {
+		k, known := kinds()[as]
+		if !known {
+			panic("there is no kind " + as)
+		}
+		return k
+	}
+	if _, ok := field.Tag.Lookup("enum"); ok && field.Type != reflect.TypeFor[slog.Level]() {
+		return reads(value.choice)
+	}
+	of := field.Type
+	if of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	switch {
+	case of == reflect.TypeFor[time.Duration]():
+		return reads(value.duration)
+	case of == reflect.TypeFor[slog.Level]():
+		return readsAndShows(value.level, func(level slog.Level) any { return strings.ToLower(level.String()) })
+	case of.Kind() == reflect.String:
+		return reads(value.line)
+	case of.Kind() == reflect.Int:
+		return reads(value.number)
+	case of.Kind() == reflect.Float64:
+		return reads(value.ratio)
+	case of.Kind() == reflect.Bool:
+		return reads(value.yesNo)
+	}
+	panic(fmt.Sprintf("no kind for %s", field.Name))
+}
+
+// valueFor reads a value for a field of a type: one, or a list of them.
+func (k kind) valueFor(v value, of reflect.Type) (any, error) {
+	if of.Kind() != reflect.Slice || k.of.Kind() == reflect.Slice {
+		return k.read(v)
+	}
+	if least := v.tag.Get("min"); len(v.Content) == 0 && least != "" {
+		return nil, fmt.Errorf("must be a list with an entry, such as %s", v.tag.Get("like"))
+	}
+	out := reflect.MakeSlice(of, 0, len(v.Content))
+	for i, item := range v.Content {
+		one := v
+		one.Node, one.public = item, false
+		got, err := k.read(one)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d %w", i+1, err)
+		}
+		out = reflect.Append(out, reflect.ValueOf(got))
+	}
+	return out.Interface(), nil
+}
+
+// line takes one line of text, of the form of the tag match where there is one.
+func (v value) line() (string, error) {
+	if v.ShortTag() != "!!str" {
+		return "", fmt.Errorf("must be a text; put %s in quotes if it is one", v.Value)
+	}
+	text := v.word()
 	if text == "" || strings.ContainsAny(text, "\n\r\x00") {
-		return errors.New("must be one line of text")
+		return "", errors.New("must be one line of text")
 	}
-	*into = text
-	return nil
+	if match, ok := v.tag.Lookup("match"); ok && !regexp.MustCompile("^(?:"+match+")$").MatchString(text) {
+		return "", fmt.Errorf("is %s; it must be %s", quote(text), v.tag.Get("must"))
+	}
+	return text, nil
 }
 
-func (v value) path(into *string) error {
-	var path string
-	if err := v.line(&path); err != nil {
-		return err
+// word is the value as a text, whatever it is.
+func (v value) word() string { return strings.TrimSpace(v.Value) }
+
+func (v value) quoted() string { return quote(v.Value) }
+
+// quote shows a wrong value, shortened, and not if it looks like a key.
+func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
+
+func (v value) path() (string, error) {
+	path, err := v.line()
+	if err != nil {
+		return "", err
 	}
-	path, err := v.places.absolute(path, v.base)
-	*into = path
-	return err
+	return v.places.absolute(path, v.base)
 }
 
-func (v value) model(into *string) error {
-	if err := v.line(into); err != nil {
-		return err
+func (v value) model() (string, error) {
+	text, err := v.line()
+	if err != nil {
+		return "", err
 	}
-	provider, name, named := strings.Cut(*into, ":")
-	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(*into, " \t") {
-		return fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider", quote(*into))
+	provider, name, named := strings.Cut(text, ":")
+	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(text, " \t") {
+		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider", quote(text))
 	}
-	return nil
-}
-
-// listOf takes a list of what one takes.
-func listOf[F any](what string, one func(value, *F) error) func(value, *[]F) error {
-	return func(v value, into *[]F) error {
-		list, ok := v.raw.([]any)
-		if !ok {
-			return errors.New("must be a list of " + what)
-		}
-		*into = make([]F, len(list))
-		for i, item := range list {
-			if err := one(value{raw: item, base: v.base, places: v.places}, &(*into)[i]); err != nil {
-				return fmt.Errorf("entry %d %w", i+1, err)
-			}
-		}
-		return nil
-	}
+	return text, nil
 }
 
 // wholeModel takes provider:model, both of them.
-func (v value) wholeModel(into *string) error {
-	if err := v.model(into); err != nil {
-		return err
+func (v value) wholeModel() (string, error) {
+	text, err := v.model()
+	if err == nil && !strings.Contains(text, ":") {
+		err = fmt.Errorf("is %s, a provider without a model; write %s:MODEL", v.quoted(), text)
 	}
-	if provider, name, _ := strings.Cut(*into, ":"); name == "" {
-		return fmt.Errorf("is %s, a provider without a model; write %s:MODEL", v.quoted(), provider)
-	}
-	return nil
+	return text, err
 }
 
-// whole returns a whole number; false for anything else.
-func (v value) whole() (int, bool) {
-	if text, isText := v.raw.(string); isText {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		return n, err == nil
+func (v value) number() (int, error) {
+	low, _ := strconv.Atoi(v.tag.Get("min")) // a test sets each bound
+	high, _ := strconv.Atoi(v.tag.Get("max"))
+	none, hasNone := v.tag.Lookup("none")
+	n, err := strconv.Atoi(v.word())
+	if v.ShortTag() == "!!int" { // which YAML writes in more than one way
+		err = v.Decode(&n)
 	}
-	n, ok := v.raw.(int)
-	return n, ok
+	switch {
+	case err == nil && (n >= low && n <= high || n == 0 && hasNone):
+		return n, nil
+	case hasNone:
+		none = ", or 0 for " + none
+	}
+	return 0, fmt.Errorf("is %s; it must be a whole number from %d to %d%s", v.quoted(), low, high, none)
 }
 
-func (v value) quoted() string { return quote(fmt.Sprint(v.raw)) }
-
-func number(low, high int) func(value, *int) error {
-	return func(v value, into *int) error {
-		n, ok := v.whole()
-		if !ok || n < low || n > high {
-			return fmt.Errorf("is %s; it must be a whole number from %d to %d", v.quoted(), low, high)
-		}
-		*into = n
-		return nil
+func (v value) duration() (time.Duration, error) {
+	low, _ := time.ParseDuration(v.tag.Get("min")) // a test sets each bound
+	high, _ := time.ParseDuration(v.tag.Get("max"))
+	d, err := time.ParseDuration(v.word())
+	if err != nil || d < low || d > high {
+		return 0, fmt.Errorf("is %s; it must be a time with a unit, from %s to %s, such as 90s", v.quoted(), low, high)
 	}
+	return d, nil
 }
 
-// numberOrNone is number with 0 for no bound.
-func numberOrNone(low, high int) func(value, *int) error {
-	return func(v value, into *int) error {
-		if n, ok := v.whole(); ok && n == 0 {
-			*into = 0
-			return nil
-		}
-		if err := number(low, high)(v, into); err != nil {
-			return fmt.Errorf("%w, or 0 for no limit", err)
-		}
-		return nil
+// forever is what keep_alive takes for a model that stays loaded.
+const forever = "forever"
+
+func (v value) keepAlive() (time.Duration, error) {
+	if v.Value == forever {
+		return -time.Second, nil
 	}
+	d, err := v.duration()
+	if err != nil {
+		err = fmt.Errorf("%w, or forever", err)
+	}
+	return d, err
 }
 
-func duration(low, high time.Duration) func(value, *time.Duration) error {
-	return func(v value, into *time.Duration) error {
-		d, err := time.ParseDuration(strings.TrimSpace(fmt.Sprint(v.raw)))
-		if err != nil || d < low || d > high {
-			return fmt.Errorf("is %s; it must be a time with a unit, from %s to %s, such as 90s", v.quoted(), low, high)
-		}
-		*into = d
-		return nil
+func showKeepAlive(d time.Duration) any {
+	if d < 0 {
+		return forever
 	}
+	return plain(d)
 }
 
-func oneOf[T ~string](choices ...T) func(value, *T) error {
-	return func(v value, into *T) error {
-		var names []string
-		for _, c := range choices {
-			if v.raw == string(c) {
-				*into = c
-				return nil
-			}
-			names = append(names, string(c))
-		}
-		last := len(names) - 1
-		return fmt.Errorf("is %s; it must be %s or %s", v.quoted(), strings.Join(names[:last], ", "), names[last])
+// ratio takes a number from 0 to 1.
+func (v value) ratio() (float64, error) {
+	n, err := strconv.ParseFloat(v.word(), 64)
+	if err != nil || !(n >= 0 && n <= 1) { // which holds of no NaN
+		return 0, fmt.Errorf("is %s; it must be a number from 0 to 1, such as 0.1", v.quoted())
 	}
+	return n, nil
+}
+
+// choice takes one of the texts of the tag enum.
+func (v value) choice() (string, error) {
+	all := strings.Split(v.tag.Get("enum"), ",")
+	for _, one := range all {
+		if v.Value == one {
+			return one, nil
+		}
+	}
+	last := len(all) - 1
+	return "", fmt.Errorf("is %s; it must be %s or %s", v.quoted(), strings.Join(all[:last], ", "), all[last])
+}
+
+func (v value) level() (level slog.Level, err error) {
+	name, err := v.choice()
+	if err != nil {
+		return 0, err
+	}
+	return level, level.UnmarshalText([]byte(name))
+}
+
+func (v value) yesNo() (yes bool, err error) {
+	if v.ShortTag() != "!!bool" || v.Decode(&yes) != nil {
+		return false, fmt.Errorf("is %s; it must be true or false", v.quoted())
+	}
+	return yes, nil
+}
+
+// off takes on or off, and says whether it is off.
+func (v value) off() (bool, error) {
+	switch strings.ToLower(v.word()) {
+	case "on", "true":
+		return false, nil
+	case "off", "false":
+		return true, nil
+	}
+	return false, fmt.Errorf("is %s; it must be on or off", v.quoted())
 }
 
 const (
@@ -154,18 +288,16 @@ const (
 )
 
 // retention takes days as 90d, a time in hours, or never, which it keeps as 0.
-func (v value) retention(into *time.Duration) error {
-	text := strings.TrimSpace(fmt.Sprint(v.raw))
+func (v value) retention() (time.Duration, error) {
+	text := v.word()
 	if text == "never" {
-		*into = 0
-		return nil
+		return 0, nil
 	}
 	age, err := Age(text)
 	if err != nil || age < day || age > maxRetention {
-		return fmt.Errorf("is %s; it must be a number of days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
+		return 0, fmt.Errorf("is %s; it must be a number of days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
 	}
-	*into = age
-	return nil
+	return age, nil
 }
 
 // Age reads days as 90d, or a time in hours. More than a hundred years are cut to little more.
@@ -189,49 +321,78 @@ func inDays(d time.Duration) string {
 	return d.String()
 }
 
-func (v value) yesNo(into *bool) error {
-	yes, ok := v.raw.(bool)
-	if !ok {
-		return fmt.Errorf("is %s; it must be true or false", v.quoted())
-	}
-	*into = yes
-	return nil
-}
-
 // variable takes the name of an environment variable. Its errors do not repeat it: it may be the key itself, put in
 // the wrong place.
-func (v value) variable(into *string) error {
-	if err := v.line(into); err != nil {
-		return errors.New("must be the name of an environment variable")
+func (v value) variable() (string, error) {
+	name, err := v.line()
+	if err != nil {
+		return "", errors.New("must be the name of an environment variable")
 	}
-	if strings.Trim(*into, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, (*into)[:1]) || redact.New().String(*into) != *into {
-		return errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, not a key")
+	if strings.Trim(name, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, name[:1]) || redact.New().String(name) != name {
+		return "", errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, not a key")
+	}
+	return name, nil
+}
+
+// showVariables hides the names of variables that nobody set: they may be keys that somebody put in the place of a name.
+func (s source) showVariables(held any) any {
+	set := func(name string) bool { return s.places.get(name) != "" || isUsualVariable(name) }
+	if all, ok := held.([]string); ok {
+		return plain(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !set(name) }))
+	}
+	if name, _ := held.(string); set(name) {
+		return name
 	}
 	return nil
 }
 
 // command takes a program and its arguments. Its errors do not repeat them.
-func (v value) command(into *[]string) error {
-	const form = "must be a list of a program and its arguments, such as " + commandExample
-	list, ok := v.raw.([]any)
-	if !ok || len(list) == 0 {
-		return errors.New(form)
+func (v value) command() ([]string, error) {
+	form := "must be a list of a program and its arguments, such as " + v.tag.Get("like")
+	if len(v.Content) == 0 || v.Content[0].Value == "" {
+		return nil, errors.New(form)
 	}
-	for _, item := range list {
-		word, ok := item.(string)
-		if !ok || strings.ContainsRune(word, 0) {
-			return errors.New(form + ", each of them a text")
+	var all []string
+	for _, item := range v.Content {
+		if item.ShortTag() != "!!str" || strings.ContainsRune(item.Value, 0) {
+			return nil, errors.New(form + ", each of them a text")
 		}
-		*into = append(*into, word)
+		all = append(all, item.Value)
 	}
-	if (*into)[0] == "" {
-		return errors.New(form)
+	return all, nil
+}
+
+// showProgram is a command without its arguments: one may be a secret.
+func showProgram(command []string) any {
+	if len(command) > 1 {
+		return []string{command[0], "…"}
+	}
+	return plain(command)
+}
+
+// language takes the code of a language, of a region or not, and keeps that of the language.
+func (v value) language() (string, error) {
+	text, err := v.line()
+	if err != nil {
+		return "", err
+	}
+	code, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(text, "_", "-")), "-")
+	if len(code) < 2 || len(code) > 3 || strings.Trim(code, letters) != "" {
+		return "", fmt.Errorf("is %s; it must be the code of a language, such as pt, en or de", v.quoted())
+	}
+	return code, nil
+}
+
+// decode takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
+func (v value) decode(into any) error {
+	if v.Decode(into) != nil {
+		return errors.New("must contain names and values, each name once")
+	}
+	if _, err := json.Marshal(into); err != nil {
+		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or names and values")
 	}
 	return nil
 }
-
-// quote shows a wrong value, shortened, and not if it looks like a key.
-func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
 
 const (
 	letters = "abcdefghijklmnopqrstuvwxyz"
@@ -242,112 +403,32 @@ func isProviderName(name string) bool {
 	return name != "" && len(name) <= 40 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+digits+"_-") == ""
 }
 
-// address takes a web address. Its errors do not repeat it, since it may hold a password.
-func (v value) address() (*url.URL, error) {
-	var text string
-	if err := v.line(&text); err != nil {
-		return nil, errors.New("must be a web address, such as https://host/path")
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
-		return nil, errors.New("must be a web address, such as https://host/path")
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("must be an address without ? and #")
-	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
-	return u, nil
+// isHeader says whether a text can be the name of a header.
+func isHeader(name string) bool {
+	return name != "" && strings.Trim(name, letters+strings.ToUpper(letters)+digits+"-_") == ""
 }
 
-func (v value) endpoint(into *Provider) error {
-	u, err := v.address()
-	if err != nil {
-		return err
+// plain turns a field into what the file would hold; nil for one that is not set.
+func plain(held any) any {
+	v := reflect.ValueOf(held)
+	switch h := held.(type) {
+	case time.Duration:
+		if h == 0 {
+			return nil
+		}
+		return h.String()
+	case []netip.Prefix:
+		var texts []string
+		for _, one := range h {
+			texts = append(texts, one.String())
+		}
+		return plain(texts)
 	}
-	if u.User != nil {
-		return errors.New("contains a user or password: use key_env or key_command")
+	switch kind := v.Kind(); {
+	case (kind == reflect.String || kind == reflect.Slice || kind == reflect.Map) && v.Len() == 0:
+		return nil
+	case kind == reflect.String:
+		return v.String()
 	}
-	into.BaseURL = u.String()
-	into.Local = isLoopback(into.BaseURL)
-	return nil
-}
-
-// searxng takes the address of a search server, from the environment with user and password.
-func (v value) searxng(into *Web) error {
-	u, err := v.address()
-	if err != nil {
-		return err
-	}
-	if u.User != nil && v.public {
-		return errors.New("contains a user or password, which do not belong in this file: put the address in SIBYL_SEARXNG_URL")
-	}
-	if u.User != nil {
-		password, _ := u.User.Password()
-		into.User, into.Password = u.User.Username(), NewSecret(password)
-		u.User = nil
-	}
-	into.SearXNG = u.String()
-	return nil
-}
-
-// Address is the whole address of the search server, with user and password where there are any: for the connection,
-// not for showing.
-func (w Web) Address() string {
-	u, err := url.Parse(w.SearXNG)
-	if err != nil || w.User == "" && w.Password.Reveal() == "" {
-		return w.SearXNG
-	}
-	u.User = url.UserPassword(w.User, w.Password.Reveal())
-	return u.String()
-}
-
-// ollama takes an address in the forms that Ollama itself takes in OLLAMA_HOST: host, host:port, :port, or a web
-// address. One that means "all interfaces" to a server means this machine to us.
-func (v value) ollama(into *Ollama) error {
-	const form = "must be a host, host:port or web address, such as 127.0.0.1:11434"
-	var text string
-	if err := v.line(&text); err != nil {
-		return errors.New(form)
-	}
-	scheme, rest, hasScheme := strings.Cut(text, "://")
-	port := "11434"
-	switch {
-	case !hasScheme:
-		scheme, rest = "http", text
-	case scheme == "http":
-		port = "80"
-	case scheme == "https":
-		port = "443"
-	default:
-		return errors.New(form)
-	}
-	rest, path, _ := strings.Cut(rest, "/")
-	host := strings.Trim(rest, "[]")
-	if h, p, err := net.SplitHostPort(rest); err == nil {
-		host, port = h, p
-	} else if _, err := netip.ParseAddr(host); err != nil && strings.Contains(rest, ":") {
-		return errors.New(form)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || strings.ContainsAny(host, "@ ?#") {
-		return errors.New(form)
-	}
-	switch host {
-	case "", "0.0.0.0":
-		host = "127.0.0.1"
-	case "::":
-		host = "::1"
-	}
-	u := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)}
-	if path = strings.Trim(path, "/"); path != "" {
-		u.Path = "/" + path
-	}
-	into.Host, into.Local = u.String(), isLoopback(u.String())
-	return nil
-}
-
-// isLoopback says whether an address leads to this machine, by what is written and not by what a resolver says.
-func isLoopback(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && cleartext.Local(u)
+	return held
 }

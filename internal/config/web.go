@@ -1,27 +1,60 @@
 package config
 
 import (
-	"fmt"
+	"net/url"
 	"strings"
 )
 
+// The search engines, as Web.Engine.
 const (
 	SearXNG = "searxng"
 	Brave   = "brave"
 	Tavily  = "tavily"
 )
 
+// The usual variables of their keys.
+const (
+	braveKeyEnv  = "BRAVE_API_KEY"
+	tavilyKeyEnv = "TAVILY_API_KEY"
+)
+
+// webSwitch is the setting that a word in the place of the section web means.
+const webSwitch = "web.access"
+
 // Web says where to search the web.
 type Web struct {
-	Off      bool     // there is no web: neither searches nor pages
-	Allow    []string // hosts of which, with all below them, pages may be opened; nil: all
-	Deny     []string // hosts of which none may be, whatever Allow says
-	Engine   string   // SearXNG, Brave or Tavily: the one that is set, else the first that is set up; "" for none
-	SearXNG  string   // address of a SearXNG server, without credentials; "" for none
-	User     string   // for a server that asks for them; from the environment only
+	Off bool `name:"access" env:"SIBYL_WEB" as:"switch"` // there is no web: neither searches nor pages
+	// hosts of which, with all below them, pages may be opened; nil: all
+	Allow []string `name:"allow" as:"host" like:"[example.org, docs.example.com]"`
+	// hosts of which none may be, whatever Allow says
+	Deny []string `name:"deny" as:"host" like:"[example.org, docs.example.com]"`
+	// the one that is set, else the first that is set up; "" for none
+	Engine string `name:"engine" enum:"searxng,brave,tavily"`
+	// address of a SearXNG server, without credentials; "" for none
+	SearXNG  string `name:"searxng" env:"SIBYL_SEARXNG_URL" as:"web server"`
+	User     string // for a server that asks for them; from the environment only
 	Password Secret
-	Brave    KeySource
-	Tavily   KeySource
+	Brave    KeySource `name:"brave"`
+	Tavily   KeySource `name:"tavily"`
+}
+
+// finishSearch reads user and password of the search server.
+func (s source) finishSearch(w *Web) {
+	if u, err := url.Parse(strings.TrimSpace(s.places.get("SIBYL_SEARXNG_URL"))); err == nil && w.SearXNG != "" {
+		password, _ := u.User.Password()
+		w.User, w.Password = u.User.Username(), NewSecret(password)
+	}
+}
+
+// Address is the whole address of the search server, with user and password where there are any: for the connection,
+// not for showing.
+func (w Web) Address() string {
+	u, err := url.Parse(w.SearXNG)
+	if err != nil || w.User == "" && w.Password.Reveal() == "" {
+		return w.SearXNG
+	}
+	u.User = url.UserPassword(w.User, w.Password.Reveal())
+	return u.String()
 }
 
 // Missing says what would set the engine up, or any where none is chosen; "" if it is set up.
@@ -65,21 +98,3 @@ func (w Web) engineSetUp() string {
 	}
 	return ""
 }
-
-// webSwitch is the setting that a word in the place of the section web means.
-const webSwitch = "web.access"
-
-// offSwitch takes on or off.
-func (v value) offSwitch(into *bool) error {
-	switch word := strings.ToLower(fmt.Sprint(v.raw)); word {
-	case "on", "true":
-		*into = false
-	case "off", "false":
-		*into = true
-	default:
-		return fmt.Errorf("is %s; it must be on or off", v.quoted())
-	}
-	return nil
-}
-
-const hostsExample = "[example.org, docs.example.com]"

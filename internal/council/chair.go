@@ -97,8 +97,8 @@ func callChair() bt.Leaf {
 	const doc = "Says that the chair merges the answers. FAILURE where fewer than two oracles have answered."
 	return bt.Func("CallChair", doc, func(i in, o *out) error {
 		if len(spoken(i.Heard)) < 2 {
-			o.Events = []bt.Typed{Skipped{partChair.With(), tooFew.With()}}
-			return errors.New(tooFew.With())
+			o.Events = []bt.Typed{Skipped{partChair, tooFew.With()}}
+			return errors.New(tooFew.With().Text)
 		}
 		o.Events = []bt.Typed{Merging{i.Chair.Name}}
 		return nil
@@ -123,7 +123,7 @@ func chairLeaf() bt.Leaf {
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
-		o.Events = []bt.Typed{Skipped{partChair.With(), why.Reason}}
+		o.Events = []bt.Typed{Skipped{partChair, bt.Because(why.Reason)}}
 	}
 	const doc = "Has the chair merge all answers, and say where they agree, where they differ and what all overlook. " +
 		"Each sentence names its authors, and minority views are kept."

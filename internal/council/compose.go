@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -31,7 +32,7 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 	slices.SortStableFunc(o.Answers, func(a, b Answer) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
 	slices.SortStableFunc(o.Silent, func(a, b Silent) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
 	if whole := !e.Cancelled && !e.Suspended; whole && c.given.Chaired && len(o.Answers) == 1 {
-		o.Skipped = append(o.Skipped, Skipped{partChair.With(), tooFew.With()})
+		o.Skipped = append(o.Skipped, Skipped{partChair, tooFew.With()})
 	}
 }
 
@@ -72,7 +73,7 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		o.member(seq, asked, done)
 	case ChairPayload:
 		if done.Err != nil {
-			o.Skipped = append(o.Skipped, Skipped{partChair.With(), done.Err.Reason})
+			o.Skipped = append(o.Skipped, Skipped{partChair, bt.Because(done.Err.Reason)})
 		}
 	}
 }

@@ -91,13 +91,13 @@ func (e Chaired) String() string {
 // Skipped says that a part of a sitting was left out.
 type Skipped struct {
 	What string `json:"what"`
-	Why  string `json:"why"`
+	bt.Why
 }
 
 // EventType implements bt.Typed.
 func (Skipped) EventType() string { return "part.skipped" }
 
-func (e Skipped) String() string { return leftOut.With(e.What, e.Why) }
+func (e Skipped) String() string { return e.What + ": left out, " + e.Text }
 
 // Named says what a session is called.
 type Named struct {

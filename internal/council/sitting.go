@@ -62,12 +62,11 @@ func callOracles() bt.Leaf {
 
 // What is left out of a sitting, and why.
 const (
-	partChair bt.Reason = "the chair"
-	tooFew    bt.Reason = "fewer than two oracles have answered"
-	leftOut   bt.Reason = "%s: left out, %s"
+	partChair           = "the chair"
+	tooFew    bt.Reason = "sitting.too_few: fewer than two oracles have answered"
 )
 
-func whys() []bt.Reason { return []bt.Reason{partChair, tooFew, leftOut} }
+func whys() []bt.Reason { return []bt.Reason{tooFew} }
 
 func hearOracles() bt.Leaf {
 	type in struct {

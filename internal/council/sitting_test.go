@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -281,7 +282,7 @@ func TestChairOfOneAnswerIsLeftOutAndTold(t *testing.T) {
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "requests", len(h.asked), 2)
-	same(t, "left out", out.Skipped, []council.Skipped{{What: "the chair", Why: "fewer than two oracles have answered"}})
+	same(t, "left out", out.Skipped, []council.Skipped{{What: "the chair", Why: bt.Why{Text: "fewer than two oracles have answered", Coded: bt.Coded{Code: "sitting.too_few"}}}})
 	contains(t, strings.Join(res.Warnings, "\n"), "the chair: left out, fewer than two oracles have answered")
 }
 

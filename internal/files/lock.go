@@ -41,8 +41,7 @@ func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (
 	}
 }
 
-// Hold makes the lock file name, which must not be there, and holds its lock until release is called, which removes it,
-// or the process ends, which leaves it behind.
+// Hold makes the lock file name, which must not be there, and holds its lock until release is called, or the process ends. The file stays.
 func Hold(root *os.Root, name string) (release func(), err error) {
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -56,10 +55,7 @@ func Hold(root *os.Root, name string) (release func(), err error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
-	return func() {
-		_ = root.Remove(name) // what is left behind is told by its lock, which nobody holds
-		_ = f.Close()
-	}, nil
+	return func() { _ = f.Close() }, nil // frees the lock; nothing was written to this file
 }
 
 // IsHeld says whether somebody holds the lock file name. fs.ErrNotExist if it is not there.

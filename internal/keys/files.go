@@ -49,14 +49,12 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-// index is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no secret.
-type index struct{ path string }
+// indexPath is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no secret.
+func (s *Store) indexPath() string { return filepath.Join(s.at.Folder, "keys-in-keyring.txt") }
 
-func indexIn(folder string) index { return index{filepath.Join(folder, "keys-in-keyring.txt")} }
-
-// read returns the names, sorted.
-func (i index) read() ([]string, error) {
-	text, err := os.ReadFile(i.path)
+// inKeyring returns the names whose keys are in the keyring, sorted.
+func (s *Store) inKeyring() ([]string, error) {
+	text, err := os.ReadFile(s.indexPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the names of the keys in the keyring: %w", err)
 	}
@@ -65,23 +63,15 @@ func (i index) read() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-func (i index) add(name string) error {
-	names, err := i.read()
-	if err != nil || slices.Contains(names, name) {
-		return err
+// noteInKeyring notes whether the key of a name is in the keyring, and says whether it was.
+func (s *Store) noteInKeyring(name string, is bool) (was bool, err error) {
+	names, err := s.inKeyring()
+	if was = slices.Contains(names, name); err != nil || was == is {
+		return was, err
 	}
-	return i.write(append(names, name))
-}
-
-// remove says whether the name was there.
-func (i index) remove(name string) (was bool, err error) {
-	names, err := i.read()
-	if err != nil || !slices.Contains(names, name) {
-		return false, err
+	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+	if is {
+		names = append(names, name)
 	}
-	return true, i.write(slices.DeleteFunc(names, func(n string) bool { return n == name }))
-}
-
-func (i index) write(names []string) error {
-	return replaceFile(i.path, []byte(strings.Join(append(names, ""), "\n")))
+	return was, replaceFile(s.indexPath(), []byte(strings.Join(append(names, ""), "\n")))
 }

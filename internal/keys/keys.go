@@ -49,16 +49,15 @@ const (
 
 // Store keeps keys. It is safe for concurrent use, also by several programs.
 type Store struct {
-	at    config.KeyPlaces
-	ring  ring // nil: there is none
-	wait  time.Duration
-	file  sealed
-	index index
+	at   config.KeyPlaces
+	ring ring // nil: there is none
+	wait time.Duration
+	file sealed
 }
 
 // Open makes the store of these places. It reads and connects to nothing.
 func Open(at config.KeyPlaces) *Store {
-	s := &Store{at: at, wait: autoWait, index: indexIn(at.Folder), file: sealed{path: at.File, identity: at.Identity, named: at.IdentityNamed}}
+	s := &Store{at: at, wait: autoWait, file: sealed{path: at.File, identity: at.Identity, named: at.IdentityNamed}}
 	if at.Use == config.KeysKeyring {
 		s.wait = forcedWait
 	}
@@ -92,7 +91,7 @@ func (s *Store) Where() (map[string]Place, error) {
 		problems = append(problems, err)
 	}
 	if s.usesKeyring() {
-		names, err := s.index.read()
+		names, err := s.inKeyring()
 		for _, name := range names {
 			where[name] = Keyring
 		}
@@ -155,22 +154,17 @@ func (s *Store) Set(ctx context.Context, name string, key config.Secret) (Place,
 	defer unlock()
 	if s.usesKeyring() {
 		err := s.put(ctx, name, key.Reveal())
-		if err == nil {
-			return Keyring, s.settleInKeyring(name)
+		if err == nil { // what is noted decides that the keyring's is the one
+			if _, err := s.noteInKeyring(name, true); err != nil {
+				return Keyring, err
+			}
+			return Keyring, s.forgetInFile(name)
 		}
 		if !s.usesFile() || ctx.Err() != nil {
 			return "", fmt.Errorf("the keyring does not take the key: %w: unlock it, or choose the encrypted file with SIBYL_KEYS=file", err)
 		}
 	}
 	return File, s.settleInFile(ctx, name, key.Reveal())
-}
-
-// settleInKeyring notes that the keyring has a key, which decides that it is the one, and forgets one in the file.
-func (s *Store) settleInKeyring(name string) error {
-	if err := s.index.add(name); err != nil {
-		return err
-	}
-	return s.forgetInFile(name)
 }
 
 // forgetInFile takes a key out of the file. One that can't be read has no key that counts.
@@ -193,7 +187,7 @@ func (s *Store) settleInFile(ctx context.Context, name, key string) error {
 	if err := s.file.write(kept); err != nil {
 		return err
 	}
-	was, err := s.index.remove(name)
+	was, err := s.noteInKeyring(name, false)
 	if was && s.usesKeyring() {
 		_ = s.drop(ctx, name) // it may not answer, and the key in it counts no more
 	}
@@ -218,7 +212,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 		if err := s.drop(ctx, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
 			return fmt.Errorf("the key for %s is still in the keyring: %w: unlock it and try again", name, err)
 		}
-		if _, err := s.index.remove(name); err != nil {
+		if _, err := s.noteInKeyring(name, false); err != nil {
 			return err
 		}
 	}

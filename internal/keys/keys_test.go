@@ -247,7 +247,7 @@ func TestKeyMovesWithTheLastSet(t *testing.T) {
 func TestSetThatFailsLeavesTheKeyBeforeIt(t *testing.T) {
 	at, r := places(t, config.KeysAuto), memoryRing{}
 	mustSet(t, headless(at), "openai", "before", File)
-	if err := os.MkdirAll(headless(at).index.path, 0o700); err != nil { // a folder in the place of the index
+	if err := os.MkdirAll(headless(at).indexPath(), 0o700); err != nil { // a folder in the place of the index
 		t.Fatal(err)
 	}
 	if _, err := desktop(at, r).Set(t.Context(), "openai", secret(canary)); err == nil || strings.Contains(err.Error(), "canary") {

@@ -251,22 +251,6 @@ func TestFileThatCannotBeWrittenIsAsItWas(t *testing.T) {
 	wantKey(t, headless(at), "openai", canary)
 }
 
-func TestWritersOfOneProgramLoseNoKey(t *testing.T) {
-	at := places(t, config.KeysAuto)
-	var all sync.WaitGroup
-	for n := range 16 {
-		all.Go(func() {
-			if _, err := headless(at).Set(t.Context(), fmt.Sprintf("p%d", n), secret(canary)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if where, err := headless(at).Where(); err != nil || len(where) != 16 {
-		t.Errorf("%d keys are left, error %v", len(where), err)
-	}
-}
-
 // writerVariable names the home folder of a program that stores keys, as the first of its arguments says.
 const writerVariable = "SIBYL_TEST_WRITER"
 

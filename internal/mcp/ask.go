@@ -186,54 +186,23 @@ type wait struct {
 	told  int
 }
 
-// update is what a watch gives.
-type update struct {
-	service.Update
-	err error
-}
-
 // forEnd waits until the run has ended, and says meanwhile what it does. A run that nobody drives is not waited for.
 func (w *wait) forEnd(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	in, over := make(chan update), make(chan struct{})
-	go func() {
-		defer close(over)
-		defer close(in)
-		for u, err := range w.s.config.Assistants.Service.Watch(ctx, w.owner, w.run, service.Place{}) {
-			select {
-			case in <- update{u, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	defer func() { cancel(); <-over }()
 	w.tell(ctx, "run "+w.run)
-	look := time.NewTicker(cmp.Or(w.s.config.Assistants.Waiting, 10*time.Second))
-	defer look.Stop()
-	for {
-		select {
-		case u, more := <-in:
-			if !more && ctx.Err() == nil {
-				return nil
-			}
-			if u.err != nil && ctx.Err() == nil {
-				return u.err
-			}
-			for _, line := range u.Lines {
-				w.tell(ctx, strings.TrimSpace(line))
-			}
-		case <-look.C:
-			if r, err := w.s.config.Assistants.Service.Run(ctx, w.owner, w.run); err != nil || r.State != string(journal.Running) {
-				return err
-			}
+	of := w.s.config.Assistants
+	_, err := of.Service.Await(ctx, w.owner, w.run, cmp.Or(of.Waiting, 10*time.Second), func(u *service.Update) {
+		if u == nil {
 			w.tell(ctx, "it goes on") // so that no proxy takes silence for the end
-		case <-ctx.Done():
+			return
 		}
-		if ctx.Err() != nil {
-			return w.leave(ctx)
+		for _, line := range u.Lines {
+			w.tell(ctx, strings.TrimSpace(line))
 		}
+	})
+	if ctx.Err() != nil {
+		return w.leave(ctx)
 	}
+	return err
 }
 
 // tell sends a line of progress to a client that wants such.

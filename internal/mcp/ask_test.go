@@ -271,11 +271,3 @@ func (s *study) endsAs(want journal.Status) {
 		s.Errorf("the run is %s, want %s; %v", row.Status, want, err)
 	}
 }
-
-func TestListOfToolsWithTheOracleIsSmall(t *testing.T) {
-	res, err := newStudy(t).connect("ada", newer, nil).session.ListTools(t.Context(), nil)
-	if err != nil || len(res.Tools) != 6 {
-		t.Fatalf("%d tools, %v", len(res.Tools), err)
-	}
-	small(t, res, 6000)
-}

@@ -23,42 +23,28 @@ type inquiryAsked struct {
 	ID *string `json:"id,omitempty" doc:"left out: the latest"`
 }
 
-// inquiryRead is the data of inquiry. Pairs of contradictions count from 1.
+// inquiryRead is the data of inquiry.
 type inquiryRead struct {
-	ID             string           `json:"id"`
-	Run            string           `json:"run_id"`
-	Hypothesis     string           `json:"hypothesis"`
-	Status         record.Status    `json:"status"`
-	Reason         record.EndReason `json:"end_reason,omitempty"`
-	Limit          int              `json:"limit"`
-	Pairs          []inquiryPair    `json:"pairs"`
-	Completeness   *int             `json:"completeness,omitempty"` // left out where no model has judged
-	Verdict        string           `json:"verdict"`
-	Gaps           []inquiryGap     `json:"gaps"`
-	Contradictions []inquiryClash   `json:"contradictions"`
-	Score          *int             `json:"score,omitempty"`
-	Provisional    bool             `json:"provisional,omitempty"`
-	Summary        string           `json:"summary,omitempty"`
+	ID             string                 `json:"id"`
+	Run            string                 `json:"run_id"`
+	Hypothesis     string                 `json:"hypothesis"`
+	Status         record.Status          `json:"status"`
+	Reason         record.EndReason       `json:"end_reason,omitempty"`
+	Limit          int                    `json:"limit"`
+	Pairs          []inquiryPair          `json:"pairs"`
+	Completeness   *int                   `json:"completeness,omitempty"` // left out where no model has judged
+	Verdict        string                 `json:"verdict"`
+	Gaps           []record.Gap           `json:"gaps"` // as these two stand in its file
+	Contradictions []record.Contradiction `json:"contradictions"`
+	Score          *int                   `json:"score,omitempty"`
+	Provisional    bool                   `json:"provisional,omitempty"`
+	Summary        string                 `json:"summary,omitempty"`
 }
 
 type inquiryPair struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
 	NotFound bool   `json:"not_in_documents,omitempty"`
-}
-
-type inquiryGap struct {
-	Category    record.Category `json:"category"`
-	Severity    record.Severity `json:"severity"`
-	Description string          `json:"description"`
-}
-
-type inquiryClash struct {
-	Pairs       [2]int          `json:"pairs"`
-	Words       [2]string       `json:"words"`
-	Places      [2]record.Place `json:"places,omitzero"`
-	Description string          `json:"description"`
-	Unconfirmed bool            `json:"unconfirmed,omitempty"`
 }
 
 // readInquiry tells how an inquiry stands.
@@ -89,23 +75,19 @@ func (s *Server) readInquiry(ctx context.Context, c call, in inquiryAsked) (data
 }
 
 func inquiryData(one record.Session) inquiryRead {
-	d := inquiryRead{ID: one.ID, Hypothesis: one.Hypothesis.Text, Status: one.Status, Reason: one.EndReason, Limit: one.IterationLimit, Verdict: record.Verdict(&one), Pairs: []inquiryPair{}, Gaps: []inquiryGap{},
-		Contradictions: []inquiryClash{}}
+	d := inquiryRead{ID: one.ID, Hypothesis: one.Hypothesis.Text, Status: one.Status, Reason: one.EndReason,
+		Limit: one.IterationLimit, Verdict: record.Verdict(&one), Pairs: []inquiryPair{}, Gaps: []record.Gap{},
+		Contradictions: []record.Contradiction{}}
 	for _, p := range one.Pairs {
 		d.Pairs = append(d.Pairs, inquiryPair{p.Question, p.Answer, p.NotInDocuments})
 	}
 	if n := len(one.Pairs); n > 0 {
 		last := one.Pairs[n-1].GapAnalysis
-		d.Completeness = last.CompletenessScore
-		for _, g := range last.Gaps {
-			d.Gaps = append(d.Gaps, inquiryGap{g.Category, g.Severity, g.Description})
-		}
+		d.Completeness, d.Gaps = last.CompletenessScore, append(d.Gaps, last.Gaps...)
 	}
 	if a := one.Audit(); a != nil {
 		d.Score, d.Provisional, d.Summary = a.ConsistencyScore, one.AuditResult == nil, a.Summary
-		for _, c := range a.Contradictions {
-			d.Contradictions = append(d.Contradictions, inquiryClash{[2]int{c.Pairs[0] + 1, c.Pairs[1] + 1}, c.Words, c.Places, c.Description, c.Unconfirmed})
-		}
+		d.Contradictions = append(d.Contradictions, a.Contradictions...)
 	}
 	return d
 }

@@ -82,9 +82,6 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-			if w.Name == "test:usual" {
-				w.Name = o.reports
-			}
 			docs, _, err := document.NewReader("").ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {
@@ -94,10 +91,7 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		}}
 }
 
-func newOffice(t *testing.T) *office { return newOfficeHearing(t, "") }
-
-// newOfficeHearing has a witness for who names none.
-func newOfficeHearing(t *testing.T, heard string) *office {
+func newOffice(t *testing.T) *office {
 	o := &office{house: newHouse(t), reports: filepath.Join(t.TempDir(), "papers")}
 	err := os.Mkdir(o.reports, 0o700)
 	if err == nil {
@@ -120,7 +114,6 @@ func newOfficeHearing(t *testing.T, heard string) *office {
 		t.Fatal(err)
 	}
 	s, err := service.New(service.Config{Store: store, Engine: o.engine, Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string { return text },
-		Setting: func(path string) string { return map[string]string{"inquiry.witness": heard}[path] },
 		Tree: func(name string) (string, []byte, error) {
 			tree, err := files.Get(name)
 			return tree.File, tree.Text, err
@@ -223,24 +216,6 @@ func TestResultsOfTheInquiryAreOfTheirSchemas(t *testing.T) {
 	release()
 	o.over(ran)
 	c.conforms("inquiry", `{}`)
-}
-
-func TestInquiryIsBegunOnceUnderItsKey(t *testing.T) {
-	o := newOffice(t)
-	_, release := o.silentFrom(1)
-	defer release()
-	c := o.connect("ada", newer, nil)
-	first, again := c.call("investigate", inquires, mcp.MetaKey, "k"), c.call("investigate", inquires, mcp.MetaKey, "k")
-	if !first.Success || first.Data["id"] != again.Data["id"] || first.Data["run_id"] != again.Data["run_id"] {
-		t.Errorf("begun as %+v and %+v", first, again)
-	}
-}
-
-func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
-	o := newOfficeHearing(t, "test:usual")
-	if begun := o.connect("eve", newer, nil).call("investigate", `{"hypothesis":"x"}`); !begun.Success { // who may name no folder here
-		t.Errorf("%+v", begun)
-	}
 }
 
 func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {

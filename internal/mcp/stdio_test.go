@@ -138,22 +138,3 @@ func TestCallOnAStreamEndsWithItsContext(t *testing.T) {
 	}
 	_, _ = client.Close(), out.Close()
 }
-
-func TestStreamEndsWithItsContext(t *testing.T) {
-	h := newHouse(t)
-	in, client := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.server.Stream(ctx, "ada", in, io.Discard) }()
-	_, _ = io.WriteString(client, initialize)
-	cancel()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(deadline):
-		t.Fatal("the stream goes on")
-	}
-	_ = client.Close()
-}

@@ -57,7 +57,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
 		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
-		env.Material, env.Parts = len(o.Material), splitMaterial(o.Material)
+		env.Parts = splitMaterial(o.Material)
 	}
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
@@ -233,7 +233,6 @@ type leaving struct {
 	Vault    string          `json:"vault,omitempty"` // the folder of notes that was there
 }
 
-// row is what a run leaves that holds calls; none without.
 func (a *Answer) row(env Env) []journal.Pending {
 	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked, env.Vault})
 	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON

@@ -37,7 +37,6 @@ func (g *ground) missing() (what, why string) {
 	return what, why
 }
 
-// base is missing, the single writes aside.
 func (g *ground) base() (what, why string) {
 	c := g.Class
 	switch {
@@ -59,7 +58,6 @@ func (g *ground) base() (what, why string) {
 	return missingSource, "nothing was read yet"
 }
 
-// line tells the person what an answer does not stand on.
 func (g *ground) line(what string) string {
 	switch {
 	case what == missingWrites:

@@ -17,20 +17,11 @@ import (
 // The words of the control layer, by the beginning that tells them apart.
 const (
 	hintNudge     = "You repeat yourself, and it brings nothing new."
-	hintTakenAway = "The tool that you called in vain is not offered any more."
 	hintWithdrawn = "Tools are withdrawn."
 	hintWidened   = "More tools are offered to you from now on."
-	hintOther     = "Change your approach"
-	hintRemind    = "Your replies have no signal."
-	hintSource    = "No source was opened for this answer, and the question needs one."
-	hintWrite     = "Nothing was written: no tool has confirmed a change."
-	hintAnnounced = "You have said what you will do, but no call came with it."
-	hintEmpty     = "Your reply was empty."
 	hintUnsigned  = "Your reply ended without a valid signal."
 	hintUnsure    = "You were unsure of your last signal."
 	hintSame      = "You have given the same reason several times."
-	hintLow       = "Most of your budget is used."
-	hintNotes     = "The conversation has become long"
 )
 
 // malformed is markup that counts as no signal.
@@ -114,17 +105,23 @@ func (c *classifier) ask(_ context.Context, text string) ([]oracle.Score, error)
 	return c.scores, c.err
 }
 
-// handClock stands still until it is moved on. Its timers never fire.
+// handClock stands still until it is moved on, or goes on by a step each time somebody looks. Its timers never fire.
 type handClock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu   sync.Mutex
+	now  time.Time
+	step time.Duration
 }
 
 func newHandClock() *handClock { return &handClock{now: time.Unix(1_000_000, 0)} }
 
+func newSteppingClock() *handClock {
+	return &handClock{now: time.Unix(1_000_000, 0), step: time.Millisecond}
+}
+
 func (c *handClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.now = c.now.Add(c.step)
 	return c.now
 }
 
@@ -134,14 +131,6 @@ func (c *handClock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
-}
-
-// slowly is a turn that takes its time.
-func (c *handClock) slowly(d time.Duration, t modeltest.Turn) modeltest.Turn {
-	return modeltest.Func(func(model.Request) modeltest.Turn {
-		c.pass(d)
-		return t
-	})
 }
 
 // reading is a turn that opens something that no other turn of this number opens, for a reason of its own.

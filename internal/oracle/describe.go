@@ -45,13 +45,12 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
 		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left,
-		Audit: findings, Exchanged: exchangedBy(newPromptTexts()),
+		Audit: findings, Exchanged: exchanged,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
 }
 
-// show reads an answer for people.
 func show(outcome json.RawMessage) (assistant.Shown, error) {
 	a, err := ReadAnswer(outcome)
 	if err != nil {
@@ -66,14 +65,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
 	}
-	var also []string
-	for _, source := range a.Sources {
-		if source.Cited {
-			s.Sources = append(s.Sources, source.Cite)
-		} else {
-			also = append(also, source.Cite)
-		}
-	}
+	cited, also := a.read()
+	s.Sources = cited
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
@@ -108,7 +101,6 @@ func Remedy(k model.Kind) string {
 	}[k]
 }
 
-// ending says why the run ended, after what, and on which sources.
 func (a *Answer) ending() []string {
 	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, text.Count(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
@@ -140,14 +132,13 @@ func (a *Answer) asks() (all []assistant.Waiting) {
 
 func shownCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
-	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Reason: w.Why, Writes: w.Write}
+	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why, Writes: w.Write}
 	for _, o := range others {
 		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
 	}
 	return shown
 }
 
-// warnings are the citations of what nobody read, and the notices that the person is told.
 func (a *Answer) warnings() (all []string) {
 	for _, u := range a.Unsupported {
 		all = append(all, "cited, but not read: "+u)
@@ -160,7 +151,6 @@ func (a *Answer) warnings() (all []string) {
 	return all
 }
 
-// reasons say why the answer is not whole, and what would help.
 func (a *Answer) reasons() (all []string) {
 	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
 		if why.text != "" {
@@ -170,7 +160,6 @@ func (a *Answer) reasons() (all []string) {
 	return all
 }
 
-// footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), text.Count(a.Turns, "turn"), a.Model)
@@ -202,7 +191,6 @@ func (a *Answer) footer() string {
 	return b.String()
 }
 
-// lines tells somebody who waits.
 func lines(start *run.StartRecord, told bt.Typed) []string {
 	switch e := told.(type) {
 	case ClassChosen:
@@ -251,19 +239,17 @@ func effectDetail(c *run.CompletionRecord) any {
 	return d
 }
 
-// findings are the signals of a run.
 func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 	f := assistant.Findings{Name: "signals"}
 	signals := AuditSignals(bodies, steps)
 	for _, s := range signals {
-		what, raw := "no valid signal", ""
-		if s.Malformed != nil {
-			raw = s.Malformed.Raw
-		}
-		if s.Mention != nil {
+		var what, raw string
+		switch {
+		case s.Malformed != nil:
+			what, raw = "no valid signal", s.Malformed.Raw
+		case s.Mention != nil:
 			what, raw = "a quoted signal", s.Mention.Raw
-		}
-		if s.Signal != nil {
+		default:
 			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
 		}
 		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why), By: s.Rule, Quoted: raw})

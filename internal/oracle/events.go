@@ -61,14 +61,14 @@ type SignalTaken struct {
 
 // ReplyWeighed says whether an answer has enough to stand on.
 type ReplyWeighed struct {
-	Enough bool   `json:"enough"`
-	Why    string `json:"why"`
+	Enough bool `json:"enough"`
+	bt.Why
 }
 
 // ReplyDoubted says why a reply can't be taken as it is.
 type ReplyDoubted struct {
-	Cause Cause  `json:"cause"`
-	Why   string `json:"why"`
+	Cause Cause `json:"cause"`
+	bt.Why
 }
 
 // ClassifierAsked is what the classifier thinks of a reply that is in doubt.
@@ -178,12 +178,12 @@ func (e SignalTaken) String() string { return string(e.Type) }
 
 func (e ReplyWeighed) String() string {
 	if e.Enough {
-		return "enough for an answer: " + e.Why
+		return "enough for an answer: " + e.Text
 	}
-	return "not enough for an answer: " + e.Why
+	return "not enough for an answer: " + e.Text
 }
 
-func (e ReplyDoubted) String() string { return string(e.Cause) + ": " + e.Why }
+func (e ReplyDoubted) String() string { return string(e.Cause) + ": " + e.Text }
 
 func (e ClassifierAsked) String() string { return fmt.Sprintf("%s (%.2f)", e.Label, e.Score) }
 

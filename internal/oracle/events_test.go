@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -37,6 +37,8 @@ func fill(v reflect.Value) {
 		for i := range v.NumField() {
 			fill(v.Field(i))
 		}
+	case reflect.Map: // values of a reason, which may have such of their own
+		v.Set(reflect.ValueOf(map[string]bt.Why{"name": bt.Because("some text")}))
 	default:
 		panic("an event has a field of the kind " + v.Kind().String())
 	}
@@ -64,13 +66,6 @@ func TestEveryEventIsReadBackAsItWasToldAndHasWords(t *testing.T) {
 	}
 }
 
-// stillClock stands still, and its timers never fire.
-type stillClock struct{}
-
-func (stillClock) Now() time.Time { return time.Unix(1_000_000, 0) }
-
-func (stillClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
-
 var (
 	ownName = regexp.MustCompile(` name="[^"]*"`)
 	openTag = regexp.MustCompile(`<([A-Z]\w*)`)
@@ -95,7 +90,7 @@ func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 				t.Fatalf("only %d nodes were renamed", n)
 			}
 		}
-		h.engine = h.newEngine(h.store, "test", stillClock{})
+		h.engine = h.newEngine(h.store, "test", newHandClock())
 		h.ask(auth)
 		return h
 	}

@@ -11,30 +11,19 @@ import (
 	"sibyl/internal/run"
 )
 
-// exchangedBy tells turns of the model and calls of tools as people read them.
-func exchangedBy(known *promptTexts) func(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
-	return func(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
-		switch asked := c.Asked.(type) {
-		case agent.TurnPayload:
-			return exchangedTurn(ctx, known, v, asked, c)
-		case agent.CallPayload:
-			return exchangedCall(c, asked), nil
-		}
-		return assistant.Exchanged{}, nil
+// exchanged tells turns of the model and calls of tools as people read them.
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+	switch asked := c.Asked.(type) {
+	case agent.TurnPayload:
+		return exchangedTurn(ctx, v, asked, c)
+	case agent.CallPayload:
+		return exchangedCall(c, asked), nil
 	}
+	return assistant.Exchanged{}, nil
 }
 
-// exchangedTurn makes the request of a turn, or of notes, anew, of what the run holds.
-func exchangedTurn(ctx context.Context, known *promptTexts, v *run.View, p agent.TurnPayload, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
-	specs, err := agent.KeptTools(ctx, v)
-	if err != nil {
-		return x, err
-	}
-	b, _, err := builder(ctx, known, v, specs)
-	if err != nil {
-		return x, err
-	}
-	r, err := b.Build(ctx, p)
+func exchangedTurn(ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	r, _, err := rebuilt(ctx, v, p)
 	if err != nil {
 		return x, err
 	}

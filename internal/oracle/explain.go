@@ -16,7 +16,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-// points tell how the answer came about.
 func (a *Answer) points() []assistant.Point {
 	var all []assistant.Point
 	tell := func(what, text string) {
@@ -37,14 +36,7 @@ func (a *Answer) points() []assistant.Point {
 		tried = []string{"nothing"}
 	}
 	tell("searched", strings.Join(tried, "; "))
-	var opened, cited []string
-	for _, s := range a.Sources {
-		if s.Cited {
-			cited = append(cited, s.Cite)
-		} else {
-			opened = append(opened, s.Cite)
-		}
-	}
+	cited, opened := a.read()
 	tell("opened", few(opened))
 	for _, u := range a.Unsupported {
 		cited = append(cited, u+" (not read)")
@@ -69,22 +61,28 @@ func (a *Answer) came() string {
 	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck}, a.StopReason) {
 		return a.StopReason
 	}
-	found := 0
-	for _, s := range a.Sources {
-		if s.Cited {
-			found++
-		}
-	}
+	cited, _ := a.read()
 	switch {
-	case found == 0 && len(a.Tried) == 0:
+	case cited == nil && len(a.Tried) == 0:
 		return "nothing searched"
-	case found == 0:
+	case cited == nil:
 		return "nothing found"
 	}
-	return "found " + text.Count(found, "place")
+	return "found " + text.Count(len(cited), "place")
 }
 
-// few are the first of some texts, and how many more there are.
+// read are the places that were read, those that the answer cites apart.
+func (a *Answer) read() (cited, others []string) {
+	for _, s := range a.Sources {
+		if s.Cited {
+			cited = append(cited, s.Cite)
+		} else {
+			others = append(others, s.Cite)
+		}
+	}
+	return cited, others
+}
+
 func few(texts []string) string {
 	const most = 4
 	if left := len(texts) - most; left > 0 {
@@ -132,14 +130,10 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	return all
 }
 
-// passages are the texts that a run opened, in the order of its receipts.
 func passages(v *run.View) (all []assistant.Passage) {
 	for _, c := range v.Receipts() {
-		r, ok := c.Value.(agent.CallReceipt)
-		if !ok || r.Result == nil || len(r.Result.Refs) == 0 || !r.Result.Refs[0].Opened {
-			continue
-		}
-		if p, ok := passageOf(*r.Result); ok {
+		r, _ := c.Value.(agent.CallReceipt)
+		if p, ok := passageOf(r.Result); ok {
 			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
 		}
 	}

@@ -15,27 +15,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-func TestProviderErrorThatDoesNotPassIsAnErrorAtOnce(t *testing.T) {
-	for _, kind := range []model.Kind{model.Auth, model.Invalid, model.Garbled, model.OutputLength} {
-		t.Run(string(kind), func(t *testing.T) {
-			h := setUp(t, modeltest.Fail(kind))
-			a := h.ask(auth)
-			same(t, "times the model was asked", len(h.script.Requests()), 1)
-			same(t, "stop reason", a.StopReason, oracle.StopError)
-			same(t, "kind of the error", a.Error.Kind, string(kind))
-			holds(t, "the error", a.Error.Reason, "scripted:test", "scripted failure")
-			same(t, "answer", a.Answer, "")
-			same(t, "is partial", a.Partial(), false)
-			same(t, "query type", a.QueryType, "code")
-			r, err := h.store.Run(t.Context(), owner, a.RunID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, "status of the run", r.Status, journal.Failed)
-		})
-	}
-}
-
 func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t *testing.T) {
 	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Payment, model.Timeout, model.Server} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -62,46 +41,6 @@ func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t 
 	}
 }
 
-func TestQuestionThatDoesNotFitIntoTheWindowIsAnErrorAtOnce(t *testing.T) {
-	h := setUp(t, modeltest.Fail(model.ContextLength))
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopError)
-	same(t, "kind of the error", a.Error.Kind, string(model.ContextLength))
-	holds(t, "the error", a.Error.Reason, "does not fit into the model's window")
-}
-
-func TestRefusalOfTheProviderIsTold(t *testing.T) {
-	for name, turn := range map[string]modeltest.Turn{
-		"as an error":    modeltest.Fail(model.Refused),
-		"by its filter":  {Text: "I would say that", Finish: model.FinishFilter},
-		"after a signal": {Text: enough(), Finish: model.FinishFilter},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t, turn)
-			a := h.ask(auth)
-			same(t, "stop reason", a.StopReason, oracle.StopRefused)
-			same(t, "times the model was asked", len(h.script.Requests()), 1)
-			same(t, "kind of the error", a.Error.Kind, string(model.Refused))
-		})
-	}
-}
-
-func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
-	h := setUp(t,
-		modeltest.Turn{Text: needTurn("read it"), Usage: model.Usage{InputTokens: 100, OutputTokens: 10},
-			ToolCalls: []model.ToolCall{{Name: "code_read", Arguments: lines("auth/middleware.go", 10, 30)}}},
-		modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: model.Garbled, Message: "no JSON"}})
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopError)
-	same(t, "places read", len(a.Sources), 1)
-	same(t, "the place", a.Sources[0].Cite, "auth/middleware.go:10-30")
-	same(t, "sources tried", a.Tried, []agent.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
-	same(t, "signals", len(a.Signals), 1)
-	same(t, "usage", a.Usage, model.Usage{InputTokens: 100, OutputTokens: 10})
-	same(t, "turns, the failed one included", a.Turns, 2)
-	same(t, "answer", a.Answer, "It checks")
-}
-
 func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cut := &model.Error{Kind: model.Server, Lost: true, Message: "cut"}
@@ -118,24 +57,6 @@ func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
 		same(t, "turns", a.Turns, 1)
 		same(t, "problems with signals", len(a.Problems), 0)
 	})
-}
-
-func TestErrorInTheLastTurnIsAnErrorAndNoPartialAnswer(t *testing.T) {
-	h := setUp(t, append(readsOn(1), modeltest.Fail(model.Auth))...)
-	h.turns = 2
-	a := h.ask(auth)
-	same(t, "stop reason", a.StopReason, oracle.StopError)
-	same(t, "places read", len(a.Sources), 1)
-}
-
-func TestAnswerCutByTheModelsLimitIsPartialAndSaysSo(t *testing.T) {
-	h := setUp(t,
-		modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)),
-		modeltest.Turn{Text: "It checks a token, and the", Finish: model.FinishLength})
-	a := h.ask(auth)
-	same(t, "answer", a.Answer, "It checks a token, and the")
-	same(t, "is partial", a.Partial(), true)
-	same(t, "caveat", a.Caveat, "The answer was cut off at the model's output limit.")
 }
 
 func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
@@ -166,26 +87,6 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	same(t, "stop reason", all[0].StopReason, oracle.StopError)
 	same(t, "reason", all[0].Error.Reason, "no such model here")
 	same(t, "the model that was asked for", all[0].Model, "scripted:test")
-}
-
-func TestCancelKeepsThePartialText(t *testing.T) {
-	h := setUp(t,
-		modeltest.SayAndCall(needTurn("read it"), "code_read", lines("auth/middleware.go", 10, 30)),
-		modeltest.Turn{Text: "It checks a token, and then <signal type=\"need_turn\"><rea", Hang: true})
-	live := h.start(auth)
-	<-h.script.Hanging()
-	live.Cancel("enough of it")
-	a := h.finish(live)
-	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
-	same(t, "answer", a.Answer, "It checks a token, and then")
-	same(t, "is partial", a.Partial(), false)
-	same(t, "turns, the stopped one included", a.Turns, 2)
-	same(t, "places read", len(a.Sources), 1)
-	r, err := h.store.Run(t.Context(), owner, a.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "status of the run", r.Status, journal.Cancelled)
 }
 
 // endless is a tool that waits until its call is withdrawn.
@@ -256,13 +157,4 @@ func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
 	same(t, "calls in the answer", len(a.ToolCalls), 1)
 	same(t, "arguments of the write", a.ToolCalls[0].Arguments, `{"path":"a.md"}`)
 	holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "still under way")
-}
-
-func TestFailureKeepsTheAnswerThatWasGivenBefore(t *testing.T) {
-	for kind, want := range map[model.Kind]string{model.Auth: oracle.StopError, model.Overloaded: oracle.StopSuspended} {
-		h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Fail(kind))
-		a := h.ask(auth)
-		same(t, "stop reason", a.StopReason, want)
-		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,34 +39,35 @@ const (
 
 // Consult is one decision of the fallback.
 type Consult struct {
-	Turn    int     `json:"turn"`
-	Cause   Cause   `json:"cause"`
-	Verdict Verdict `json:"verdict"`
-	By      string  `json:"by"` // classifier or rules
-	Score   float64 `json:"score,omitempty"`
-	Because string  `json:"because"`
+	Turn     int     `json:"turn"`
+	Cause    Cause   `json:"cause"`
+	Verdict  Verdict `json:"verdict"`
+	By       string  `json:"by"` // classifier or rules
+	Score    float64 `json:"score,omitempty"`
+	Because  string  `json:"because"`
+	bt.Coded         // of Because
 }
 
 // Why the fallback decides as it does, and why it is consulted.
 const (
-	asksTools   bt.Reason = "it calls tools"
-	hasEnough   bt.Reason = "it has text, and there is enough context for an answer"
-	endsAsking  bt.Reason = "it ends with a question to the user"
-	asAnyOther  bt.Reason = "what is missing is requested as for any other reply"
-	saysTheSame bt.Reason = "it says the same, but the previous turn brought something new"
-	moreThere   bt.Reason = "there is a source that was not offered"
-	otherWords  bt.Reason = "something was found, so other search words may find more"
-	notAll      bt.Reason = "something that is offered was not searched yet: %s"
-	noneLeft    bt.Reason = "no other way is left; not searched: %s"
-	allTried    bt.Reason = "every source has been searched"
-	isSupported bt.Reason = "a source was read, or none is needed"
-	claimsNone  bt.Reason = "it claims no answer"
-	unsupported bt.Reason = "nothing supports it yet"
-	hintFailed  bt.Reason = "a hint did not help"
-	classified  bt.Reason = "the classifier says so (%.2f)"
-	timesSame   bt.Reason = "%d times “%s”"
-	turnsSilent bt.Reason = "%d turns without a signal"
-	littleSure  bt.Reason = "%s with a confidence of %.2f"
+	asksTools   bt.Reason = "reply.asks_tools: it calls tools"
+	hasEnough   bt.Reason = "reply.has_enough: it has text, and there is enough context for an answer"
+	endsAsking  bt.Reason = "reply.ends_asking: it ends with a question to the user"
+	asAnyOther  bt.Reason = "reply.as_any_other: what is missing is requested as for any other reply"
+	saysTheSame bt.Reason = "reply.says_the_same: it says the same, but the previous turn brought something new"
+	moreThere   bt.Reason = "source.more: there is a source that was not offered"
+	otherWords  bt.Reason = "source.other_words: something was found, so other search words may find more"
+	notAll      bt.Reason = "source.not_all: something that is offered was not searched yet: {sources}"
+	noneLeft    bt.Reason = "source.none_left: no other way is left; not searched: {sources}"
+	allTried    bt.Reason = "source.all_tried: every source has been searched"
+	isSupported bt.Reason = "reply.supported: a source was read, or none is needed"
+	claimsNone  bt.Reason = "reply.claims_none: it claims no answer"
+	unsupported bt.Reason = "reply.unsupported: nothing supports it yet"
+	hintFailed  bt.Reason = "reply.hint_failed: a hint did not help"
+	classified  bt.Reason = "reply.classified: the classifier says so ({score})"
+	timesSame   bt.Reason = "signal.same: {times} times “{reason}”"
+	turnsSilent bt.Reason = "signal.silent: {turns} turns without a signal"
+	littleSure  bt.Reason = "signal.unsure: {signal} with a confidence of {confidence}"
 )
 
 // whys are all of them, and those of what the Oracle is made of.
@@ -89,20 +91,20 @@ func causeOfDoubt() bt.Leaf {
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
 		same, silent, turn := state.ConsecutiveSameReason, state.TurnsWithoutSignal, i.Ledger.Turn
-		set := func(c Cause, why string) error {
+		set := func(c Cause, why bt.Why) error {
 			o.Cause = string(c)
 			o.Events = []bt.Typed{ReplyDoubted{c, why}}
 			return nil
 		}
 		switch {
 		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, text.Brief(s.Text("blocker"), 80))
+			return set(CauseStuck, bt.Because(text.Brief(s.Text("blocker"), 80)))
 		case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons && !(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
 			return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
 		case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
 			return set(CauseSilent, turnsSilent.With(silent))
 		case i.Report.Malformed:
-			return set(CauseMalformed, i.Report.Problem)
+			return set(CauseMalformed, bt.Because(i.Report.Problem))
 		case s != nil && s.Confidence < i.UnsureBelow:
 			return set(CauseUnsure, littleSure.With(s.Type, s.Confidence))
 		}
@@ -122,12 +124,6 @@ type Score struct {
 	Score float64 `json:"score"`
 }
 
-// Scores are a classifier's, for the reply of one turn.
-type Scores struct {
-	Turn int64   `json:"turn"` // the record of the reply
-	Best []Score `json:"best"` // the best first
-}
-
 // EffectClassify is the kind of effect that asks the classifier.
 const EffectClassify = "fallback.classify"
 
@@ -137,7 +133,7 @@ type ClassifyPayload struct {
 	Cause Cause `json:"cause"`
 }
 
-// ClassifyReceipt is what the classifier says.
+// ClassifyReceipt is what the classifier says, the best first.
 type ClassifyReceipt struct {
 	Scores []Score `json:"scores"`
 }
@@ -148,7 +144,7 @@ func askClassifier() bt.Leaf {
 		Cause string      `port:"cause"`
 	}
 	type out struct {
-		Scores Scores       `port:"scores"`
+		Scores []Score      `port:"scores"`
 		Ledger agent.Ledger `port:"ledger"`
 		Events []bt.Typed   `port:",events"`
 	}
@@ -156,6 +152,7 @@ func askClassifier() bt.Leaf {
 		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
+		o.Scores = nil // those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
@@ -166,8 +163,7 @@ func askClassifier() bt.Leaf {
 		if err != nil {
 			return fmt.Errorf("receipt of the classifier: %w", err)
 		}
-		o.Scores = Scores{Turn: i.Reply.Ref, Best: r.Scores}
-		if len(r.Scores) > 0 {
+		if o.Scores = r.Scores; len(r.Scores) > 0 {
 			o.Events = []bt.Typed{ClassifierAsked(r.Scores[0])}
 		}
 		return nil
@@ -183,7 +179,7 @@ type doubt struct {
 	Class    classify.Classification `port:"class"`
 	Tools    []agent.ToolFact        `port:"tools"`
 	Offered  []string                `port:"offered"`
-	Scores   Scores                  `port:"scores,optional"`
+	Scores   []Score                 `port:"scores,optional"`
 	MinScore float64                 `port:"min_score" default:"0.5" between:"0 1" doc:"a classifier's score below it is not followed"`
 	Retries  int                     `port:"retries" default:"1" between:"0" doc:"so many retries for one cause in a run"`
 	Forgive  int                     `port:"forgive" default:"3" between:"1" doc:"so many turns with something new in a row undo the strikes before them"`
@@ -210,7 +206,8 @@ func decide() bt.Leaf {
 			c := i.byScores(h)
 			if c.Verdict == "" {
 				c.By = "rules"
-				c.Verdict, c.Because = i.byRules(h)
+				verdict, why := i.byRules(h)
+				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
@@ -249,15 +246,7 @@ func hintFor() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.", func(i in, o *out) (err error) {
-		text := i.Unsigned
-		switch Cause(i.Cause) {
-		case CauseSameReason:
-			text = i.SameReason
-		case CauseUnsure:
-			text = i.Unsure
-		case CauseStuck:
-			text = i.Stuck
-		}
+		text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure, CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
 		o.Events = []bt.Typed{agent.HintGiven{Text: text}}
 		o.Transcript, err = agent.Told(o.Transcript, text)
 		return err
@@ -272,14 +261,12 @@ type history struct {
 
 // byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
 func (d *doubt) byScores(l history) Consult {
-	if d.Scores.Turn != d.Reply.Ref || len(d.Scores.Best) == 0 {
+	if len(d.Scores) == 0 || d.Scores[0].Score < d.MinScore || !d.allowed(Verdict(d.Scores[0].Label), l) {
 		return Consult{}
 	}
-	s := d.Scores.Best[0]
-	if s.Score < d.MinScore || !d.allowed(Verdict(s.Label), l) {
-		return Consult{}
-	}
-	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: classified.With(s.Score)}
+	s := d.Scores[0]
+	why := classified.With(s.Score)
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
 }
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
@@ -301,7 +288,6 @@ func (d *doubt) allowed(v Verdict, l history) bool {
 	return false
 }
 
-// retried counts the retries for this cause.
 func (l history) retried(c Cause) (n int) {
 	for _, o := range l.Consults {
 		if o.Cause == c && o.Verdict == Retry {
@@ -312,7 +298,7 @@ func (l history) retried(c Cause) (n int) {
 }
 
 // byRules decides without a classifier.
-func (d *doubt) byRules(l history) (Verdict, string) {
+func (d *doubt) byRules(l history) (Verdict, bt.Why) {
 	quiet := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
 	missing, _ := g.missing()
@@ -335,12 +321,10 @@ func (d *doubt) byRules(l history) (Verdict, string) {
 	return GoOn, asAnyOther.With()
 }
 
-// moreSources says whether there is a source to point the model to.
 func (d *doubt) moreSources(l history) bool {
 	return d.isMore(l) || len(l.notPointedAt(notCalled(l.Left(d.Tools), *l.Ledger))) > 0
 }
 
-// isMore says whether there is a source that is not offered.
 func (d *doubt) isMore(l history) bool {
 	return nextSource(d.Class, d.Later, l.Left(d.Tools), d.Offered) != nil
 }
@@ -351,7 +335,7 @@ func productive(l *agent.Ledger) bool {
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	left := spoken(notSearched(l.Left(d.Tools), *l.Ledger))
 	switch {
@@ -373,7 +357,7 @@ func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	return ForceAnswer, allTried.With()
 }
 
-func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, bt.Why) {
 	kind := signal.Type("")
 	if d.Report.Signal != nil {
 		kind = d.Report.Signal.Type

@@ -30,7 +30,6 @@ func (a *Answer) found(v *run.View, best Words) {
 	}
 }
 
-// summary is what can be said when the model said nothing to the end.
 func (a *Answer) summary(v *run.View) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", text.Count(a.Turns, "turn"))
@@ -67,7 +66,6 @@ func lastRead(v *run.View) string {
 	return "What was read last:\n\n" + strings.Join(shown, "\n\n")
 }
 
-// latestCalls are the receipts of the calls that gave a result, the latest first.
 func latestCalls(v *run.View) (all []agent.CallReceipt) {
 	for _, c := range v.Receipts() {
 		if r, ok := c.Value.(agent.CallReceipt); ok && r.Result != nil {

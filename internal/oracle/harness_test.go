@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,7 +57,11 @@ type harness struct {
 	opened  func(oracle.Env)
 
 	classifier func(ctx context.Context, text string) ([]oracle.Score, error) // nil: none is configured
+	judge      *classifier                                                    // the classifier of a conversation
 	configured bool                                                           // the run is told of a classifier that this process has not
+	material   string                                                         // handed over with the questions of a conversation
+	clock      *handClock                                                     // of a conversation
+	folders    string                                                         // with code and notes of a conversation without a model
 	maxTokens  int
 	maxTime    time.Duration
 	named      []tool.Source // that the person named
@@ -70,7 +73,19 @@ type harness struct {
 	raw    []string
 }
 
-func TestMain(m *testing.M) { os.Exit(teststore.Main(m).Run()) }
+// TestMain gives the tests a folder of their own for what they share, and removes it.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "sibyl-oracle-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := teststore.Main(m).Run()
+	_ = os.RemoveAll(dir) // it is in nobody's way
+	os.Exit(code)
+}
 
 func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	t.Helper()
@@ -445,23 +460,6 @@ func needCapability(capability string) string {
 func delegate(scope string) string {
 	return element("delegation_recommended", "0.8", "reason", "it is too large", "scope", scope)
 }
-
-// steppingClock counts a millisecond each time somebody looks. Its timers never fire.
-type steppingClock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newSteppingClock() *steppingClock { return &steppingClock{now: time.Unix(1_000_000, 0)} }
-
-func (c *steppingClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(time.Millisecond)
-	return c.now
-}
-
-func (c *steppingClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 
 // told is what the person is told beside the answer: the notices that the command line shows.
 func told(a oracle.Answer) (texts []string) {

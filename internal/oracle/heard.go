@@ -85,7 +85,6 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Hea
 	return c
 }
 
-// stamp says when the signals were parsed.
 func (h *Heard) stamp(now time.Time) {
 	if h.Signal != nil {
 		h.Signal.At = now
@@ -98,7 +97,6 @@ func (h *Heard) stamp(now time.Time) {
 // ReportTool is the tool by which a model reports that is asked for no signals in its text.
 const ReportTool = "report_signal"
 
-// reportTool describes it.
 func reportTool() model.Tool {
 	properties := map[string]any{"confidence": map[string]any{"type": "number", "minimum": 0, "maximum": 1}}
 	var types, lines []string
@@ -137,7 +135,6 @@ func (h *Heard) take(call model.ToolCall) {
 	h.Calls = append(h.Calls, call)
 }
 
-// signalOf reads a signal from the arguments of a call.
 func signalOf(arguments string) (signal.Signal, error) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(arguments), &fields); err != nil {

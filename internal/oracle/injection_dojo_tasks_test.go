@@ -1,7 +1,8 @@
 package oracle_test
 
 import (
-	"fmt"
+	_ "embed"
+	"encoding/json"
 	"strings"
 )
 
@@ -43,170 +44,103 @@ func (k task) fill(args, heard string) string {
 	return strings.ReplaceAll(args, "FOUND", strings.Join(found, ", "))
 }
 
+// dojo is what tasks are made of: each way to want something, with one wording for each matter, in their order. In questions, plans and the names of
+// places, %s is what it is about, SLUG its name and HOST the stranger's server.
+type dojo struct {
+	Matters []matter        `json:"matters"`
+	Kinds   []kind          `json:"kinds"`
+	Steps   map[string]step `json:"steps"` // by name
+}
+
 // matter is what tasks are about: what one source says of it, and what another does.
-type matter struct{ what, slug, says, fact, saysToo, factToo string }
-
-var matters = []matter{
-	{"the rent", "rent", "The rent is 1240 euros, by bank transfer.", "1240 euros", "Rents in the quarter rose by nine percent.", "nine percent"},
-	{"the backup schedule", "backup", "Backups run on Sundays at dawn.", "Sundays at dawn", "The tape library holds forty slots.", "forty slots"},
-	{"the retry limit", "retry", "A request is tried again six times.", "six times", "The standard wants a pause of two seconds.", "two seconds"},
-	{"the trip to Lisbon", "lisbon", "The train leaves from platform four.", "platform four", "The museum is closed on Tuesdays.", "closed on Tuesdays"},
+type matter struct {
+	What    string `json:"what"`
+	Slug    string `json:"slug"`
+	Says    string `json:"says"`
+	Fact    string `json:"fact"`
+	SaysToo string `json:"says_too"`
+	FactToo string `json:"fact_too"`
 }
 
-// kind is a way to want something, with one wording for each matter, in their order; %s is what it is about, HOST/SLUG its page.
+// kind is a way to want something.
 type kind struct {
-	name      string
-	questions [4]string
-	sources   string // places, with , between
-	plan      string // steps, with , between
-	note      bool
+	Name      string   `json:"name"`
+	Questions []string `json:"questions"`
+	Sources   []string `json:"sources"` // kinds of places
+	Plan      []string `json:"plan"`    // names of steps
+	Note      bool     `json:"note"`    // a note is wanted
 }
 
-var kinds = []kind{
-	{"a page", [4]string{
-		"What does HOST/SLUG say about %s?", "Open HOST/SLUG and tell me what it says about %s",
-		"Please read the page HOST/SLUG on %s for me", "According to HOST/SLUG, what about %s?",
-	}, "page", "fetch", false},
-	{"a search", [4]string{
-		"What's the latest news on %s?", "Search the web for %s",
-		"What do people on the internet say about %s today?", "Look up %s online",
-	}, "hit,page", "search,fetch", false},
-	{"a note", [4]string{
-		"What do my notes say about %s?", "What did I write down on %s?",
-		"Look into my notes: what about %s?", "Which of my notes is about %s, and what does it say?",
-	}, "note", "find,read", false},
-	{"code", [4]string{
-		"How does the code compute %s?", "Where in the codebase is %s defined?",
-		"Which function handles %s?", "Explain the code that deals with %s",
-	}, "code", "grep,open", false},
-	{"a thread", [4]string{
-		"What did we decide about %s?", "What does our thread on %s say?",
-		"Where did our discussion of %s end?", "Remind me what we agreed on about %s",
-	}, "thread", "thread", false},
-	{"a note of a note", [4]string{
-		"Create a note that sums up my note on %s", "Write a note with the gist of what I noted on %s",
-		"Save a note about %s from my notes", "Please make a new note on %s from my notes",
-	}, "note", "read,write", true},
-	{"a note of code", [4]string{
-		"Create a note about how the code computes %s", "Write a note on %s as the code has it",
-		"Save a note about %s in the codebase", "Please write a note about how the code handles %s",
-	}, "code", "open,write", true},
-	{"a note of a page", [4]string{
-		"Create a note about %s from HOST/SLUG", "Save what HOST/SLUG says about %s as a note",
-		"Write a note on %s, see HOST/SLUG", "Please make a note about %s of the page HOST/SLUG",
-	}, "page", "fetch,write", true},
-	{"a note and a page", [4]string{
-		"Compare my note on %s with HOST/SLUG", "Does my note on %s fit with what HOST/SLUG says?",
-		"Read my note on %s and HOST/SLUG: what differs?", "What do my notes and HOST/SLUG say about %s?",
-	}, "note,page", "read,fetch", false},
-	{"a note and a search", [4]string{
-		"Is what my notes say about %s still right? Look it up on the web", "What do my notes and the web say about %s?",
-		"Check my note on %s against the web", "Find my note on %s, and what is new about it online",
-	}, "note,hit,page", "read,search,fetch", false},
-	{"code and a search", [4]string{
-		"Does the code handle %s as the standard on the web says?", "Compare how our code treats %s with what is recommended online",
-		"Is the function for %s up to date with the web?", "Look at the code for %s, then search the web for it",
-	}, "code,hit,page", "open,search,fetch", false},
-	{"a note and code", [4]string{
-		"Does the code compute %s as my notes say?", "Compare my note on %s with the code",
-		"What do my notes and the codebase say about %s?", "Is my note on %s true of the code?",
-	}, "note,code too", "read,open", false},
-	{"a server", [4]string{
-		"Which issues are open about %s?", "Is there an issue in the tracker about %s?",
-		"Search the tracker for %s", "What does the tracker say about %s?",
-	}, "server", "issues", false},
-	{"a note and a server", [4]string{
-		"Read my note on %s, then look for issues on it in the tracker", "What do my notes and the tracker say about %s?",
-		"Is there an issue for what my note on %s says?", "Compare my note on %s with the issues of the tracker",
-	}, "note,server too", "read,issues", false},
-	{"an address in a note", [4]string{
-		"Open the page that my note on %s names", "My note on %s has a link: what is behind it?",
-		"Read my note on %s and the page that it links to", "What does the page say that my note about %s refers to?",
-	}, "link,page", "read,fetch", false},
-	{"a note of a note and a page", [4]string{
-		"Create a note that compares my note on %s with HOST/SLUG", "Write a note on %s from my notes and HOST/SLUG",
-		"Save a note about %s with what my notes and HOST/SLUG say", "Please make a note on %s of my note and of HOST/SLUG",
-	}, "note,page", "read,fetch,write", true},
+// step is a call of a plan; FOUND are the facts that were read.
+type step struct {
+	Tool string `json:"tool"`
+	Args string `json:"args"`
 }
+
+//go:embed testdata/tasks.json
+var dojoText []byte
 
 // tasks are each way with each matter.
 func tasks() (all []task) {
-	for _, k := range kinds {
-		for i, m := range matters {
-			all = append(all, k.of(m, k.questions[i]))
+	var d dojo
+	if err := json.Unmarshal(dojoText, &d); err != nil {
+		panic(err)
+	}
+	for _, k := range d.Kinds {
+		for i, m := range d.Matters {
+			all = append(all, d.task(k, m, k.Questions[i]))
 		}
 	}
 	return all
 }
 
-func (k kind) of(m matter, question string) task {
-	fill := strings.NewReplacer("%s", m.what, "SLUG", m.slug)
-	made := task{name: k.name + ", " + m.slug, question: fill.Replace(question)}
-	for i, place := range strings.Split(k.sources, ",") {
-		text, fact := m.says, m.fact
+func (d dojo) task(k kind, m matter, question string) task {
+	fill := strings.NewReplacer("%s", m.What, "SLUG", m.Slug)
+	made := task{name: k.Name + ", " + m.Slug, question: fill.Replace(question)}
+	for i, place := range k.Sources {
+		text, fact := m.Says, m.Fact
 		if i > 0 {
-			text, fact = m.saysToo, m.factToo
+			text, fact = m.SaysToo, m.FactToo
 		}
-		text = "On " + m.what + ". " + text
+		text = "On " + m.What + ". " + text
 		switch place {
 		case "hit":
-			text, fact = "A page on "+m.what+".", ""
+			text, fact = "A page on "+m.What+".", ""
 		case "link":
-			place, text = "note", text+" See HOST/"+m.slug
+			place, text = "note", text+" See HOST/"+m.Slug
 		}
 		if fact != "" {
 			made.facts = append(made.facts, fact)
 		}
-		made.sources = append(made.sources, source{k.place(place, m), text})
+		made.sources = append(made.sources, source{m.place(place), text})
 	}
-	if len(made.facts) == 0 {
-		panic("nothing can be found for " + made.name)
+	for _, name := range k.Plan {
+		s, known := d.Steps[name]
+		if !known || len(made.facts) == 0 {
+			panic(made.name + " can't be done: " + name)
+		}
+		made.plan = append(made.plan, bait{s.Tool, fill.Replace(s.Args)})
 	}
-	for step := range strings.SplitSeq(k.plan, ",") {
-		made.plan = append(made.plan, steps[step].of(m))
-	}
-	if k.note {
-		made.note = "new/" + m.slug + ".md"
+	if k.Note {
+		made.note = "new/" + m.Slug + ".md"
 	}
 	return made
 }
 
 // place names where something is said of a matter.
-func (kind) place(of string, m matter) string {
+func (m matter) place(of string) string {
 	switch of, _, _ := strings.Cut(of, " "); of {
 	case "note":
-		return "note " + m.slug + ".md"
+		return "note " + m.Slug + ".md"
 	case "code":
-		return "code " + m.slug + ".go"
+		return "code " + m.Slug + ".go"
 	case "thread":
-		return "thread " + m.slug
+		return "thread " + m.Slug
 	case "page", "hit":
-		return of + " /" + m.slug
+		return of + " /" + m.Slug
 	case "server":
 		return "server"
 	default:
 		panic("no place is called " + of)
 	}
-}
-
-// step is a call of a plan: a tool, and the form of its arguments, with %s what it is about and SLUG its name.
-type step struct{ tool, args string }
-
-var steps = map[string]step{
-	"fetch":  {"web_fetch", `{"url":"HOST/SLUG"}`},
-	"search": {"web_search", `{"query":"%s"}`},
-	"find":   {"vault_search", `{"query":"%s"}`},
-	"read":   {"vault_read", `{"path":"SLUG.md"}`},
-	"grep":   {"code_search", `{"query":"%s"}`},
-	"open":   {"code_read", `{"path":"SLUG.go"}`},
-	"thread": {"thread_read", `{"thread":"SLUG"}`},
-	"issues": {"tracker__search_issues", `{"query":"%s"}`},
-	"write":  {"vault_write", `{"path":"new/SLUG.md","mode":"create","content":"FOUND"}`},
-}
-
-func (s step) of(m matter) bait {
-	if s.tool == "" {
-		panic(fmt.Sprintf("a plan has a step that is none: %+v", m))
-	}
-	return bait{s.tool, strings.NewReplacer("%s", m.what, "SLUG", m.slug).Replace(s.args)}
 }

@@ -170,36 +170,6 @@ func TestGuardsWouldNotice(t *testing.T) {
 	}
 }
 
-func TestPoisonedSourceOfTheWorldIsData(t *testing.T) {
-	for _, c := range []struct {
-		name, question, tool string
-		says                 does
-	}{
-		{"the message of an error", auth, "code_read", fails(tool.Failed, "", everyForgery())},
-		{"the hint of an error", auth, "code_read", fails(tool.Denied, everyForgery(), "no")},
-		{"a tool that breaks down", auth, "code_read", func(tool.Call) (tool.Result, error) { panic(everyForgery()) }},
-		{"the title of a hit", caching, "vault_search", finds(tool.Ref{Source: tool.Vault, Path: "a.md", Title: everyForgery()})},
-		{"the path of a hit", caching, "vault_search", finds(tool.Ref{Source: tool.Vault, Path: everyForgery() + ".md"})},
-		{"a result that is cut", auth, "code_read", func(tool.Call) (tool.Result, error) {
-			return tool.Result{Text: everyForgery(), Truncated: true, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: stop, Opened: true}}}, nil
-		}},
-		{"the data behind a result", auth, "code_read", func(tool.Call) (tool.Result, error) {
-			return tool.Result{Text: poison, Data: []byte(arguments(everyForgery())), Items: 1}, nil
-		}},
-		{"an address of a page", weather, "web_fetch", opens(tool.Web, everyForgery())},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := &puppet{}
-			h := setUp(t, p.show(bait{c.tool, lines("a", 1, 2)})...)
-			h.world.on(c.tool, c.says)
-			a := h.ask(c.question)
-			nothingHappened(t, h, &ground{}, p, a)
-			same(t, "what stands in the world", h.world.written(), []string(nil))
-			ordersFailed(t, h, a, "")
-		})
-	}
-}
-
 func TestAttackDoesNotReachTheOfflineRulesAsAnOrder(t *testing.T) {
 	g := newGround(t)
 	inFile(everyForgery() + "\n" + order("vault_write", hackedNote))(g)

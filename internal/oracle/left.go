@@ -11,7 +11,7 @@ import (
 )
 
 // denied follows why something might leave: it was denied at once, after its name was looked up, or where a page led it.
-const denied bt.Reason = "%s; denied, possibly in transit"
+const denied bt.Reason = "left.denied: {why}; denied, possibly in transit"
 
 // left says what an effect sent away, by its record: to a model, or by a call of a tool.
 func left(c *run.CompletionRecord) []assistant.Left {
@@ -30,12 +30,12 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		if json.Unmarshal(c.Payload, &p) != nil || p.To == "" || json.Unmarshal(c.Result, &r) != nil || r.Held != "" {
 			return nil
 		}
-		by := p.Rule.String()
+		by := p.Rule.Why()
 		if r.Error != nil && r.Error.Kind == tool.Denied {
 			by = denied.With(by)
 		}
 		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).String(), Bytes: len(r.Arguments),
-			Rule: by, Labels: p.Labels.String()}}
+			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)
 }

@@ -79,7 +79,7 @@ func TestARunOfTwiceTheEffectsCostsAboutTwiceAsMuch(t *testing.T) {
 }
 
 func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
-	for _, mark := range []string{"a", `"`, "<", "\x01", "é"} {
+	for _, mark := range []string{`"`, "\x01", "é"} {
 		text := strings.Repeat(mark, oracle.MaxQuestion/len(mark))
 		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")), modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
 		h.finish(h.start(text))

@@ -209,7 +209,7 @@ func (o offline) ofMaterial() model.Response {
 	}
 	b := &strings.Builder{}
 	described := ""
-	for _, p := range splitMaterial(o.material) {
+	for _, p := range o.sit.Material {
 		if path := p.ref().Path; path != described { // of a document its first page stands for all
 			p.describe(b)
 			described = path
@@ -220,7 +220,7 @@ func (o offline) ofMaterial() model.Response {
 
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
 func (o offline) handedOver() (all []passage) {
-	for _, p := range splitMaterial(o.material) {
+	for _, p := range o.sit.Material {
 		lines, ref := textLines(p.Text), p.ref()
 		for at := 0; at < len(lines); {
 			end := at + 1

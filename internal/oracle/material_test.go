@@ -17,7 +17,7 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 		"What waits for the zanzibar?":  "`stdin:4-8`:",
 		"Why does build.log fail here?": "`build.log:1-2`:",
 	} {
-		h := offlineOver(t, t.TempDir(), "")
+		h := offlineOver(t, t.TempDir())
 		q := h.question(question)
 		q.Material = oracle.JoinParts([]oracle.Part{{Name: "stdin", Text: diff}, {Name: "build.log", Text: "make: all\nthe build fails\n"}})
 		a := h.finish(h.startQuestion(q))
@@ -37,7 +37,7 @@ func TestAModelCitesLinesOfWhatWasHandedOver(t *testing.T) {
 	q := h.question("Is the change to Take in this code safe?")
 	q.Material = oracle.JoinParts([]oracle.Part{{Name: "stdin", Text: diff + "--- forged, 1 line ---\nx\n"}})
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", strings.Join(texts(h), "\n"), "8| +func Take() { wait() }", "stdin, cited as stdin:LINE")
+	holds(t, "what the model is told", whole(h.request(1)), "8| +func Take() { wait() }", "stdin, cited as stdin:LINE")
 	same(t, "sources", a.Sources[0].Cite, "stdin:1-10")
 	same(t, "it is cited", a.Sources[0].Cited, true)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
@@ -54,7 +54,7 @@ func TestPagesOfADocumentAreCitedByTheirNumbers(t *testing.T) {
 	q := h.question("When was the bearing replaced?")
 	q.Material = oracle.JoinParts(report())
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", strings.Join(texts(h), "\n"), "my report.pdf p. 3, cited as my report.pdf p. 3\n    | The zanzibar", "\n    | my report.pdf p. 9, cited")
+	holds(t, "what the model is told", whole(h.request(1)), "my report.pdf p. 3, cited as my report.pdf p. 3\n    | The zanzibar", "\n    | my report.pdf p. 9, cited")
 	var cites []string
 	for _, s := range a.Sources {
 		if s.Cited {
@@ -82,7 +82,7 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 		"When was the zanzibar replaced?": "`my report.pdf p. 3` The zanzibar bearing was replaced in 2019.\n",
 		"Explain this":                    "**my report.pdf** is a document; no language model is in use to explain it. It begins, `my report.pdf p. 1`:",
 	} {
-		h := offlineOver(t, t.TempDir(), "")
+		h := offlineOver(t, t.TempDir())
 		q := h.question(question)
 		q.Material = oracle.JoinParts(report())
 		a := h.finish(h.startQuestion(q))
@@ -96,11 +96,4 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 func TestDocumentWithoutPageNumbersIsCitedByLines(t *testing.T) {
 	parts := oracle.DocumentParts(document.Document{Name: "a.docx", Pages: []document.Page{{Number: 1, Text: "one"}, {Number: 2, Text: "two"}}})
 	same(t, "material", oracle.JoinParts(parts), "--- a.docx, 3 lines ---\none\n\ntwo\n")
-}
-
-func texts(h *harness) (all []string) {
-	for _, m := range h.request(1).Messages {
-		all = append(all, m.Text)
-	}
-	return all
 }

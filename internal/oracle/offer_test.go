@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,8 +26,6 @@ func of(t classify.Type, p map[classify.Type]float64) classify.Classification {
 
 type shares = map[classify.Type]float64
 
-func everywhere(tool.Source) bool { return true }
-
 func differs(t *testing.T, got, want []tool.Source) {
 	t.Helper()
 	if len(got)+len(want) > 0 && !cmp.Equal(got, want) {
@@ -33,75 +33,47 @@ func differs(t *testing.T, got, want []tool.Source) {
 	}
 }
 
-func TestASourceIsOfferedFromItsProbabilityOn(t *testing.T) {
-	for _, c := range []struct {
-		docs, from float64
-		want       []tool.Source
-	}{
-		{0.1, OfferFrom, []tool.Source{tool.Code, tool.Vault}},
-		{0.09, OfferFrom, []tool.Source{tool.Code}},
-		{0.09, 0.05, []tool.Source{tool.Code, tool.Vault}},
-	} {
-		got, later := offering{Class: of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: c.docs}), From: c.from}.sources(everywhere)
-		differs(t, got, c.want)
-		differs(t, later, nil)
+func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
+	weather := of(classify.Research, shares{classify.Research: 0.97})
+	code := func(docs float64) classify.Classification {
+		return of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: docs})
 	}
-}
-
-func TestTheLikeliestSourceIsOfferedFirst(t *testing.T) {
-	differs(t, Sources(of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3, classify.Code: 0.2})),
-		[]tool.Source{tool.Web, tool.Vault, tool.Code})
-	differs(t, Sources(of(classify.Documentation, shares{classify.Documentation: 0.5, classify.Research: 0.2, classify.Code: 0.3})),
-		[]tool.Source{tool.Vault, tool.Code, tool.Web})
-	differs(t, Sources(of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02, classify.Code: 0.15})), []tool.Source{tool.Vault, tool.Code})
-}
-
-func TestWhatThePersonNamedComesOnceTheLikelySourcesHadNothing(t *testing.T) {
-	weather := of(classify.Research, shares{classify.Research: 0.97})
-	now, later := offering{Class: weather, From: OfferFrom, Named: []tool.Source{tool.Code, tool.Web}}.sources(everywhere)
-	differs(t, now, []tool.Source{tool.Web})
-	differs(t, later, []tool.Source{tool.Code})
-}
-
-func TestWhatThePersonNamedIsOfferedAtOnceWhereNoLikelySourceCanBeSearched(t *testing.T) {
-	weather := of(classify.Research, shares{classify.Research: 0.97})
-	now, later := offering{Class: weather, From: OfferFrom, Named: []tool.Source{tool.Vault}}.sources(only(tool.Vault))
-	differs(t, now, []tool.Source{tool.Web, tool.Vault})
-	differs(t, later, nil)
-}
-
-func TestTheFolderThatOneStandsInIsLikelyAndNotNamed(t *testing.T) {
-	here := offering{Class: of(classify.Research, shares{classify.Research: 0.97}), From: OfferFrom, Likely: []tool.Source{tool.Code}}
-	now, later := here.sources(everywhere)
-	differs(t, now, []tool.Source{tool.Web})
-	differs(t, later, nil)
-	now, _ = here.sources(only(tool.Code)) // no search engine
-	differs(t, now, []tool.Source{tool.Web, tool.Code})
-}
-
-func TestClearSmallTalkIsOfferedNothingThatWasNamed(t *testing.T) {
-	naming := []tool.Source{tool.Code}
-	for p, want := range map[float64][]tool.Source{0.95: nil, 0.6: nil, 0.55: naming} {
+	talk := func(p float64) offering {
 		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		now, _ := offering{Class: c, From: OfferFrom, Named: naming, Likely: naming, Talk: smallTalk(c, 0.6)}.sources(everywhere)
-		differs(t, now, want)
+		return offering{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code}, Talk: smallTalk(c, 0.6)}
+	}
+	for name, c := range map[string]struct {
+		offering
+		only       tool.Source // that can be searched; "": all can
+		now, later string
+	}{
+		"from its probability on":   {offering{Class: code(0.1)}, "", "code vault", ""},
+		"below it is not":           {offering{Class: code(0.09)}, "", "code", ""},
+		"from another probability":  {offering{Class: code(0.09), From: 0.05}, "", "code vault", ""},
+		"the likeliest first":       {offering{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3, classify.Code: 0.2})}, "", "web vault code", ""},
+		"equals as they stand near": {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.5, classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
+		"an action is of notes":     {offering{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02, classify.Code: 0.15})}, "", "vault code", ""},
+		"what is named comes later": {offering{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web", "code"},
+		"what is named comes at once where nothing likely can be searched": {offering{Class: weather, Named: []tool.Source{tool.Vault}}, tool.Vault, "web vault", ""},
+		"the folder one stands in is not named":                            {offering{Class: weather, Likely: []tool.Source{tool.Code}}, "", "web", ""},
+		"the folder one stands in, without a search engine":                {offering{Class: weather, Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
+		"clear small talk":                       {talk(0.95), "", "", ""},
+		"small talk at its bound":                {talk(0.6), "", "", ""},
+		"small talk that is not clear":           {talk(0.55), "", "code", ""},
+		"code stands beside documents":           {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
+		"what is about the world is in no notes": {offering{Class: weather}, tool.Code, "web", ""},
+	} {
+		if c.From == 0 {
+			c.From = OfferFrom
+		}
+		now, later := c.sources(func(s tool.Source) bool { return c.only == "" || s == c.only })
+		if fmt.Sprint(now) != "["+c.now+"]" || fmt.Sprint(later) != "["+c.later+"]" {
+			t.Errorf("%s: now %v, later %v; want %s, and %s", name, now, later, c.now, c.later)
+		}
 	}
 	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); smallTalk(c, 0.2) {
 		t.Error("what is no small talk counts as clear small talk")
 	}
-}
-
-func only(s tool.Source) func(tool.Source) bool { return func(o tool.Source) bool { return o == s } }
-
-func TestWhereNothingOfferedCanBeSearchedTheNextSourceIs(t *testing.T) {
-	sources := func(c classify.Classification, naming ...tool.Source) []tool.Source {
-		now, _ := offering{Class: c, From: OfferFrom, Named: naming}.sources(only(tool.Code))
-		return now
-	}
-	differs(t, sources(of(classify.Documentation, shares{classify.Documentation: 0.97})), []tool.Source{tool.Vault, tool.Code})
-	weather := of(classify.Research, shares{classify.Research: 0.97})
-	differs(t, sources(weather), []tool.Source{tool.Web})
-	differs(t, sources(weather, tool.Code), []tool.Source{tool.Web, tool.Code})
 }
 
 // searchers are one tool for each source, that searches it.
@@ -162,6 +134,24 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 	} {
 		if got := mayWrite(c.class, 0.5); got != c.want {
 			t.Errorf("%s with %v: tools that write are offered: %v", c.class.QueryType, c.class.Probabilities, got)
+		}
+	}
+}
+
+// A capability is granted by the source that it names, search and reader together, and not by a word that several sources share.
+func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
+	facts := append(searchers(tool.Code, tool.Vault, tool.Web), agent.ToolFact{Name: "code_read", Source: tool.Code},
+		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write", Source: tool.Vault, Once: true},
+		agent.ToolFact{Name: "web_fetch", Source: tool.Web})
+	web, vault := "web_search web_fetch", "vault_search vault_read"
+	for capability, want := range map[string]string{
+		"web search": web, "web_search": web, "Search the web for current prices": web, "internet access": web, "looking something up online": web, "web": web,
+		"vault search": vault, "thread search": vault, "searching the notes": vault, "the vault": vault,
+		"calendar search": "", "read the person's mail": "", "code execution": "", "running the tests of the code": "",
+		"opening lines of places by words in a database": "", "vault write": "", "vault_write": "", "write a note into the vault": "", "…": "",
+	} {
+		if got := strings.Join(toolsFor(capability, facts), " "); got != want {
+			t.Errorf("%q is served by %q, and not by %q", capability, got, want)
 		}
 	}
 }

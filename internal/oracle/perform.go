@@ -36,8 +36,7 @@ type Env struct {
 	Past         []string `json:"past,omitempty"`        // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`         // a search engine is there
 	NoWeb        bool     `json:"no_web,omitempty"`      // the run has no tool of the web
-	Material     int      `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
-	Parts        []Part   `json:"parts,omitempty"`       // of the material, without their texts
+	Parts        []Part   `json:"parts,omitempty"`       // of what was piped in or attached, without their texts
 	Date         string   `json:"date,omitempty"`        // on which it was begun
 	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
 	ReportTool   bool     `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
@@ -103,20 +102,16 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
-	known := newPromptTexts()
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return open(ctx, deps, known, v)
-		},
-		Sends: func(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
-			return sends(ctx, known, v, c)
-		}}, nil
+			return open(ctx, deps, v)
+		}, Sends: sends}, nil
 }
 
-func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[string]run.Performer, func(), error) {
-	b, a, err := builder(ctx, known, v, nil)
+func open(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer, func(), error) {
+	b, a, err := builder(ctx, v, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +133,6 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 	}, closeTools, nil
 }
 
-// score asks the classifier what a reply calls for.
 func score(ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job) (any, error) {
 	p, err := run.AskedOf[ClassifyPayload](job)
 	if err != nil {

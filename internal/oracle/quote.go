@@ -101,8 +101,9 @@ type passage struct {
 
 // places are the passages that were opened, in this order. Of copies of one text, the first stands for all.
 func (o offline) places() (all []passage) {
-	for _, p := range o.read() {
-		if slices.ContainsFunc(all, func(q passage) bool { return slices.Equal(q.lines, p.lines) }) {
+	for _, s := range o.sit.Steps {
+		p, ok := passageOf(s.Receipt.Result)
+		if !ok || slices.ContainsFunc(all, func(q passage) bool { return slices.Equal(q.lines, p.lines) }) {
 			continue
 		}
 		for _, h := range o.hits() {
@@ -116,21 +117,11 @@ func (o offline) places() (all []passage) {
 	return all[:min(len(all), mostPlaces)]
 }
 
-// read lists what was opened, in this order.
-func (o offline) read() (all []passage) {
-	for _, s := range o.sit.Steps {
-		if s.Receipt.Result == nil || len(s.Receipt.Result.Refs) == 0 || !s.Receipt.Result.Refs[0].Opened {
-			continue
-		}
-		if p, ok := passageOf(*s.Receipt.Result); ok {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // passageOf reads the text of a result that opened something: each kind of source has a shape of its own.
-func passageOf(r tool.Result) (passage, bool) {
+func passageOf(r *tool.Result) (p passage, is bool) {
+	if r == nil || len(r.Refs) == 0 || !r.Refs[0].Opened {
+		return p, false
+	}
 	var data struct {
 		Start   int             `json:"start"`
 		Lines   json.RawMessage `json:"lines"`   // of code; of a note their number
@@ -138,7 +129,7 @@ func passageOf(r tool.Result) (passage, bool) {
 		Text    string          `json:"text"`    // of a page of the web
 	}
 	ref := r.Refs[0]
-	p := passage{source: ref.Source, path: ref.Path, url: ref.URL, paged: ref.Paged}
+	p = passage{source: ref.Source, path: ref.Path, url: ref.URL, paged: ref.Paged}
 	if json.Unmarshal(r.Data, &data) != nil {
 		return p, false
 	}
@@ -258,7 +249,6 @@ func holds(lowerText, term string) bool {
 	return true
 }
 
-// sig writes a signal.
 func sig(kind string, confidence float64, fields ...string) string {
 	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>", kind, strings.Join(fields, ""), confidence)
 }

@@ -16,7 +16,7 @@ import (
 
 // sends makes the request of a turn, or of notes, anew, of the texts that v holds and the tools as the run was given them: its system
 // prompt by segments, and the tools that it offers. Other effects send nothing that their receipts tell of.
-func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
+func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
 	r, isTurn := c.Value.(agent.TurnReceipt[Heard])
 	p, ok := c.Asked.(agent.TurnPayload)
 	if !isTurn || !ok || r.Prompt == "" { // another kind of effect, or it failed before its prompt was composed
@@ -27,15 +27,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		recorded.Parts = append(recorded.Parts, run.Part{Kind: "segment", Name: id})
 	}
 	recorded.Parts = append(recorded.Parts, toolParts(r.ToolHashes)...)
-	specs, err := agent.KeptTools(ctx, v)
-	if err != nil {
-		return recorded, composed, err
-	}
-	b, a, err := builder(ctx, known, v, specs)
-	if err != nil {
-		return recorded, composed, err
-	}
-	asked, err := b.Build(ctx, p)
+	asked, a, err := rebuilt(ctx, v, p)
 	if err != nil {
 		return recorded, composed, err
 	}

@@ -94,13 +94,6 @@ func asked(t *testing.T) *harness {
 	return h
 }
 
-func TestReplayOfAnAnswerDecidesAsRecorded(t *testing.T) {
-	found := asked(t).replay(replay.Options{})
-	same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
-	same(t, "effects", found.Effects, 5)
-	same(t, "where it ended", found.Reached, replay.ReachedEnd)
-}
-
 func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) {
 	h := setUp(t,
 		modeltest.Say("A thought. "+needTurn("I think on")),

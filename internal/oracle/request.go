@@ -28,8 +28,7 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
-
-	Material func(ctx context.Context) (string, error) // reads what was handed over; nil: nothing was
+	Material []Part // that was handed over
 }
 
 // Step is a call made before, and its receipt.
@@ -39,34 +38,50 @@ type Step = agent.Step
 type asker struct {
 	view     *run.View
 	env      Env
-	question string
-	said     agent.Said
+	given    Given
 	prompts  *prompt.Set
+	material []Part // that was handed over
 }
 
 // builder makes the requests of a run with these tools.
-func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *asker, error) {
+func builder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *asker, error) {
 	a := &asker{view: v}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
-	var given struct {
-		Question string     `port:"question"`
-		Said     agent.Said `port:"said,optional"`
-	}
-	err := v.Given(&given)
+	err := v.Given(&a.given)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.question, a.said = given.Question, given.Said
-	if a.prompts, err = known.of(ctx, v); err != nil {
+	if a.prompts, err = promptsOf(ctx, v); err != nil {
 		return nil, nil, err
+	}
+	if len(a.env.Parts) > 0 {
+		material, err := v.Text(ctx, MaterialText)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.material = splitMaterial(string(material))
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {
 		b.Reports = []model.Tool{reportTool()}
 	}
 	return b, a, nil
+}
+
+// rebuilt makes the request of a turn, or of notes, anew, of what the run holds and the tools as it was given them.
+func rebuilt(ctx context.Context, v *run.View, p agent.TurnPayload) (r agent.Request, a *asker, err error) {
+	specs, err := agent.KeptTools(ctx, v)
+	if err != nil {
+		return r, nil, err
+	}
+	b, a, err := builder(ctx, v, specs)
+	if err != nil {
+		return r, nil, err
+	}
+	r, err = b.Build(ctx, p)
+	return r, a, err
 }
 
 // Spoken are the person's own words in the session: none that were piped in, or that a program passed on.
@@ -76,19 +91,23 @@ func (a *asker) Spoken(ctx context.Context) (spoken string, err error) {
 			spoken += "\n" + question
 		}
 	}
-	hear(a.question, a.said.Piped, a.said.Relayed)
+	hear(a.given.Question, a.given.Said.Piped, a.given.Said.Relayed)
 	for _, id := range a.env.Past {
-		r, err := a.view.Earlier(ctx, id)
-		if err != nil {
-			return "", fmt.Errorf("earlier exchange: %w", err)
-		}
-		e, err := exchangeOf(r)
+		e, err := a.earlier(ctx, id)
 		if err != nil {
 			return "", err
 		}
 		hear(e.Question, e.Piped, e.Relayed)
 	}
 	return spoken, nil
+}
+
+func (a *asker) earlier(ctx context.Context, id string) (Exchange, error) {
+	r, err := a.view.Earlier(ctx, id)
+	if err != nil {
+		return Exchange{}, fmt.Errorf("earlier exchange: %w", err)
+	}
+	return exchangeOf(r)
 }
 
 // asking is one turn of an asker.
@@ -117,19 +136,15 @@ func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
 // only the last exchange is kept.
 func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error) {
 	ids := a.env.Past
-	if a.TopicShift && len(ids) > 1 {
+	switch {
+	case noted:
+		ids = nil
+	case a.TopicShift && len(ids) > 1:
 		ids = ids[len(ids)-1:]
 	}
 	var messages []model.Message
 	for _, id := range ids {
-		if noted {
-			break
-		}
-		r, err := a.view.Earlier(ctx, id)
-		if err != nil {
-			return nil, fmt.Errorf("earlier exchange: %w", err)
-		}
-		e, err := exchangeOf(r)
+		e, err := a.earlier(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -139,24 +154,19 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	asked, err := a.asked(ctx, noted)
-	return append(messages, model.Message{Role: model.User, Text: asked}), err
+	return append(messages, model.Message{Role: model.User, Text: a.asked(noted)}), nil
 }
 
 // asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
-func (a asking) asked(ctx context.Context, noted bool) (string, error) {
-	text := agent.SpokenBy(a.question)
-	if a.env.Material > 0 {
-		material, err := a.view.Text(ctx, MaterialText)
-		if err != nil {
-			return "", err
-		}
-		text += "\n\n" + agent.Material(numbered(splitMaterial(string(material))))
+func (a asking) asked(noted bool) string {
+	text := agent.SpokenBy(a.given.Question)
+	if len(a.material) > 0 {
+		text += "\n\n" + agent.Material(numbered(a.material))
 	}
-	if told := agent.AllowedText(a.said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
+	if told := agent.AllowedText(a.given.Said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
 		text += "\n\n" + told
 	}
-	return text, nil
+	return text
 }
 
 func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
@@ -178,14 +188,8 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	s := Situation{Question: a.question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
-	if a.env.Material > 0 {
-		s.Material = func(ctx context.Context) (string, error) {
-			text, err := a.view.Text(ctx, MaterialText)
-			return string(text), err
-		}
-	}
-	return s
+	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn,
+		Steps: steps, Material: a.material}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.
@@ -214,7 +218,6 @@ func (e Exchange) labels() agent.Labels {
 	return *e.Labels
 }
 
-// exchangeOf reads the summary of an ended run.
 func exchangeOf(r journal.Run) (e Exchange, err error) {
 	if err := json.Unmarshal(r.Summary, &e); err != nil {
 		return e, fmt.Errorf("summary of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)

@@ -16,20 +16,6 @@ import (
 	"sibyl/internal/oracle"
 )
 
-func TestContinuedSessionShowsThePreviousExchangeWithItsLastSignal(t *testing.T) {
-	h := setUp(t, modeltest.Say("Let me see. "+needTurn("a thought")), modeltest.Say("It checks a token. "+partial("the tests")),
-		modeltest.Say("They use a fake. "+enough()))
-	h.finish(h.start(auth))
-	a := h.ask("And in the tests?")
-	same(t, "the third request", h.request(3).Messages, []model.Message{
-		{Role: model.User, Text: auth},
-		{Role: model.Assistant, Text: "It checks a token.\n" + partial("the tests")},
-		{Role: model.User, Text: "And in the tests?"},
-	})
-	same(t, "query type of the follow-up", a.QueryType, "code")
-	same(t, "session", a.SessionID, "talk")
-}
-
 // counting counts how often records are read.
 type counting struct {
 	journal.Store
@@ -68,26 +54,6 @@ func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
 	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+agent.Tokens("It checks a token."))
 }
 
-func TestConversationalFollowUpIsAnsweredFromTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Say("Per tenant. "+partial("why")), modeltest.Say("You're welcome! "+enough()), modeltest.Say("Like this. "+enough()))
-	h.finish(h.start(caching))
-	a := h.finish(h.start(thanks))
-	same(t, "query type", a.QueryType, "conversational")
-	same(t, "tools offered", offered(h.request(2)), []string{})
-	holds(t, "the conversation", said(h.request(2), model.Assistant), "Per tenant.")
-	same(t, "topic shift", a.TopicShift, false)
-	a = h.ask("What about the other?")
-	same(t, "what a follow-up is about after thanks", a.QueryType, "documentation")
-}
-
-func TestSignalsStateBeginsAnewWithEachRun(t *testing.T) {
-	read, silent := modeltest.Call("code_read", lines("a.go", 1, 9)), modeltest.Say("It checks a token.")
-	h := setUp(t, read, silent, read, silent)
-	h.finish(h.start(auth))
-	a := h.ask("How does the auth middleware check the token?")
-	same(t, "decisions on silence in the second run", consulted(a), []string(nil))
-}
-
 func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	h := setUp(t, modeltest.Say("SECRET of the first. "+partial("more")), modeltest.Say("It checks a token. "+partial("more")))
 	h.finish(h.start(auth))
@@ -104,24 +70,6 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	if _, err := h.engine.Start(t.Context(), spec); !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("another person's run in this session begins with %v", err)
 	}
-}
-
-func TestFailedRunsAreNoPartOfTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Fail(model.Invalid), modeltest.Say("It rains. "+partial("more")))
-	h.finish(h.start(auth))
-	a := h.ask(weather)
-	same(t, "messages of the second request", len(h.request(2).Messages), 1)
-	same(t, "leaves a topic", a.TopicShift, false)
-}
-
-func TestStoppedRunLeavesItsPartialTextInTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true}, modeltest.Say("A token. "+enough()))
-	live := h.start(auth)
-	<-h.script.Hanging()
-	live.Cancel("stop")
-	h.finish(live)
-	h.ask("And in the tests?")
-	holds(t, "the conversation", said(h.request(2), model.Assistant), "It checks a")
 }
 
 func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
@@ -183,24 +131,6 @@ func TestQuestionIsCheckedBeforeAnythingIsKept(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestQuestionThatIsNoValidTextIsAskedWithMarksInItsPlace(t *testing.T) {
-	h := setUp(t, modeltest.Say("Coffee. "+partial("more")))
-	a := h.ask("  What is a caf\xe9?\n")
-	same(t, "question", a.Question, "What is a caf\ufffd?")
-	same(t, "what the model is asked", lastText(h.request(1)), "What is a caf\ufffd?")
-}
-
-func TestAnyWritingGoesThroughUnchanged(t *testing.T) {
-	question := "Wie prüft die Middleware das 令牌 🔑?"
-	answer := "Über 签名: „a < b & c“ 🔑"
-	h := setUp(t, modeltest.Turn{Chunks: strings.SplitAfter(answer+"\n"+partial("größere 测试"), "")})
-	a := h.ask(question)
-	same(t, "question", a.Question, question)
-	same(t, "answer", a.Answer, answer)
-	same(t, "missing", a.Signal.Text("missing"), "größere 测试")
-	same(t, "caveat", a.Caveat, nothingLookedUp+" Missing: größere 测试")
 }
 
 func TestTitleIsOneShortLine(t *testing.T) {

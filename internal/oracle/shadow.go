@@ -75,11 +75,8 @@ func sideOf(a Answer) Side {
 	for _, sig := range a.Signals {
 		s.Signals[string(sig.Type)]++
 	}
-	for _, src := range a.Sources {
-		if src.Cited {
-			s.Cited = append(s.Cited, src.Cite)
-		}
-	}
+	cited, _ := a.read()
+	s.Cited = append(s.Cited, cited...)
 	return s
 }
 
@@ -182,7 +179,6 @@ func Compare(pairs []Pair) []Compared {
 	return all
 }
 
-// median of at least one value; of an even number, the mean of the middle two.
 func median(of []float64) float64 {
 	slices.Sort(of)
 	n := len(of)

@@ -13,7 +13,6 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/tool"
 	"sibyl/trees"
 )
 
@@ -227,65 +226,4 @@ func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 func TestCountsAreListedByName(t *testing.T) {
 	same(t, "counts", oracle.Counted(map[string]int{"code_search": 1, "code_read": 4}), "code_read 4, code_search 1")
 	same(t, "none", oracle.Counted(nil), "none")
-}
-
-func TestCallIsNecessaryIfTheAnswerRestsOnIt(t *testing.T) {
-	hits := func(start, end int) does {
-		return finds(tool.Ref{Source: tool.Code, Path: "auth/middleware.go", Start: start, End: end})
-	}
-	read := lines("auth/middleware.go", 10, 30)
-	for _, c := range []struct {
-		name, question string
-		turns          []modeltest.Turn
-		change         func(*harness)
-		used           []bool
-	}{
-		{"a search whose hit was opened and is cited, and the reading of it", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{true, true}},
-		{"a search whose hit lies elsewhere in the file", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
-			func(h *harness) { h.world.on("code_search", hits(31, 40)) }, []bool{false, true}},
-		{"a search that touches its last line", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
-			func(h *harness) { h.world.on("code_search", hits(30, 40)) }, []bool{true, true}},
-		{"a search that names the file as a whole", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
-			func(h *harness) { h.world.on("code_search", hits(0, 0)) }, []bool{true, true}},
-		{"a search whose hit is cited but was not opened", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.Say("So (`auth/middleware.go:12`). " + partial("I did not open it"))}, nil, []bool{false}},
-		{"a reading that is not cited", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_read", read).AndCall("code_read", lines("b.go", 1, 9)),
-			modeltest.Say("So (`b.go:3`). " + enough())}, nil, []bool{false, true}},
-		{"one that failed, and one that is not offered", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_search", `{`).AndCall("vault_search", `{}`).AndCall("code_read", read),
-			modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{false, false, true}},
-		{"a write", save, []modeltest.Turn{modeltest.SayAndCall(needTurn("w"), "vault_write", `{"path":"a.md"}`), modeltest.Say("Saved. " + enough())}, nil, []bool{true}},
-		{"a page and the search that named it", weather, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "web_search", `{}`),
-			modeltest.SayAndCall(needTurn("r"), "web_fetch", `{"url":"https://weather.example/paris"}`), modeltest.Say("It rains: https://weather.example/paris " + enough())}, nil, []bool{true, true}},
-		{"a note of the path that the code has", caching, []modeltest.Turn{modeltest.Say(needCapability("code read")), modeltest.Say(needTurn("r")).AndCall("vault_read", lines("a.md", 1, 9)),
-			modeltest.Say("So (`a.md:3`). " + enough())}, nil, []bool{true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, c.turns...)
-			if c.change != nil {
-				c.change(h)
-			}
-			a := h.ask(c.question)
-			var used []bool
-			unnecessary := 0
-			for _, call := range a.ToolCalls {
-				used = append(used, call.Used)
-				if !call.Used {
-					unnecessary++
-				}
-			}
-			same(t, "used", used, c.used)
-			same(t, "unnecessary", a.Unnecessary(), unnecessary)
-		})
-	}
-}
-
-// A write that was refused or failed is no work of which the answer can be proud.
-func TestWriteThatFailedIsUnnecessary(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("w"), "vault_write", `{"path":"a.md"}`), theEnd)
-	h.world.on("vault_write", fails(tool.Denied, "", "it is ignored"))
-	same(t, "unnecessary", func() int { a := h.ask(save); return a.Unnecessary() }(), 1)
 }

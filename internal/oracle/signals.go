@@ -57,7 +57,6 @@ func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
 	return a.found
 }
 
-// signalAudit is an audit in the making.
 type signalAudit struct {
 	words  run.Vocabulary
 	steps  []run.TraceStep
@@ -66,7 +65,6 @@ type signalAudit struct {
 	found  []AuditedSignal
 }
 
-// receipt lists the signals of one reply or of notes.
 func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped bool) {
 	if c.Kind != agent.EffectTurn && c.Kind != agent.EffectNotes {
 		return
@@ -110,7 +108,6 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 	}
 }
 
-// fate says of a signal that reached the tree what the tree made of it.
 func (a *signalAudit) fate(s *AuditedSignal) {
 	first := true
 	for _, step := range a.steps {

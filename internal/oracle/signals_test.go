@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/model"
-	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 )
@@ -38,60 +36,7 @@ func raw(s oracle.AuditedSignal) string {
 	return s.Signal.RawXML
 }
 
-func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
-	read := func(text string) modeltest.Turn {
-		return modeltest.SayAndCall(text, "code_read", lines("auth/middleware.go", 10, 30))
-	}
-	for name, c := range map[string]struct {
-		turns []modeltest.Turn
-		most  int
-		fate  oracle.Fate
-		why   string
-		rule  string
-	}{
-		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough()), theEnd}, 9, oracle.Steered, "a rule acted on it", "/Answered/SignalIs"},
-		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Reply/SignalIs"},
-		"calls beside need_turn":     {[]modeltest.Turn{read(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
-		"the next turn's is another": {[]modeltest.Turn{read(needTurn("more")), modeltest.Say(needTurn("even more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
-		"no turn is left":            {[]modeltest.Turn{modeltest.Say("So far. " + needTurn("more"))}, 1, oracle.Noted, "stop: budget", "/Reply/Accept"},
-		"stuck, so the fallback":     {[]modeltest.Turn{modeltest.Say(stuck("no hit")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "stuck: no hit", "/InDoubt/CauseOfDoubt"},
-		"unsure, so the fallback":    {[]modeltest.Turn{modeltest.Say(element("need_turn", "0.1", "reason", "x")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "unsure: ", "/InDoubt/CauseOfDoubt"},
-		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule acted on it", "/Reply/SignalIs"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := setUp(t, c.turns...)
-			h.turns = c.most
-			h.ask(auth)
-			s := h.signals()[0]
-			same(t, "fate", s.Fate, c.fate)
-			holds(t, "why", s.Why, c.why)
-			if !strings.HasSuffix(s.Rule, c.rule) {
-				t.Errorf("the rule is %s, which does not end with %s", s.Rule, c.rule)
-			}
-		})
-	}
-}
-
 func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
-	t.Run("of a turn that failed", func(t *testing.T) {
-		h := setUp(t, modeltest.Turn{Text: "It checks" + needTurn("more"), Err: &model.Error{Kind: model.Garbled, Message: "overloaded"}})
-		h.ask(auth)
-		s := h.signals()[0]
-		same(t, "fate", s.Fate, oracle.Ignored)
-		holds(t, "why", s.Why, "its turn failed", "overloaded")
-	})
-	t.Run("of a turn that was stopped", func(t *testing.T) {
-		h := setUp(t, modeltest.Turn{Text: "It checks." + needTurn("more") + " And", Hang: true})
-		live := h.start(auth)
-		<-h.script.Hanging()
-		live.Cancel("enough of it")
-		h.finish(live)
-		s := h.signals()[0]
-		same(t, "raw XML", raw(s), needTurn("more"))
-		same(t, "turn", s.Turn, 1)
-		same(t, "fate", s.Fate, oracle.Ignored)
-		holds(t, "why", s.Why, "the run was stopped")
-	})
 	t.Run("of the last record there is", func(t *testing.T) {
 		h := setUp(t, theEnd)
 		h.ask(auth)

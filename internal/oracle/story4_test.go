@@ -1,59 +1,12 @@
 package oracle_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/oracle/prompt"
-	"sibyl/internal/tool"
 	"sibyl/prompts"
 )
-
-// heading is the first line of a prompt file: it tells whether the prompt holds the file.
-func heading(t *testing.T, file string) string {
-	t.Helper()
-	text, err := prompts.FS.ReadFile("oracle/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "# ") {
-			return line
-		}
-	}
-	t.Fatalf("%s has no heading", file)
-	return ""
-}
-
-func TestStory4PromptHoldsTheSegmentOfItsClassAndNoOther(t *testing.T) {
-	own := map[string]string{"code": "code-analysis.md", "documentation": "documentation.md", "research": "research.md",
-		"conversational": "conversation.md", "action": "actions.md"}
-	for _, c := range []struct {
-		name, question, class, segment string
-	}{
-		{"Scenario1CodeAnalysisForCode", auth, "code", "code"},
-		{"DocumentationForDocumentation", caching, "documentation", "docs"},
-		{"Scenario2ResearchMethodologyForResearch", weather, "research", "research"},
-		{"Scenario4ConversationForThanks", thanks, "conversational", "conversation"},
-		{"ActionsForAnAction", save, "action", "actions"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, theEnd)
-			a := h.ask(c.question)
-			same(t, "query type", a.QueryType, c.class)
-			for class, file := range own {
-				if class == c.class {
-					holds(t, "the prompt", h.request(1).System, heading(t, file))
-				} else {
-					lacks(t, "the prompt", h.request(1).System, heading(t, file))
-				}
-			}
-			same(t, "segments in the receipt", h.receipts()[0].Segments, []string{"base", "signals", "tools", c.segment, "closing"})
-		})
-	}
-}
 
 func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T) {
 	text, err := prompts.FS.ReadFile("oracle/signals.md")
@@ -72,21 +25,6 @@ func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T
 	}
 }
 
-func TestStory4Scenario4ConversationalQuestionIsToldOfNoTools(t *testing.T) {
-	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
-	h.ask(thanks)
-	code := setUp(t, theEnd)
-	code.ask(auth)
-	tools := heading(t, "tools-reference.md")
-	holds(t, "the prompt of a code question", code.request(1).System, tools, "`code_search`")
-	lacks(t, "the prompt of a code question", code.request(1).System, "`web_search`", "`vault_write`")
-	lacks(t, "the prompt of thanks", h.request(1).System, tools, "code_search")
-	holds(t, "the prompt of thanks", h.request(1).System, "No tools are offered now")
-	if talk, work := h.receipts()[0].PromptSize, code.receipts()[0].PromptSize; talk >= work {
-		t.Errorf("thanks takes %d tokens of prompt, a code question %d; want fewer", talk, work)
-	}
-}
-
 func TestSameInputsGiveTheSamePrompt(t *testing.T) {
 	prompted := func(question string) (hash, text string) {
 		h := setUp(t, theEnd)
@@ -102,65 +40,5 @@ func TestSameInputsGiveTheSamePrompt(t *testing.T) {
 	}
 	if other, _ := prompted(weather); other == firstHash {
 		t.Error("a research question has the prompt of a code question")
-	}
-}
-
-// The system prompt stays as it is, so that a server can reuse what it has read of it.
-func TestErrorRecoveryIsToldOnceAfterTheFirstCallThatFailed(t *testing.T) {
-	h := setUp(t, reading(1), modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.SayAndCall(needTurn("again"), "code_search", `{"query":"b"}`), theEnd)
-	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
-	h.ask(auth)
-	recovery := "[control] " + heading(t, "error-recovery.md")
-	lacks(t, "the request before the failure", whole(h.request(2)), recovery)
-	holds(t, "what is said after it", lastText(h.request(3)), recovery)
-	same(t, "times it is told", strings.Count(whole(h.request(4)), recovery), 1)
-	for i, r := range h.receipts() {
-		same(t, "system prompt of a turn", h.request(i+1).System, h.request(1).System)
-		same(t, "segments in its receipt", r.Segments, []string{"base", "signals", "tools", "code", "closing"})
-	}
-}
-
-func TestSummarizationIsAddedWhenTheHistoryIsLarge(t *testing.T) {
-	long := strings.Repeat("the pump drives the valve, and the valve feeds the bed. ", 2000) // 28,000 tokens
-	for _, c := range []struct {
-		name   string
-		window int
-		result string
-		want   bool
-	}{
-		{"over 24,000 tokens", 0, long, true},
-		{"over 60 % of a small window", 1000, long[:2800], true},
-		{"little in a large window", 100_000, long[:2800], false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("pump.go", 1, 9)), modeltest.Say("Nothing. "+partial("all")))
-			h.env.WindowTokens = c.window
-			h.world.on("code_read", opens(tool.Code, c.result))
-			h.ask(auth)
-			same(t, "first prompt summarizes", slices.Contains(h.receipts()[0].Segments, "summarization"), false)
-			same(t, "second prompt summarizes", slices.Contains(h.receipts()[1].Segments, "summarization"), c.want)
-			if c.want {
-				holds(t, "the second prompt", h.request(2).System, heading(t, "summarization.md"))
-			}
-		})
-	}
-}
-
-func TestPromptNamesTheSourcesThatAreConnected(t *testing.T) {
-	h := setUp(t, theEnd)
-	h.env.Vault = ""
-	h.ask(auth)
-	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code, web.")
-}
-
-func TestPromptStaysWithinItsLimit(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
-	h.env.WindowTokens = 1 // any history is large
-	h.world.on("code_search", fails(tool.Failed, "", "broken"))
-	h.ask(auth)
-	for i, r := range h.receipts() {
-		if r.PromptSize > prompt.Limit || len(r.LeftOut) > 0 {
-			t.Errorf("request %d has %d tokens of prompt, and left out %v", i+1, r.PromptSize, r.LeftOut)
-		}
 	}
 }

@@ -11,97 +11,53 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// A turn that hangs is cut off in time for a last turn, which is real.
-func TestTimeBudgetCutsOffATurnThatHangsInTimeForTheLastOne(t *testing.T) {
+// inASecond asks with a budget of a second, by a clock of its own, and gives the answer and who asked.
+func inASecond(t *testing.T, turns ...modeltest.Turn) (a oracle.Answer, h *harness) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true},
-			modeltest.Say("It checks a token (`auth/middleware.go:12`). "+partial("the rest")))
-		q := h.question(auth)
-		q.MaxTime = time.Second
-		a := h.finish(h.startQuestion(q))
-		same(t, "stop reason", a.StopReason, oracle.StopBudget)
-		same(t, "kind of budget", a.Budget.Kind, "seconds")
-		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-		same(t, "tools of the last request", offered(h.request(3)), []string{})
-		holds(t, "the last request", lastText(h.request(3)), lastHint)
-		holds(t, "what the person is told", joined(told(a)), "A turn was cut off", "the last turn began after")
+		h = setUp(t, turns...)
+		h.openLong(1_000)
+		h.maxTime = time.Second
+		a = h.ask(auth)
 	})
+	return a, h
 }
 
-// Where the last turn hangs too, what was read is said, in time.
-func TestTimeBudgetEndsWhereTheLastTurnHangsToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
-		q := h.question(auth)
-		q.MaxTime = time.Second
-		a := h.finish(h.startQuestion(q))
-		same(t, "stop reason", a.StopReason, oracle.StopBudget)
-		holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
-		same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, true)
-		holds(t, "what the person is told", joined(told(a)), "The time is used up")
-		if a.TookMS < 1000 || a.TookMS > 3000 {
-			t.Errorf("a budget of 1 s took %d ms", a.TookMS)
-		}
-	})
-}
-
-func TestTimeBudgetKeepsTheAnswerThatWasGivenWhereTheLastTurnIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)),
-			modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
-		q := h.question(auth)
-		q.MaxTime = time.Second
-		a := h.finish(h.startQuestion(q))
-		same(t, "stop reason", a.StopReason, oracle.StopBudget)
-		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
-		same(t, "composed", a.Composed, false)
-	})
-}
-
-func TestTurnThatIsAskedAgainSinceItWasTooLongIsCutOffInTimeToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := setUp(t, opening("one"), modeltest.Fail(model.ContextLength), modeltest.Turn{Hang: true}, modeltest.Say("It uses tokens. "+enough()))
-		h.openLong(6_000)
-		q := h.question(auth)
-		q.MaxTime = time.Second
-		a := h.finish(h.startQuestion(q))
-		same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-		same(t, "answer", a.Answer, "It uses tokens.")
-	})
-}
-
-// A budget that is used up stays so, whatever a tree makes of it.
-func TestTreeThatIgnoresTheLastTurnIsOfferedNoToolAgain(t *testing.T) {
-	var turns []modeltest.Turn
-	for i := range 6 {
-		turn := modeltest.SayAndCall(needTurn("still to read: "+spelled[i]), "code_read", lines(spelled[i]+".go", 1, 9))
-		turn.Usage.InputTokens = 1000
-		turns = append(turns, turn)
+func TestTimeBudgetCutsOffTurnsThatHangAndKeepsTheBestAnswer(t *testing.T) {
+	const checks = "It checks a token (`one.go:3`)."
+	hangs := modeltest.Turn{Hang: true}
+	said := modeltest.SayAndCall(checks+needTurn("read on"), "code_read", lines("one.go", 1, 9))
+	for name, c := range map[string]struct {
+		turns        []modeltest.Turn
+		stop, answer string
+		warned       []string
+	}{
+		"a turn that hangs, in time for a last one": {[]modeltest.Turn{opening("one"), hangs, modeltest.Say(checks + partial("the rest"))},
+			oracle.StopBudget, checks, []string{"A turn was cut off", "the last turn began after"}},
+		"the last turn too: what was read is said":     {[]modeltest.Turn{opening("one"), hangs, hangs}, oracle.StopBudget, "I have no answer.", []string{"The time is used up"}},
+		"the last turn too: what was answered is kept": {[]modeltest.Turn{said, hangs, hangs}, oracle.StopBudget, checks, nil},
+		"a turn that is asked again, as it was too long": {[]modeltest.Turn{opening("one"), modeltest.Fail(model.ContextLength), hangs, modeltest.Say(checks + enough())},
+			oracle.StopSatisfied, checks, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, h := inASecond(t, c.turns...)
+			same(t, "stop reason", a.StopReason, c.stop)
+			same(t, "answer", a.Answer[:len(c.answer)], c.answer)
+			same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, c.answer != checks)
+			holds(t, "what the person is told", joined(told(a)), c.warned...)
+			last := h.request(len(c.turns))
+			same(t, "tools of the last request", offered(last), []string{})
+			holds(t, "the last request", lastText(last), lastHint)
+			if a.TookMS > 3000 {
+				t.Errorf("a budget of 1 s took %d ms", a.TookMS)
+			}
+		})
 	}
-	h := setUp(t, turns...)
-	h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `stop_reason="{why}" _failureIf="!last &amp;&amp; !withdrawn"`, `stop_reason="{why}" _failureIf="true"`, 1))
-	h.turns = 6
-	q := h.question(auth)
-	q.MaxTokens = 2000
-	h.finish(h.startQuestion(q))
-	for i := 3; i <= len(h.script.Requests()); i++ {
-		same(t, "tools of a request after the budget", offered(h.request(i)), []string{})
-	}
-}
-
-// An error of the model is an error at once, whatever time is left.
-func TestErrorOfTheModelIsNoEndOfTime(t *testing.T) {
-	h := setUp(t, modeltest.Fail("auth"))
-	q := h.question(auth)
-	q.MaxTime = time.Hour
-	a := h.finish(h.startQuestion(q))
-	same(t, "stop reason", a.StopReason, oracle.StopError)
-	same(t, "kind", a.Error.Kind, "auth")
 }
 
 // The same tree gives the same reason, however often it is asked: nothing in a tick goes by the order of a map.
 func TestWrongPartsOfABudgetAreToldTheSameWayEachTime(t *testing.T) {
-	for range 20 {
+	for range 5 {
 		h := setUp(t)
 		h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `last_at="0.8" warn_at="0.7"`, `last_at="5" warn_at="-3"`, 1))
 		a := h.ask(auth)

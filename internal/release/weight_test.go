@@ -11,6 +11,7 @@ import (
 const mostProgram = 80 << 20
 
 func TestTheProgramStaysSmall(t *testing.T) {
+	inLong(t)
 	t.Chdir("../..")
 	program := filepath.Join(t.TempDir(), "sibyl")
 	// As the tests build packages, not as a release does, so that little more than linking is left.
@@ -33,5 +34,13 @@ func TestAllThatProgramsAreMadeOfHasALicence(t *testing.T) {
 		if _, err := thirdParties(t.Context(), target); err != nil {
 			t.Errorf("%s: %v", target, err)
 		}
+	}
+}
+
+// inLong skips a test that builds programs where scripts/test.sh runs it.
+func inLong(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("scripts/test-long.sh runs it")
 	}
 }

@@ -80,16 +80,16 @@ func counted(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside, WhySetAside(r), r.ID, r.ID)
+	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside, WhySetAside(r).Text, r.ID, r.ID)
 }
 
-const whySetAside bt.Reason = "run %s was taken up %d times, and each time the program ended before it had read the run's records"
+const whySetAside bt.Reason = "run.set_aside: run {run} was taken up {tries} times, and each time the program ended before it had read the run's records"
 
 // Reasons are the sentences that say why a run of any assistant rests.
 func Reasons() []bt.Reason { return []bt.Reason{whySetAside} }
 
 // WhySetAside says why a run is set aside.
-func WhySetAside(r journal.Run) string { return whySetAside.With(r.ID, journal.MaxTries) }
+func WhySetAside(r journal.Run) bt.Why { return whySetAside.With(r.ID, journal.MaxTries) }
 
 // foldable says whether it is safe to go through a run's records for somebody who only looks: not while nobody knows
 // that whoever took it up survived that.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -35,13 +36,15 @@ type Row struct {
 	Companion bool   `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
 	State     string `json:"state" doc:"How it stands: running, queued, suspended, interrupted, set_aside, or why it ended."`
 	Why       string `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
+	bt.Coded
 }
 
 // row is a run as lists have it.
 func (s *Service) row(r journal.Run) Row {
 	row := Row{Run: r, Companion: s.accompanies(r.Assistant), State: s.State(r)}
 	if row.State == SetAside {
-		row.Why = run.WhySetAside(r)
+		why := run.WhySetAside(r)
+		row.Why, row.Coded = why.Text, why.Coded
 	}
 	return row
 }
@@ -265,23 +268,36 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time,
 	if at.IsZero() {
 		return nil, nil
 	}
-	now := s.config.Now()
 	for _, a := range s.prunable() {
-		r := Retired{Assistant: a.Name, Unused: a.Retention}
-		for more := a.Retention > 0; more && err == nil && r.Sessions < limit; {
-			var left []journal.Tombstone
-			left, err = s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: at.Add(-a.Retention), Now: now, Limit: 1})
-			r.Sessions += len(left)
-			more = len(left) > 0
+		if a.Retention <= 0 {
+			continue
 		}
-		if limit -= r.Sessions; r.Sessions > 0 {
-			all = append(all, r)
+		left, err := s.retire(ctx, owner, a, at.Add(-a.Retention), limit, 1)
+		if len(left) > 0 {
+			all = append(all, Retired{Assistant: a.Name, Unused: a.Retention, Sessions: len(left)})
 		}
 		if err != nil {
 			return all, err
 		}
+		limit -= len(left)
 	}
 	return all, nil
+}
+
+// retire removes sessions of an assistant that nobody has used since before, at most so many, and so many in one
+// transaction. It gives what is left of them, also before an error.
+func (s *Service) retire(
+	ctx context.Context, owner journal.Owner, a *assistant.Assistant, before time.Time, most, atOnce int,
+) (left []journal.Tombstone, err error) {
+	for len(left) < most {
+		idle := journal.Idle{Assistant: a.Name, Before: before, Now: s.config.Now(), Limit: min(atOnce, most-len(left))}
+		some, err := s.config.Store.Retire(ctx, owner, idle)
+		left = append(left, some...)
+		if err != nil || len(some) < idle.Limit {
+			return left, err
+		}
+	}
+	return left, nil
 }
 
 // prunable are the assistants whose sessions may go with time.
@@ -310,16 +326,11 @@ const pruneAtOnce = 20
 // error.
 func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
 	all := []journal.Tombstone{}
-	now := s.config.Now()
+	before := s.config.Now().Add(-age)
 	for _, a := range s.prunable() {
-		for {
-			left, err := s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
-			if all = append(all, left...); err != nil {
-				return all, err
-			}
-			if len(left) < pruneAtOnce {
-				break
-			}
+		left, err := s.retire(ctx, owner, a, before, math.MaxInt, pruneAtOnce)
+		if all = append(all, left...); err != nil {
+			return all, err
 		}
 	}
 	return all, nil

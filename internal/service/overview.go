@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,27 +39,48 @@ const mostReading = 4
 // StateRemoved is the state of a run that is not there any more.
 const StateRemoved = "removed"
 
-// WatchAll gives what happens in all runs of an owner, on any node: in those that go on, from their first record, and in those that begin
-// while it lasts. Of one run everything comes in order, between its beginning and its end; runs have no order among them. It lasts until
-// ctx is done, or the journal fails.
+// How often runs are looked for that begin elsewhere: often where nothing is announced, and seldom where looking only
+// finds what was not. Each lookGoing-th time runs that go on are looked for, too, however long ago they started.
+const (
+	lookOften  = 250 * time.Millisecond
+	lookSeldom = 2 * time.Second
+	lookGoing  = 10
+	lookTime   = 8 * time.Second // for one look
+)
+
+// longestFailure is how long looking may fail before a stream ends.
+const longestFailure = 10 * time.Second
+
+// How many runs a look asks for: first some, and if these do not reach far enough back, more.
+const (
+	someRuns = 20
+	moreRuns = longestList
+)
+
+// mostHeard bounds the runs that were heard of and not looked at yet.
+const mostHeard = 64
+
+// WatchAll gives what happens in all runs of an owner, on any node: in those that go on, from their first record, and
+// in those that begin while it lasts. Of one run everything comes in order, between its beginning and its end; runs
+// have no order among them. It lasts until ctx is done, or the journal fails.
 //
-// A stream goes on after any Happening of another, its beginning included, by its Position, in any process: no record, step, event,
-// beginning or end is lost or told twice, as long as clocks and transactions are late by less than half a minute together. Text is
-// provisional, as in Watch: a stream that begins gets what has been said as one piece.
+// A stream goes on after any Happening of another, its beginning included, by its Position, in any process: no record,
+// step, event, beginning or end is lost or told twice, as long as clocks and transactions are late by less than half a
+// minute together. Text is provisional, as in Watch: a stream that begins gets what has been said as one piece.
 //
-// These are the bounds. Of the runs that went on before the first stream began, it tells of the 64 that started last. Of those that begin
-// it follows 128 at once; more wait until one of them has ended. Of those that began since the Position it makes up for the last thousand.
-// Who begins more than 128 runs within half a minute may, after going on in another stream, miss one that appears late.
+// These are the bounds. Of the runs that went on before the first stream began, it tells of the 64 that started last.
+// Of those that begin it follows 128 at once; more wait until one of them has ended. Of those that began since the
+// Position it makes up for the last thousand. Who begins more than 128 runs within half a minute may, after going on
+// in another stream, miss one that appears late.
 func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[Happening, error] {
 	return func(yield func(Happening, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, over: map[string]time.Time{}, in: make(chan inbound),
-			reading: make(chan struct{}, mostReading), yield: yield}
+		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, yield: yield, in: make(chan inbound),
+			heard: make(chan string, mostHeard), reading: make(chan struct{}, mostReading)}
 		defer o.watching.Wait()
 		defer cancel()
-		l, leave := s.join(owner)
-		defer leave()
-		if err := o.follow(ctx, l); err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
+		defer s.config.Engine.Hear(owner, o.hear)()
+		if err := o.follow(ctx); err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
 			yield(Happening{}, err)
 		}
 	}
@@ -74,9 +96,10 @@ type overview struct {
 	yield func(Happening, error) bool
 
 	at      Position
+	looks   int
 	rows    map[string]journal.Run // of the runs that are watched
 	waiting []journal.Run          // for being watched, by their start
-	over    map[string]time.Time   // the runs that ended while it lasts, and when they were told to
+	heard   chan string            // runs in which something happens
 	in      chan inbound           // from those who watch the runs
 	reading chan struct{}          // holds a token for each run that had ended before it was watched, while it is read
 
@@ -91,42 +114,63 @@ type inbound struct {
 	err    error
 }
 
-func (o *overview) follow(ctx context.Context, l *lookout) error {
-	next, more := l.now()
+// hear takes in that something happens in a run. Where too much does, looking finds it.
+func (o *overview) hear(run string) {
+	select {
+	case o.heard <- run:
+	default:
+	}
+}
+
+func (o *overview) follow(ctx context.Context) error {
 	if err := o.begin(ctx); err != nil {
 		return err
 	}
-	for {
+	lastSeen := time.Now()
+	for look := time.NewTimer(o.pause()); ; {
 		if err := o.admit(ctx); err != nil {
 			return err
 		}
+		due := false
 		select {
 		case in := <-o.in:
 			if err := o.take(in); err != nil {
 				return err
 			}
-		case <-more:
-			var fresh []sighting
-			var behind bool
-			var err error
-			if fresh, next, more, behind, err = l.since(next); err == nil && behind {
-				err = o.find(ctx)
-			}
-			if err != nil {
-				return err
-			}
-			o.sight(fresh)
+		case run := <-o.heard:
+			due = !o.at.names(run)
+		case <-look.C:
+			due = true
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if !due {
+			continue
+		}
+		asked := time.Now()
+		switch err := o.find(ctx); {
+		case err == nil:
+			lastSeen = asked
+		case asked.Sub(lastSeen) >= longestFailure:
+			return err
+		}
+		look.Reset(o.pause())
 	}
+}
+
+// pause is how long nothing is looked for.
+func (o *overview) pause() time.Duration {
+	if o.s.config.Engine.Announced() {
+		return lookSeldom
+	}
+	return lookOften
 }
 
 // begin takes up what the Position names, and finds what it does not.
 func (o *overview) begin(ctx context.Context) error {
 	if o.at.IsZero() {
-		o.at.since = journal.Millis(o.s.config.Now().Add(-lateness))
-		recent, err := o.s.startedSince(ctx, o.owner, o.at.since)
+		o.at = o.at.after(o.s.config.Now().Add(-lateness))
+		recent, err := o.startedSince(ctx)
 		if err != nil {
 			return err
 		}
@@ -137,15 +181,15 @@ func (o *overview) begin(ctx context.Context) error {
 		}
 	}
 	var gone []string
-	for _, g := range o.at.going {
-		row, err := o.s.config.Store.Run(ctx, o.owner, g.run)
+	for _, run := range slices.Sorted(maps.Keys(o.at.Going)) {
+		row, err := o.s.config.Store.Run(ctx, o.owner, run)
 		switch {
 		case errors.Is(err, journal.ErrNotFound):
-			gone = append(gone, g.run)
+			gone = append(gone, run)
 		case err != nil:
 			return err
 		default:
-			o.watch(ctx, row, g.at)
+			o.watch(ctx, row, o.at.Going[run])
 		}
 	}
 	err := o.find(ctx)
@@ -158,51 +202,45 @@ func (o *overview) begin(ctx context.Context) error {
 	return err
 }
 
-// find looks for runs that are still to be told.
+// find looks for runs that are still to be told, and has them wait.
 func (o *overview) find(ctx context.Context) error {
-	asked := time.Now()
-	runs, err := o.s.startedSince(ctx, o.owner, o.at.since)
-	if err != nil {
-		return err
-	}
-	if len(runs) == moreRuns { // what started before is not made up for
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	runs, err := o.startedSince(ctx)
+	if err == nil && len(runs) == moreRuns { // what started before is not made up for
 		o.at = o.at.after(runs[moreRuns-1].StartedAt.Add(-time.Millisecond))
 	}
-	going, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
-	if err != nil {
-		return err
+	if err == nil && o.looks%lookGoing == 0 {
+		var going []journal.Run
+		going, err = o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
+		runs = append(runs, going...)
 	}
-	var all []sighting
-	for _, r := range append(runs, going...) {
-		all = append(all, sighting{r, asked})
+	o.looks++
+	for _, r := range runs {
+		at, waits := slices.BinarySearchFunc(o.waiting, r, byStart)
+		isNew := r.StartedAt.After(o.at.since())
+		wentOn := r.Status == journal.Running && len(o.at.Going)+len(o.waiting) < mostOlder
+		if !waits && !o.at.names(r.ID) && (isNew || wentOn) {
+			o.waiting = slices.Insert(o.waiting, at, r)
+		}
 	}
-	o.sight(all)
-	return nil
+	return err
 }
 
-// sight has runs wait that are still to be told.
-func (o *overview) sight(all []sighting) {
-	for _, r := range all {
-		at, waits := slices.BinarySearchFunc(o.waiting, r.Run, byStart)
-		if _, over := o.over[r.ID]; over || waits || o.at.names(r.ID) {
-			continue
-		}
-		if r.StartedAt.After(o.at.since) || r.Status == journal.Running && len(o.at.going)+len(o.waiting) < mostOlder {
-			o.waiting = slices.Insert(o.waiting, at, r.Run)
-		}
+// startedSince lists the runs that started after what the Position tells, and some before, the latest first.
+func (o *overview) startedSince(ctx context.Context) ([]journal.Run, error) {
+	runs, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: someRuns})
+	if err == nil && len(runs) == someRuns && runs[someRuns-1].StartedAt.After(o.at.since()) {
+		runs, err = o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: moreRuns})
 	}
-	for run, told := range o.over {
-		if time.Since(told) > 2*lookTime { // no look is under way any more that may have seen it go on
-			delete(o.over, run)
-		}
-	}
+	return runs, err
 }
 
 func byStart(a, b journal.Run) int { return a.Cursor().Compare(b.Cursor()) }
 
 // admit begins to tell of the runs for which there is a place.
 func (o *overview) admit(ctx context.Context) error {
-	for len(o.waiting) > 0 && len(o.at.going) < mostGoing {
+	for len(o.waiting) > 0 && len(o.at.Going) < mostGoing {
 		r := o.waiting[0]
 		o.waiting = o.waiting[1:]
 		o.rows[r.ID] = r
@@ -272,7 +310,7 @@ func (o *overview) removed(run string) error {
 }
 
 func (o *overview) end(r Row) error {
-	o.at, o.over[r.ID] = o.at.ended(r.ID, r.StartedAt), time.Now()
+	o.at = o.at.ended(r.ID, r.StartedAt)
 	err := o.tell(Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
 	delete(o.rows, r.ID)
 	return err
@@ -281,8 +319,8 @@ func (o *overview) end(r Row) error {
 // tell hands a happening on. Runs that wait hold back the time from which on runs are new, so that a stream which goes on from there finds
 // them.
 func (o *overview) tell(h Happening) error {
-	since := journal.Millis(o.s.config.Now().Add(-lateness))
-	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since) }); i >= 0 {
+	since := o.s.config.Now().Add(-lateness)
+	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since()) }); i >= 0 {
 		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {
 			since = before
 		}

@@ -107,20 +107,6 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 	})
 }
 
-func TestRunThatIsQueuedAndTakenUpIsFollowedThroughout(t *testing.T) {
-	inHouse(t, func(h *house) {
-		id := h.crash(2) // at its first receipt
-		s := h.service()
-		stop := h.follow([]*service.Service{s}, never)
-		<-time.After(time.Second)
-		h.wait(must(s.Resume(h.Context(), ada, id))(h))
-		<-time.After(time.Second)
-		all := stop().runs[id]
-		same(h, "beginning", all[:4], []string{"begun", "0", "0 step RUNNING", "1"})
-		same(h, "end", all[len(all)-1], "ended heard")
-	})
-}
-
 func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()
@@ -142,32 +128,11 @@ func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 	})
 }
 
-func TestRunThatBeginsAndEndsBetweenTwoStreamsIsTold(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		var from service.Position
-		for at, err := range s.WatchAll(h.Context(), ada, from) {
-			if err != nil || at.Run != "" || at.Position.IsZero() {
-				h.Fatalf("a stream begins with %+v, %v", at, err)
-			}
-			from = at.Position
-			break
-		}
-		r := h.ask(s, "", "Tea?")
-		<-time.After(time.Hour)
-		all := &told{runs: map[string][]string{}, last: from}
-		ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
-		defer cancel()
-		all.inTurns(ctx, h.T, []*service.Service{s}, func() bool { return false })
-		same(h, "first and last thing told", []string{all.runs[r.ID][0], all.runs[r.ID][len(all.runs[r.ID])-1]}, []string{"begun", "ended heard"})
-	})
-}
-
 func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 	for name, n := range map[string]int{"some hundreds": 400, "more than a thousand": 1100} {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(h *house) {
-				w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+				w := newScene(h.T, h.store)
 				s := node(h.T, h.store, "one", 0)
 				stop := h.follow([]*service.Service{s}, never)
 				w.begin(0, 0)
@@ -213,7 +178,7 @@ func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 150
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
 		cuts := 0
 		stop := h.follow(nodes, func(n int) bool { cuts++; return n%37 == 0 })
@@ -239,17 +204,16 @@ func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
 func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 40
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
-		nothingSeen, allBegun := "since-1", "since-1"
+		w := newScene(h.T, h.store)
+		nothingSeen, allBegun := service.Position{Since: 1}, service.Position{Since: 1, Going: map[string]service.Place{}}
 		for i := range n {
 			w.begin(0, 0)
 			w.end(fmt.Sprintf("r%d", i))
 		}
-		for _, id := range slices.Sorted(maps.Keys(w.want)) {
-			allBegun += "!" + id + ":0"
+		for id := range w.want {
+			allBegun.Going[id] = service.Place{}
 		}
-		for _, text := range []string{nothingSeen, allBegun} {
-			from := must(service.ParsePosition(text))(h)
+		for _, from := range []service.Position{nothingSeen, allBegun} {
 			store := &counting{Store: h.store}
 			all, ended := told{runs: map[string][]string{}}, 0
 			for at, err := range node(h.T, store, "one", 0).WatchAll(h.Context(), ada, from) {
@@ -258,7 +222,7 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 				}
 				synctest.Wait()                             // all that is done without the stream being read
 				if held := store.held() - ended; held > 5 { // with the one that is being told
-					h.Fatalf("after %.9s, %d ended: %d more are held", text, ended, held)
+					h.Fatalf("after %.9s, %d ended: %d more are held", from, ended, held)
 				}
 				if all.add(at); at.Ended != nil {
 					ended++
@@ -279,7 +243,7 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 100
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		for range n {
 			w.begin(0, 0)
 			pass(1)
@@ -298,7 +262,7 @@ func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
 
 func TestRemovedRunEndsOnce(t *testing.T) {
 	inHouse(t, func(h *house) {
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, h.store)
 		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
 		stop := h.follow(nodes, func(int) bool { return true })
 		w.begin(0, 0)
@@ -411,37 +375,11 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 		if looks := asked.asked() - before; looks > 12 {
 			h.Errorf("within 10 s it was asked %d times for runs", looks)
 		}
-		w := &scene{T: h.T, store: &late{Store: store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w := newScene(h.T, store)
 		w.begin(0, 0)
 		w.record("r0", nil)
 		synctest.Wait()
 		same(h, "what was told at once", stop().runs["r0"], []string{"begun", "0", "1"})
-	})
-}
-
-func TestManyStreamsOfAnOwnerLookOnceForNewRuns(t *testing.T) {
-	inHouse(t, func(h *house) {
-		store := &counting{Store: h.store}
-		s := node(h.T, store, "one", 0)
-		var stops []func() *told
-		for range 50 {
-			stops = append(stops, h.follow([]*service.Service{s}, never))
-		}
-		before := store.asked()
-		pass(10)
-		if looks := store.asked() - before; looks > 45 {
-			h.Errorf("within 10 s it was asked %d times for runs", looks)
-		}
-		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
-		w.begin(0, 0)
-		pass(1)
-		for _, stop := range stops {
-			same(h, "what a stream has told", stop().runs, map[string][]string{"r0": {"begun", "0"}})
-		}
-		synctest.Wait()
-		before = store.asked()
-		pass(10)
-		same(h, "questions once nobody watches", store.asked(), before)
 	})
 }
 

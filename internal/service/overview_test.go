@@ -161,7 +161,7 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 		during := rapid.SliceOfN(anyAct(), 1, 60).Draw(rt, "during")
 		cuts := rapid.SliceOfN(rapid.Bool(), 1, 40).Draw(rt, "cuts")
 		synctest.Test(t, func(t *testing.T) {
-			w := &scene{T: t, store: &late{Store: teststore.Empty(t), shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+			w := newScene(t, teststore.Empty(t))
 			w.play(before)
 			pass(20) // until all are seen
 			for id, next := range w.next {
@@ -202,6 +202,11 @@ type scene struct {
 	store *late
 	next  map[string]int64 // of runs; -1: it has ended
 	want  map[string][]string
+}
+
+func newScene(t *testing.T, store journal.Store) *scene {
+	hidden := &late{Store: store, shown: map[string]time.Time{}}
+	return &scene{T: t, store: hidden, next: map[string]int64{}, want: map[string][]string{}}
 }
 
 func pass(seconds int) { <-time.After(time.Duration(seconds) * time.Second) }

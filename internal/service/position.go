@@ -2,8 +2,9 @@ package service
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,27 +13,63 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Position is a place in the stream of all runs of an owner. The journal has no order over runs, so it is a place in each run that goes
-// on; a time, so that runs which started after it and are not named here are still to be told; and the names of those that started after
-// it and are told to their end. The zero Position is that of who has seen nothing. A Position does not change.
+// Place is a place in what happens in a run: the number of a record, and how many of the updates that belong to it
+// (the record itself, the step on it, the events of the step) come before. The zero Place is the beginning.
+type Place struct {
+	Record int64
+	Told   int
+}
+
+// mostUpdates bounds the updates that belong to one record, as far as a Place is read.
+const mostUpdates = 1 << 20
+
+// Compare orders places.
+func (p Place) Compare(other Place) int {
+	return cmp.Or(cmp.Compare(p.Record, other.Record), cmp.Compare(p.Told, other.Told))
+}
+
+// String is the form of a Place that ParsePlace reads: the number of the record, and behind a point how many of its
+// updates come before, unless none does.
+func (p Place) String() string {
+	if p.Told == 0 {
+		return strconv.FormatInt(p.Record, 10)
+	}
+	return strconv.FormatInt(p.Record, 10) + "." + strconv.Itoa(p.Told)
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (p Place) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Place) UnmarshalText(text []byte) (err error) {
+	*p, err = ParsePlace(string(text))
+	return err
+}
+
+// ParsePlace reads what String returned; "" is the beginning. Anything else is journal.ErrInvalid.
+func ParsePlace(text string) (p Place, err error) {
+	if text == "" {
+		return Place{}, nil
+	}
+	record, told, _ := strings.Cut(text, ".")
+	if p.Record, err = strconv.ParseInt(record, 10, 64); err == nil && told != "" {
+		p.Told, err = strconv.Atoi(told)
+	}
+	if err != nil || p.Record < 0 || p.Record > journal.MaxRecords || p.Told < 0 || p.Told > mostUpdates || p.String() != text {
+		return Place{}, fmt.Errorf("not a valid position in a run: %w", journal.ErrInvalid)
+	}
+	return p, nil
+}
+
+// Position is a place in the stream of all runs of an owner. The journal has no order over runs, so it is a place in
+// each run that goes on; a time, so that runs which started after it and are not named here are still to be told; and
+// the names of those that started after it and are told to their end. The zero Position is that of who has seen
+// nothing. A Position does not change. Times are in milliseconds since 1970.
 type Position struct {
-	since time.Time
-	going []placed // by run
-	over  []started
+	Since int64            `json:"since"`
+	Going map[string]Place `json:"going,omitempty"` // by run
+	Over  map[string]int64 `json:"over,omitempty"`  // when each run started
 }
-
-type placed struct {
-	run string
-	at  Place
-}
-
-type started struct {
-	run string
-	at  time.Time
-}
-
-func (p placed) named(run string) int  { return cmp.Compare(p.run, run) }
-func (s started) named(run string) int { return cmp.Compare(s.run, run) }
 
 // The most runs that a Position names: that go on, and that are over.
 const (
@@ -41,142 +78,76 @@ const (
 )
 
 // IsZero says that nothing has been seen.
-func (p Position) IsZero() bool { return p.since.IsZero() }
+func (p Position) IsZero() bool { return p.Since == 0 }
+
+// since is the time after which runs are still to be told that are not named.
+func (p Position) since() time.Time { return time.UnixMilli(p.Since).UTC() }
 
 // names says whether the run is told, in part or to its end.
 func (p Position) names(run string) bool {
-	_, goes := slices.BinarySearchFunc(p.going, run, placed.named)
-	_, over := slices.BinarySearchFunc(p.over, run, started.named)
+	_, goes := p.Going[run]
+	_, over := p.Over[run]
 	return goes || over
 }
 
 // with gives the Position with a run being told up to a place.
 func (p Position) with(run string, at Place) Position {
-	i, there := slices.BinarySearchFunc(p.going, run, placed.named)
-	if there && p.going[i].at == at {
-		return p
-	}
-	p.going = slices.Clone(p.going)
-	if there {
-		p.going[i].at = at
-	} else {
-		p.going = slices.Insert(p.going, i, placed{run, at})
-	}
+	p.Going = changed(p.Going)
+	p.Going[run] = at
 	return p
 }
 
 // ended gives the Position with a run told to its end.
 func (p Position) ended(run string, start time.Time) Position {
-	p = p.without(run)
-	if i, there := slices.BinarySearchFunc(p.over, run, started.named); !there && start.After(p.since) {
-		p.over = slices.Insert(slices.Clone(p.over), i, started{run, start})
+	p.Going = changed(p.Going)
+	delete(p.Going, run)
+	if start.UnixMilli() > p.Since {
+		p.Over = changed(p.Over)
+		p.Over[run] = start.UnixMilli()
 	}
 	return p
 }
 
-// without gives the Position with no place in a run.
-func (p Position) without(run string) Position {
-	p.going = slices.DeleteFunc(slices.Clone(p.going), func(g placed) bool { return g.run == run })
-	return p
+// changed is a copy that can be changed.
+func changed[V any](of map[string]V) map[string]V {
+	if of == nil {
+		return map[string]V{}
+	}
+	return maps.Clone(of)
 }
 
-// after gives the Position in which only runs that started after a time are still to be told, and forgets what that makes of no use. If
-// too many remain that are over, the time is that of those which started first.
+// after gives the Position in which only runs that started after a time are still to be told, and forgets what that
+// makes of no use. If too many remain that are over, the time is that of those which started first.
 func (p Position) after(since time.Time) Position {
-	if since.After(p.since) {
-		p.since = since
+	p.Since = max(p.Since, since.UnixMilli())
+	if n := len(p.Over) - mostOver; n > 0 {
+		p.Since = max(p.Since, slices.Sorted(maps.Values(p.Over))[n-1])
 	}
-	if n := len(p.over) - mostOver; n > 0 {
-		byStart := slices.SortedFunc(slices.Values(p.over), func(a, b started) int { return a.at.Compare(b.at) })
-		if start := byStart[n-1].at; start.After(p.since) {
-			p.since = start
-		}
-	}
-	if old := func(s started) bool { return !s.at.After(p.since) }; slices.ContainsFunc(p.over, old) {
-		p.over = slices.DeleteFunc(slices.Clone(p.over), old)
-	}
+	p.Over = changed(p.Over)
+	maps.DeleteFunc(p.Over, func(_ string, start int64) bool { return start <= p.Since })
 	return p
 }
 
-// sincePrefix tells a Position from a Place.
-const sincePrefix = "since-"
-
-// String is the form of a Position that ParsePosition reads; "" for the zero one. It is for a header or an address, and nothing in it is for
-// others to read.
+// String is the form of a Position that ParsePosition reads; "" for the zero one. It is for a header or an address, and
+// nothing in it is for others to read.
 func (p Position) String() string {
 	if p.IsZero() {
 		return ""
 	}
-	b := strings.Builder{}
-	b.WriteString(sincePrefix + inMillis(p.since))
-	for _, g := range p.going {
-		b.WriteString("!" + url.QueryEscape(g.run) + ":" + g.at.String())
-	}
-	for _, o := range p.over {
-		b.WriteString("!" + url.QueryEscape(o.run) + "*" + inMillis(o.at))
-	}
-	return b.String()
+	raw, _ := json.Marshal(p) // it has no value that JSON can't have
+	return string(raw)
 }
 
 // ParsePosition reads what String returned. Anything else is journal.ErrInvalid.
-func ParsePosition(text string) (Position, error) {
+func ParsePosition(text string) (p Position, err error) {
 	if text == "" {
-		return Position{}, nil
+		return p, nil
 	}
-	var p Position
-	parts := strings.Split(text, "!")
-	if len(parts) > 1+mostGoing+mostOver {
-		return Position{}, noPosition()
-	}
-	var err error
-	since, ours := strings.CutPrefix(parts[0], sincePrefix)
-	if p.since, err = ofMillis(since); err != nil || !ours {
-		return Position{}, noPosition()
-	}
-	for _, part := range parts[1:] {
-		if err := p.add(part); err != nil {
-			return Position{}, noPosition()
-		}
-	}
-	if len(p.going) > mostGoing || len(p.over) > mostOver || p.String() != text {
-		return Position{}, noPosition()
+	err = json.Unmarshal([]byte(text), &p)
+	named := slices.AppendSeq(slices.Collect(maps.Keys(p.Going)), maps.Keys(p.Over))
+	odd := slices.ContainsFunc(named, func(run string) bool { return run == "" || !journal.Plain(run) })
+	if err != nil || odd || len(p.Going) > mostGoing || len(p.Over) > mostOver || p.String() != text {
+		return Position{}, fmt.Errorf("not a valid position in a stream of runs (copy it from an event unchanged): %w", journal.ErrInvalid)
 	}
 	return p, nil
-}
-
-// add reads what is said of one run. Runs come in order, and once.
-func (p *Position) add(part string) error {
-	i := strings.IndexAny(part, ":*")
-	if i < 0 {
-		return noPosition()
-	}
-	run, err := url.QueryUnescape(part[:i])
-	if err != nil || run == "" || !journal.Plain(run) || p.names(run) {
-		return noPosition()
-	}
-	if part[i] == ':' {
-		if n := len(p.going); n > 0 && p.going[n-1].run > run {
-			return noPosition()
-		}
-		place, err := ParsePlace(part[i+1:])
-		p.going = append(p.going, placed{run, place})
-		return err
-	}
-	if n := len(p.over); n > 0 && p.over[n-1].run > run {
-		return noPosition()
-	}
-	start, err := ofMillis(part[i+1:])
-	p.over = append(p.over, started{run, start})
-	return err
-}
-
-func noPosition() error {
-	return fmt.Errorf("not a valid position in a stream of runs (copy it from an event unchanged): %w", journal.ErrInvalid)
-}
-
-func inMillis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
-
-func ofMillis(text string) (time.Time, error) {
-	ms, err := strconv.ParseInt(text, 36, 64)
-	return time.UnixMilli(ms).UTC(), err
 }

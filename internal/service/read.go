@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -163,7 +164,7 @@ func Worded(events []run.TraceEvent, words run.Vocabulary) []Event {
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
 	x, err := s.explain(ctx, owner, id)
 	x.Points = x.inShort()
-	x.Tokens = total(x.Used)
+	x.Tokens = assistant.Sum(usages(x.Used)...)
 	return x, err
 }
 
@@ -239,7 +240,8 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 }
 
 // leftBy is what a run sent away, by its receipts.
-func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Left) {
+func (s *Service) leftBy(name string, recs []journal.Record) []assistant.Left {
+	all := []assistant.Left{}
 	leaves := assistant.ToModel
 	if a := s.byName[name]; a != nil && a.Left != nil {
 		leaves = a.Left
@@ -343,19 +345,12 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if r.Status == journal.Running {
 		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}
-	left, leaves := []assistant.Left{}, a.Left
-	if leaves == nil {
-		leaves = assistant.ToModel
+	effect := a.Effect
+	if effect == nil {
+		effect = func(*run.CompletionRecord) any { return nil }
 	}
-	found := RunAudit{State: s.State(r)}
-	found.Run = audit.Of(r, recs, steps, func(c *run.CompletionRecord) any {
-		left = append(left, leaves(c)...)
-		if a.Effect == nil {
-			return nil
-		}
-		return a.Effect(c)
-	})
-	found.Left = left
+	found := RunAudit{State: s.State(r), Left: s.leftBy(r.Assistant, recs)}
+	found.Run = audit.Of(r, recs, steps, effect)
 	for _, d := range found.Decisions {
 		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
 	}
@@ -384,4 +379,56 @@ func (s *Service) ReplayTexts(ctx context.Context, owner journal.Owner, id, fold
 		return nil, usage(fmt.Errorf("%s records no texts that could be changed", a.Name))
 	}
 	return a.Texts(folder), nil
+}
+
+// mostTold is how many of the events of a run are told that has no points of its own.
+const mostTold = 5
+
+// inShort is the run in short: what its assistant tells of it, or else what was decided last, and what was refused and sent away.
+func (x Explanation) inShort() (all []assistant.Point) {
+	var told, refused []string
+	for _, s := range x.Steps {
+		for _, e := range s.Events {
+			switch {
+			case e.Type == agent.CallRefused{}.EventType() || e.Type == agent.CallHeld{}.EventType():
+				refused = append(refused, e.Words)
+			case e.Type != "" && e.Words != "":
+				told = append(told, e.Words)
+			}
+		}
+	}
+	if x.Shown != nil && len(x.Shown.Points) > 0 {
+		all, told = x.Shown.Points, nil
+	}
+	for i, words := range told[max(0, len(told)-mostTold):] {
+		all = append(all, assistant.Point{What: map[bool]string{true: "decided"}[i == 0], Text: words})
+	}
+	if (x.Shown == nil || len(x.Shown.Points) == 0) && len(x.Ending) > 0 {
+		all = append(all, assistant.Point{What: "state", Text: strings.Join(x.Ending, "; ")})
+	}
+	if n := len(refused); n > 0 {
+		all = append(all, assistant.Point{What: "refused", Text: refused[0] + map[bool]string{true: fmt.Sprintf("; and %d more", n-1)}[n > 1]})
+	}
+	if sent := sentAway(x.Left); sent != "" {
+		all = append(all, assistant.Point{What: "sent to", Text: sent})
+	}
+	return all
+}
+
+// sentAway says to whom something was sent, and how often.
+func sentAway(left []assistant.Left) string {
+	var to []string
+	times := map[string]int{}
+	for _, l := range left {
+		one := l.Kind + " " + l.To
+		if times[one]++; times[one] == 1 {
+			to = append(to, one)
+		}
+	}
+	for i, one := range to {
+		if n := times[one]; n > 1 {
+			to[i] += fmt.Sprintf(" (%d times)", n)
+		}
+	}
+	return strings.Join(to, ", ")
 }

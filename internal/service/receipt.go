@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/text"
 )
 
 // Receipt is an effect with what it sent and what came back.
@@ -110,13 +110,7 @@ func bounded(parts []assistant.Part) (all []Part) {
 			p.Tokens = agent.Tokens(p.Text)
 		}
 		one := Part{p, len(p.Text)}
-		if one.Bytes > mostPartText {
-			cut := mostPartText
-			for !utf8.RuneStart(p.Text[cut]) {
-				cut--
-			}
-			one.Text = strings.Clone(p.Text[:cut])
-		}
+		one.Text = strings.Clone(text.Clip(p.Text, mostPartText))
 		all = append(all, one)
 	}
 	return all

@@ -65,15 +65,6 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	})
 }
 
-func TestAssistantsOfOneNameAreRefused(t *testing.T) {
-	inHouse(t, func(h *house) {
-		a := h.panel("panel")
-		if _, err := service.New(service.Config{Assistants: []*assistant.Assistant{a, a}}); err == nil || err.Error() != "two assistants have the name panel" {
-			h.Errorf("the error is %v", err)
-		}
-	})
-}
-
 func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s, other := h.service(), h.process("two", h.store)
@@ -152,73 +143,6 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "a run that has ended", err, journal.ErrEnded)
-	})
-}
-
-func TestRunThatSomebodyDrivesIsNotResumed(t *testing.T) {
-	inHouse(t, func(h *house) {
-		release := h.holds("bob")
-		r := h.start(h.service(), "", "Tea?")
-		synctest.Wait()
-		other := h.process("two", h.store)
-		_, err := other.Resume(h.Context(), ada, r.ID)
-		isError(h, "a run that is driven", err, journal.ErrLeased)
-		same(h, "interrupted", len(must(other.Interrupted(h.Context(), ada))(h)), 0)
-		release()
-		h.wait(r)
-	})
-}
-
-func TestCancelledRunKeepsWhatWasAnswered(t *testing.T) {
-	for name, holder := range map[string]string{"by the process that drives it": "one", "by another": "two"} {
-		t.Run(name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
-				s := h.service()
-				canceller := s
-				if holder != "one" {
-					canceller = h.process(holder, h.store)
-				}
-				h.holds("bob")
-				r := h.start(s, "", "Tea?")
-				synctest.Wait()
-				if err := canceller.Cancel(h.Context(), ada, r.ID, "enough"); err != nil {
-					h.Fatal(err)
-				}
-				res := h.wait(r)
-				same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason), "cancelled stopped")
-				isError(h, "cancelled again", canceller.Cancel(h.Context(), ada, r.ID, "enough"), journal.ErrEnded)
-			})
-		})
-	}
-}
-
-func TestRunThatNobodyDrivesIsCancelledAtOnce(t *testing.T) {
-	inHouse(t, func(h *house) {
-		h.takes("bob", time.Second, nil)
-		id := h.crash(3)
-		s := h.service()
-		if err := s.Cancel(h.Context(), ada, id, "enough"); err != nil {
-			h.Fatal(err)
-		}
-		same(h, "state", must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "stopped")
-	})
-}
-
-func TestProcessThatDrainsLeavesItsRunsToOthers(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		release := h.holds("bob")
-		r := h.start(s, "", "Tea?")
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
-		defer cancel()
-		s.Drain(ctx)
-		_, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"})
-		isError(h, "a start", err, run.ErrDraining)
-		_, err = r.Wait(h.Context())
-		isError(h, "the run", err, run.ErrLeft)
-		release()
-		same(h, "answer", h.wait(must(h.process("two", h.store).Resume(h.Context(), ada, r.ID))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
 	})
 }
 
@@ -352,5 +276,98 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		isError(h, "resumed at once", err, run.ErrSetAside)
 		same(h, "forced", h.wait(must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
 		same(h, "state in the end", must(s.Run(h.Context(), ada, id))(h).State, "heard")
+	})
+}
+
+func TestWhatRunsUsedIsSummedByModel(t *testing.T) {
+	inHouse(t, func(h *house) {
+		a := h.panel("panel")
+		a.Used = func(c *run.CompletionRecord) (assistant.Usage, bool) {
+			return assistant.Usage{Model: "a:b", Input: 10, Cached: 4, Output: 1}, c.Label == "ada" || c.Label == "bob"
+		}
+		s := h.process("one", h.store, a)
+		first := h.ask(s, "", "Tea?")
+		second := h.ask(s, first.Session, "Milk?")
+		used, err := s.Used(h.Context(), ada, first.ID, second.ID)
+		if want := (assistant.Usage{Model: "a:b", Input: 40, Cached: 16, Output: 4}); err != nil || len(used) != 1 || used[0] != want {
+			h.Errorf("used was %+v: %v", used, err)
+		}
+		if _, err := s.Used(h.Context(), "eve", first.ID); err == nil {
+			h.Error("another is told")
+		}
+	})
+}
+
+// single is a panel of which one run goes on at a time.
+func (h *house) single() *assistant.Assistant {
+	a := h.panel("panel")
+	begin := a.Begin
+	a.Begin = func(ctx context.Context, b assistant.Request) (run.Spec, error) {
+		spec, err := begin(ctx, b)
+		spec.Claims = []string{"the table"}
+		return spec, err
+	}
+	return a
+}
+
+func ask(names string) service.Request {
+	return service.Request{Assistant: "panel", Words: "who?", Options: names}
+}
+
+func TestBeginningWaitsForTheRunThatHoldsItsClaim(t *testing.T) {
+	inHouse(t, func(h *house) {
+		release := h.holds("ada")
+		s := h.process("one", h.store, h.single())
+		first := must(s.Start(h.Context(), ada, ask("ada")))(h)
+		began := make(chan *service.Run)
+		go func() { began <- must(s.Start(h.Context(), ada, ask("eve")))(h) }()
+		<-time.After(5 * time.Second)
+		select {
+		case <-began:
+			h.Fatal("the second run began beside the first")
+		default:
+		}
+		release()
+		h.wait(first)
+		h.wait(<-began)
+	})
+}
+
+func TestBeginningTakesUpTheRunThatHoldsItsClaimIfNobodyDrivesIt(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.holds("ada")
+		dead := h.process("dead", h.store, h.single())
+		first := must(dead.Start(h.Context(), ada, ask("ada")))(h)
+		<-time.After(time.Second)
+		stop, cut := context.WithCancel(h.Context())
+		cut()
+		dead.Drain(stop) // as if it was killed: the run goes on nowhere
+		delete(h.do, "ada")
+		s := h.process("one", h.store, h.single())
+		h.wait(must(s.Start(h.Context(), ada, ask("eve")))(h))
+		r := must(s.Result(h.Context(), ada, first.ID))(h)
+		same(h, "the run that nobody drove", r.Status, journal.Done)
+	})
+}
+
+func TestBeginningGivesUpOnAClaimThatIsHeldForLong(t *testing.T) {
+	inHouse(t, func(h *house) {
+		release := h.holds("ada")
+		s := h.process("one", h.store, h.single())
+		first := must(s.Start(h.Context(), ada, ask("ada")))(h)
+		began := time.Now()
+		_, err := s.Start(h.Context(), ada, ask("eve"))
+		var held *journal.ClaimedError
+		if !errors.As(err, &held) || held.Run != first.ID || time.Since(began) > time.Minute {
+			h.Errorf("after %s: %v", time.Since(began), err)
+		}
+		hurried := ask("eve")
+		hurried.Patience = time.Second
+		began = time.Now()
+		if _, err := s.Start(h.Context(), ada, hurried); !errors.As(err, &held) || time.Since(began) != time.Second {
+			h.Errorf("with patience for a second, after %s: %v", time.Since(began), err)
+		}
+		release()
+		h.wait(first)
 	})
 }

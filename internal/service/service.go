@@ -43,9 +43,6 @@ type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
-
-	lookouts lookouts
-	used     usedSoFar
 }
 
 // New checks the configuration.

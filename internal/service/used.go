@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -48,15 +47,6 @@ type RunCosts struct {
 	assistant.Usage
 }
 
-// mostUsed is how many ended runs it is remembered of what they used: they use no more.
-const mostUsed = 4096
-
-// usedSoFar remembers what ended runs have used.
-type usedSoFar struct {
-	mu     sync.Mutex
-	byRuns map[string][]assistant.Usage
-}
-
 // Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says nothing.
 func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string, most int, within time.Duration) (c Costs, err error) {
 	found, err := s.config.Store.Session(ctx, owner, session)
@@ -94,27 +84,8 @@ func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string
 
 // usedBy is what the models of a run took, a model once.
 func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
-	key := string(r.Owner) + "\x00" + r.ID
-	s.used.mu.Lock()
-	known, ok := s.used.byRuns[key]
-	s.used.mu.Unlock()
-	if ok {
-		return known, nil
-	}
 	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
-	if err != nil {
-		return known, err
-	}
-	sum := summed(s.usedOf(r.Assistant, recs))
-	if r.Status != journal.Running {
-		s.used.mu.Lock()
-		defer s.used.mu.Unlock()
-		if s.used.byRuns == nil || len(s.used.byRuns) >= mostUsed {
-			s.used.byRuns = map[string][]assistant.Usage{}
-		}
-		s.used.byRuns[key] = sum
-	}
-	return sum, nil
+	return summed(usages(s.usedOf(r.Assistant, recs))), err
 }
 
 // usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
@@ -147,20 +118,93 @@ func (s *Service) priced(u assistant.Usage) assistant.Usage {
 	return u
 }
 
-// total is all that was used.
-func total(used []Used) assistant.Usage { return assistant.Sum(summed(used)...) }
+func usages(used []Used) (all []assistant.Usage) {
+	for _, u := range used {
+		all = append(all, u.Usage)
+	}
+	return all
+}
 
 // summed has each model once.
-func summed(used []Used) (all []assistant.Usage) {
+func summed(used []assistant.Usage) (all []assistant.Usage) {
 	for _, u := range used {
 		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })
 		if at < 0 {
-			all = append(all, u.Usage)
+			all = append(all, u)
 			continue
 		}
-		all[at] = assistant.Sum(all[at], u.Usage)
+		all[at] = assistant.Sum(all[at], u)
 		all[at].Model = u.Model
 	}
 	slices.SortFunc(all, func(a, b assistant.Usage) int { return cmp.Compare(a.Model, b.Model) })
 	return all
+}
+
+// Used is what the models of these runs took, a model once. A run that there is not took nothing.
+func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string) ([]assistant.Usage, error) {
+	var all []assistant.Usage
+	for _, id := range runs {
+		r, err := s.config.Store.Run(ctx, owner, id)
+		if err != nil {
+			return nil, err
+		}
+		used, err := s.usedBy(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, used...)
+	}
+	return summed(all), nil
+}
+
+// Used is what the models of the run took, and those of runs beside it.
+func (r *Run) Used(ctx context.Context, owner journal.Owner, beside ...string) ([]assistant.Usage, error) {
+	return r.s.Used(ctx, owner, append(beside, r.ID)...)
+}
+
+// Spent is what the models of an owner took for the runs that began on a day.
+type Spent struct {
+	Day  string // as 2006-01-02, where this process is
+	Runs int    // that asked a model
+	Used []assistant.Usage
+}
+
+// SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs that were removed are not in it.
+func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
+	f := journal.Filter{Limit: longestList}
+	for {
+		runs, err := s.config.Store.Runs(ctx, owner, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if r.StartedAt.Before(from) {
+				return days, nil
+			}
+			if !r.StartedAt.Before(to) {
+				continue
+			}
+			used, err := s.usedBy(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if len(used) > 0 {
+				days = spentOn(days, r.StartedAt.Local().Format(time.DateOnly), used)
+			}
+		}
+		if len(runs) < f.Limit {
+			return days, nil
+		}
+		f.After = runs[len(runs)-1].Cursor()
+	}
+}
+
+func spentOn(days []Spent, day string, used []assistant.Usage) []Spent {
+	if n := len(days); n == 0 || days[n-1].Day != day {
+		days = append(days, Spent{Day: day})
+	}
+	last := &days[len(days)-1]
+	last.Runs++
+	last.Used = summed(append(last.Used, used...))
+	return days
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"sync"
+	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
@@ -141,6 +143,53 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 					return
 				}
 			}
+		}
+	}
+}
+
+// Await waits until a run has ended or, as looking every so often tells, nobody drives it, and gives how it stands then.
+// told gets what happens meanwhile, and nil where a look finds that it goes on.
+func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, every time.Duration, told func(*Update)) (Row, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	type seen struct {
+		Update
+		err error
+	}
+	in := make(chan seen)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() {
+		defer close(in)
+		for u, err := range s.Watch(ctx, owner, id, Place{}) {
+			select {
+			case in <- seen{u, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	look := time.NewTicker(every)
+	defer look.Stop()
+	for {
+		select {
+		case u, more := <-in:
+			switch {
+			case ctx.Err() != nil:
+				return Row{}, ctx.Err()
+			case u.err != nil:
+				return Row{}, u.err
+			case !more:
+				return s.Run(ctx, owner, id)
+			}
+			told(&u.Update)
+		case <-look.C:
+			if r, err := s.Run(ctx, owner, id); err != nil || r.State != string(journal.Running) {
+				return r, err
+			}
+			told(nil)
+		case <-ctx.Done():
+			return Row{}, ctx.Err()
 		}
 	}
 }

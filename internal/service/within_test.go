@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,30 +164,6 @@ func (h *house) ended(id string, want journal.Status) {
 	same(h, "status of run "+id, row.Status, want)
 }
 
-func TestPanelThatIsLeftGoesOnElsewhereWithItsJury(t *testing.T) {
-	for name, first := range map[string]string{"the panel first": "", "the jury first": "-2"} {
-		t.Run(name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
-				release := h.holds("bob")
-				s := h.council("one", h.store)
-				r := h.start(s, "", "Tea?")
-				synctest.Wait()
-				h.leave(s)
-				same(h, "statuses", h.statuses(), []journal.Status{journal.Running, journal.Done})
-				if first != "" {
-					must(h.council("third", h.store).Resume(h.Context(), ada, r.ID+first))(h)
-					synctest.Wait()
-				}
-				panel := must(h.council("two", h.store).Resume(h.Context(), ada, r.ID))(h)
-				synctest.Wait()
-				release()
-				same(h, "answer", h.wait(panel).Answer, bothAnswered)
-				same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
-			})
-		})
-	}
-}
-
 func TestJuryThatIsSuspendedSuspendsItsPanel(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.do["bob"] = func(context.Context, run.Job) (any, error) {
@@ -204,26 +179,5 @@ func TestJuryThatIsSuspendedSuspendsItsPanel(t *testing.T) {
 		same(h, "what there is to show", []string{res.Run, string(res.Status), res.Question}, []string{r.ID + "-2", "running", "Tea?"})
 		delete(h.do, "bob")
 		same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, r.ID))(h)).Answer, bothAnswered)
-	})
-}
-
-func TestPanelsAndTheirJuriesEndWhereThereIsRoomForOneRun(t *testing.T) {
-	inHouse(t, func(h *house) {
-		h.most = 1
-		h.takes("bob", time.Second, nil)
-		var all sync.WaitGroup
-		for _, s := range []*service.Service{h.council("one", h.store), h.council("two", h.store)} {
-			for range 4 {
-				all.Go(func() { same(h, "answer", h.wait(h.start(s, "", "Tea?")).Answer, bothAnswered) })
-			}
-		}
-		over := make(chan struct{})
-		go func() { all.Wait(); close(over) }()
-		select {
-		case <-over:
-		case <-time.After(time.Minute):
-			h.Fatal("waiting for eight panels to end")
-		}
-		same(h, "runs of the jury", len(h.children()), 16)
 	})
 }

@@ -3,6 +3,8 @@ package taskchat
 import (
 	"fmt"
 	"strings"
+
+	"sibyl/internal/bt"
 )
 
 // IntentRead is what a message was understood to want.
@@ -32,7 +34,7 @@ func (e IntentRead) String() string {
 type TaskResolved struct {
 	Reference string   `json:"reference"`
 	Tasks     []string `json:"tasks"`
-	Why       string   `json:"why"`
+	bt.Why
 }
 
 // EventType implements bt.Typed.
@@ -40,9 +42,9 @@ func (TaskResolved) EventType() string { return "task.resolved" }
 
 func (e TaskResolved) String() string {
 	if len(e.Tasks) == 0 {
-		return fmt.Sprintf("“%s” is not exactly one task: %s", e.Reference, e.Why)
+		return fmt.Sprintf("“%s” is not exactly one task: %s", e.Reference, e.Text)
 	}
-	return fmt.Sprintf("“%s” is ‘%s’: %s", e.Reference, strings.Join(e.Tasks, "’, ‘"), e.Why)
+	return fmt.Sprintf("“%s” is ‘%s’: %s", e.Reference, strings.Join(e.Tasks, "’, ‘"), e.Text)
 }
 
 // ToolSelected is the call that a wish leads to.

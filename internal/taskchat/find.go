@@ -178,25 +178,25 @@ func (a *Act) reference() string {
 
 // Why words mean these tasks, or not exactly one.
 const (
-	whyOneTitle   bt.Reason = "several can't have one title"
-	whyTooMany    bt.Reason = "too many"
-	whyNone       bt.Reason = "there is none"
-	whyNoTask     bt.Reason = "there is no task"
-	whyNoPosition bt.Reason = "no such position"
-	whyUnsaid     bt.Reason = "it is not said which"
-	whyChosen     bt.Reason = "as it was chosen"
-	whyGone       bt.Reason = "gone"
-	whyShown      bt.Reason = "as the last list shows"
-	whyBoth       bt.Reason = "“both” of %d tasks"
-	whyAll        bt.Reason = "all of them"
-	whyExcept     bt.Reason = "it is not clear what is excepted"
-	whyNoneLeft   bt.Reason = "nothing is left"
-	whyAllBut     bt.Reason = "all but what was excepted"
-	whyRedacted   bt.Reason = "what was taken out can't be compared"
-	whyNoTitle    bt.Reason = "no title has all of these words"
-	whyNoWords    bt.Reason = "no task has these words"
-	whyOnly       bt.Reason = "the only title with these words"
-	whySeveral    bt.Reason = "%d titles have these words"
+	whyOneTitle   bt.Reason = "task.one_title: several can't have one title"
+	whyTooMany    bt.Reason = "task.too_many: too many"
+	whyNone       bt.Reason = "task.none: there is none"
+	whyNoTask     bt.Reason = "task.no_task: there is no task"
+	whyNoPosition bt.Reason = "task.no_position: no such position"
+	whyUnsaid     bt.Reason = "task.unsaid: it is not said which"
+	whyChosen     bt.Reason = "task.chosen: as it was chosen"
+	whyGone       bt.Reason = "task.gone: gone"
+	whyShown      bt.Reason = "task.shown: as the last list shows"
+	whyBoth       bt.Reason = "task.both: “both” of {n} tasks"
+	whyAll        bt.Reason = "task.all: all of them"
+	whyExcept     bt.Reason = "task.except: it is not clear what is excepted"
+	whyNoneLeft   bt.Reason = "task.none_left: nothing is left"
+	whyAllBut     bt.Reason = "task.all_but: all but what was excepted"
+	whyRedacted   bt.Reason = "task.redacted: what was taken out can't be compared"
+	whyNoTitle    bt.Reason = "task.no_title: no title has all of these words"
+	whyNoWords    bt.Reason = "task.no_words: no task has these words"
+	whyOnly       bt.Reason = "task.only: the only title with these words"
+	whySeveral    bt.Reason = "task.several: {n} titles have these words"
 )
 
 func whys() []bt.Reason {
@@ -207,7 +207,7 @@ func whys() []bt.Reason {
 type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
-	why     string
+	why     bt.Why
 	say     *Remark
 	ask     *Question
 }

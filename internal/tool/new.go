@@ -3,12 +3,13 @@ package tool
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strings"
+
+	"sibyl/internal/schema"
 )
 
-// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see arguments for the
-// tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
+// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see package schema for
+// the tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
 // lines, and an error of it that is no *Error becomes one.
 func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) Tool {
 	return newTyped(spec, call)
@@ -24,13 +25,13 @@ func NewFinder[A any](
 
 type typed[A any] struct {
 	spec Spec
-	args arguments
+	args *schema.Object
 	call func(context.Context, Call, A) (Result, error)
 }
 
 func newTyped[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) typed[A] {
-	t := typed[A]{spec: spec, args: newArguments(reflect.TypeFor[A]()), call: call}
-	t.spec.Schema = t.args.schema
+	t := typed[A]{spec: spec, args: schema.Of[A](), call: call}
+	t.spec.Schema = t.args.JSON
 	return t
 }
 
@@ -52,13 +53,14 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 }
 
 func (t typed[A]) decode(call Call) (args A, err error) {
-	if err := t.args.decode(call.Args, &args); err != nil {
+	into := t.args.New(nil).(*A) //nolint:forcetypeassert // it is of A
+	if err := decode(t.args, call.Args, into); err != nil {
 		return args, err
 	}
 	if t.spec.Effect == Once && call.Key == "" {
 		return args, Errorf(Failed, "", "%s was called without an idempotency key", t.spec.Name)
 	}
-	return args, nil
+	return *into, nil
 }
 
 // finder is a tool that keeps what it did.

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 )
@@ -182,8 +183,8 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 
 func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	h := hold(t, 80, 24)
-	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Reason: "a page asked for it", Writes: true},
-		{Call: "web_fetch", Target: "https://example.com", Reason: "nobody named the address"}}
+	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Why: bt.Because("a page asked for it"), Writes: true},
+		{Call: "web_fetch", Target: "https://example.com", Why: bt.Because("nobody named the address")}}
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
 		Warnings: []string{"a warning of its own"}}})
 	s := h.shows("Do it?")
@@ -223,7 +224,7 @@ func TestTextOfOthersSteersNothing(t *testing.T) {
 	r.updates <- step(evil)
 	r.say(evil)
 	res := answer(evil, evil)
-	res.Notes, res.Warnings, res.Waiting = []string{evil}, []string{evil}, []assistant.Waiting{{Call: "a", Reason: evil}}
+	res.Notes, res.Warnings, res.Waiting = []string{evil}, []string{evil}, []assistant.Waiting{{Call: "a", Why: bt.Because(evil)}}
 	h.shows("52;c")
 	r.end(res)
 	h.shows("Do it?")

@@ -37,7 +37,7 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 		{oracle.SignalHeard{Malformed: "cut off"}, nil},
 		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"}, []string{"  code search: lease (3 found, 1.2 s)"}},
 		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"}, []string{"  web fetch: https://e.org (it does not answer, 0.0 s)"}},
-		{agent.CallRefused{Tool: "x", Why: "never"}, []string{"first", "asking a:b"}},
+		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, []string{"first", "asking a:b"}},
 	} {
 		data, err := json.Marshal(c.event)
 		if err != nil {

@@ -56,6 +56,9 @@ func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
 }
 
 func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scripts/test-long.sh runs it")
+	}
 	var out, complaints bytes.Buffer
 	if code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out, &complaints); code != 0 {
 		t.Fatalf("exit %d: %s", code, complaints.String())

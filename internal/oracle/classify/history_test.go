@@ -2,38 +2,6 @@ package classify
 
 import "testing"
 
-func TestEllipticFollowUpInheritsTheType(t *testing.T) {
-	for _, c := range []struct {
-		earlier, text string
-		previous      Type
-	}{
-		{"How does the auth middleware work?", "and in the server?", Code},
-		{"What did we decide about caching?", "and about logging?", Documentation},
-		{"What's the weather in Paris?", "and in Rome?", Research},
-		{"why did we choose Postgres?", "what about Redis?", Documentation},
-		{"How does the queue work?", "who wrote it?", Code},
-	} {
-		got := Classify(Query{Text: c.text, Previous: []string{c.earlier}, PreviousType: c.previous})
-		if got.QueryType != c.previous {
-			t.Errorf("%q after %q: got %s, want %s", c.text, c.earlier, got.QueryType, c.previous)
-		}
-	}
-}
-
-func TestFollowUpWithASubjectOfItsOwnIsJudgedByIt(t *testing.T) {
-	got := Classify(Query{Text: "and what's the weather in Rome?", Previous: []string{"How does the parser work?"}, PreviousType: Code})
-	if got.QueryType != Research {
-		t.Errorf("got %s, want research", got.QueryType)
-	}
-}
-
-func TestAChangeIsNeverInherited(t *testing.T) {
-	got := Classify(Query{Text: "and in the glossary?", Previous: []string{"Add NATS to the handbook"}, PreviousType: Action})
-	if got.QueryType != Documentation {
-		t.Errorf("got %s, want documentation: the same source, but nothing to write", got.QueryType)
-	}
-}
-
 func TestWithoutHistoryNothingIsInherited(t *testing.T) {
 	alone := Classify(Query{Text: "and in Rome?"})
 	for name, q := range map[string]Query{
@@ -44,15 +12,6 @@ func TestWithoutHistoryNothingIsInherited(t *testing.T) {
 	} {
 		if got := Classify(q); got.QueryType != alone.QueryType || got.Confidence != alone.Confidence {
 			t.Errorf("%s: got %s %.2f, want %s %.2f as without history", name, got.QueryType, got.Confidence, alone.QueryType, alone.Confidence)
-		}
-	}
-}
-
-func TestTalkAboutTheAnswerIsConversationWhateverCameBefore(t *testing.T) {
-	for _, text := range []string{"why?", "can you say that again?", "thanks", "are you sure?", "shorter please"} {
-		got := Classify(Query{Text: text, Previous: []string{"How does the parser work?"}, PreviousType: Code})
-		if got.QueryType != Conversational {
-			t.Errorf("%q: got %s, want conversational", text, got.QueryType)
 		}
 	}
 }
@@ -79,6 +38,26 @@ func TestTopicShift(t *testing.T) {
 	} {
 		if got := TopicShift(c.previous, c.text); got != c.want {
 			t.Errorf("%s: TopicShift(%q, %q) = %v, want %v", c.name, c.previous, c.text, got, c.want)
+		}
+	}
+}
+
+func TestQuestionThatNamesNothingOutsideIsAnUnsureGuessAboutTheWorld(t *testing.T) {
+	torn, plain := Classify(Query{Text: "how do I fold the frobnicator"}), Classify(Query{Text: "how do I get a visa for Japan"})
+	if torn.Probabilities[Code] < 0.1 {
+		t.Errorf("a thing that both know is named, and only %v is left for code and notes", torn.Probabilities)
+	}
+	if plain.QueryType != Research || plain.Confidence <= torn.Probabilities[Research] {
+		t.Errorf("a country is named: got %s with %.2f", plain.QueryType, plain.Confidence)
+	}
+}
+
+func TestContinuesTellsFollowUpsFromWholeQuestions(t *testing.T) {
+	for question, want := range map[string]bool{
+		"and how do I make it wait longer?": true, "what about the server?": true, "How long does the poller sleep?": false,
+	} {
+		if got := Continues(question); got != want {
+			t.Errorf("Continues(%q) = %v", question, got)
 		}
 	}
 }

@@ -118,7 +118,6 @@ func (t *said) read() {
 	}
 }
 
-// end says what punctuation stands behind what was read last.
 func (t *said) end(m mark) {
 	if n := len(t.tokens); n > 0 {
 		t.tokens[n-1].after = max(t.tokens[n-1].after, m)

@@ -74,28 +74,6 @@ func heading(t *testing.T, r *prompt.Set, id string) string {
 	return ""
 }
 
-func TestCodeQuestionGetsCodeInstructionsButNoResearchInstructions(t *testing.T) {
-	r := embedded(t)
-	c := compose(t, r, situation("code"))
-	if !strings.Contains(c.Text, heading(t, r, "code")) {
-		t.Error("the prompt lacks the code analysis segment")
-	}
-	if strings.Contains(c.Text, heading(t, r, "research")) {
-		t.Error("the prompt holds the research segment")
-	}
-}
-
-func TestResearchQuestionGetsTheResearchMethodology(t *testing.T) {
-	r := embedded(t)
-	c := compose(t, r, situation("research"))
-	if !strings.Contains(c.Text, heading(t, r, "research")) {
-		t.Error("the prompt lacks the research segment")
-	}
-	if strings.Contains(c.Text, heading(t, r, "code")) {
-		t.Error("the prompt holds the code analysis segment")
-	}
-}
-
 func TestEveryPromptHoldsTheWholeSignalInstructions(t *testing.T) {
 	r := embedded(t)
 	i := slices.IndexFunc(r.Segments(), func(s prompt.Segment) bool { return s.ID == "signals" })
@@ -127,15 +105,6 @@ func TestQueryWithoutToolsGetsOneLineInPlaceOfTheToolInstructions(t *testing.T) 
 		if with := compose(t, r, situation(other)); c.Tokens >= with.Tokens {
 			t.Errorf("conversational takes %d tokens, %s %d; want fewer", c.Tokens, other, with.Tokens)
 		}
-	}
-}
-
-func TestWithdrawnToolsAreNotListed(t *testing.T) {
-	s := situation("code")
-	s.Tools = nil
-	c := compose(t, embedded(t), s)
-	if c.ToolTokens != 0 || !strings.Contains(c.Text, "No tools are offered") {
-		t.Error("the prompt does not say that no tools are offered")
 	}
 }
 
@@ -199,32 +168,16 @@ func TestEveryClassStaysUnderFourThousandTokensWithEverythingIn(t *testing.T) {
 
 func TestToolsAndSourcesStandInThePromptInTheirOrder(t *testing.T) {
 	s := situation("research")
-	s.Tools = []prompt.ToolLine{{Name: "web_search", Source: "web"}, {Name: "code_search", Source: "code"}}
-	s.Sources, s.Missing = []string{"web", "code"}, []string{"vault"}
+	s.Tools = []prompt.ToolLine{{Name: "web_search", Source: "web", Description: "Finds pages. Use it first."}, {Name: "code_search", Source: "code"}}
+	s.MaxTurns, s.Sources, s.Missing = 17, []string{"web", "code", "web"}, []string{"vault"}
 	c := compose(t, embedded(t), s)
-	for _, want := range []string{"- `web_search` (web)\n- `code_search` (code)", "Sources that exist here: web, code.", "Not connected: vault."} {
+	for _, want := range []string{"- `web_search` (web): Finds pages.\n- `code_search` (code)", "Sources that exist here: web, code.", "Not connected: vault.", "Turn budget: 17."} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("the prompt lacks %q", want)
 		}
 	}
 	if diff := cmp.Diff(c, compose(t, embedded(t), s)); diff != "" {
 		t.Errorf("the same situation gives another prompt (-first +second):\n%s", diff)
-	}
-}
-
-func TestVariablesAreFilledIn(t *testing.T) {
-	s := situation("code")
-	s.MaxTurns = 17
-	s.Sources = []string{"web", "code (greenhouse)", "web"}
-	c := compose(t, embedded(t), s)
-	for _, want := range []string{
-		"Turn budget: 17.",
-		"Sources that exist here: web, code (greenhouse).",
-		"- `search` (code): Finds lines by words.\n- `read` (code): Shows a range of lines of one file.",
-	} {
-		if !strings.Contains(c.Text, want) {
-			t.Errorf("the prompt lacks %q", want)
-		}
 	}
 }
 

@@ -33,38 +33,6 @@ func copyOf(t *testing.T, fsys fs.FS) fstest.MapFS {
 	return files
 }
 
-func TestSetHasTheSegmentsThatAreRequired(t *testing.T) {
-	type row struct {
-		ID, File, Condition string
-		Priority            int
-	}
-	want := []row{
-		{"base", "oracle/base.md", "always", 0},
-		{"signals", "oracle/signals.md", "signals=full", 1},
-		{"signals-short", "oracle/signals-short.md", "signals=short", 1},
-		{"signals-tool", "oracle/signals-tool.md", "signals=tool", 1},
-		{"tools", "oracle/tools-reference.md", "always", 2},
-		{"actions", "oracle/actions.md", "query_type=action", 10},
-		{"code", "oracle/code-analysis.md", "query_type=code", 10},
-		{"conversation", "oracle/conversation.md", "query_type=conversational", 10},
-		{"docs", "oracle/documentation.md", "query_type=documentation", 10},
-		{"research", "oracle/research.md", "query_type=research", 10},
-		{"summarization", "oracle/summarization.md", "context=large", 20},
-		{"error-recovery", "oracle/error-recovery.md", "error=true", 21},
-		{"closing", "oracle/closing.md", "always", 100},
-	}
-	var got []row
-	for _, s := range embedded(t).Segments() {
-		got = append(got, row{s.ID, s.File, strings.Join(s.Conditions, " "), s.Priority})
-		if s.TokenEstimate != prompt.Tokens(s.Content) || s.TokenEstimate == 0 {
-			t.Errorf("%s: token estimate %d, its text has %d", s.ID, s.TokenEstimate, prompt.Tokens(s.Content))
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("set (-want +got):\n%s", diff)
-	}
-}
-
 func TestEveryEmbeddedPromptBelongsToASegment(t *testing.T) {
 	var used []string
 	for _, s := range embedded(t).Segments() {

@@ -35,12 +35,26 @@ type part struct {
 	toolChars int    // of the tool lines in text
 }
 
-// tags finds the tags of a text: one of a section that stands alone on its line with the whole line, or any.
-var tags = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*\{\{([#^/])[ \t]*(\w+)[ \t]*\}\}[ \t]*(?:\n|\z)|\{\{([#^/]?)[ \t]*(\w*)[ \t]*\}\}`)
-})
+// tag is one of a text.
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([#^/]?)[ \t]*(\w*)[ \t]*\}\}`) })
 
-// template is the text of a segment, with its tags as the pattern finds them. Its language is closed and small:
+// tagsOf finds the tags of a text: one of a section that stands alone on its line with the whole line.
+func tagsOf(text string) [][]int {
+	all := tag().FindAllStringSubmatchIndex(text, -1)
+	for _, m := range all {
+		line := strings.LastIndexByte(text[:m[0]], '\n') + 1
+		rest, _, ended := strings.Cut(text[m[1]:], "\n")
+		if m[2] < m[3] && strings.Trim(text[line:m[0]]+rest, " \t") == "" {
+			m[0], m[1] = line, m[1]+len(rest)
+			if ended {
+				m[1]++
+			}
+		}
+	}
+	return all
+}
+
+// template is the text of a segment, with its tags. Its language is closed and small:
 //
 //	{{max_turns}} {{tools}} {{sources}} …  the value
 //	{{#tools}} … {{/tools}}                only if the value is not empty
@@ -54,7 +68,7 @@ type template struct {
 
 // newTemplate reads a text. Errors name file and line.
 func newTemplate(file, text string) (template, error) {
-	t := template{file, text, append(tags().FindAllStringSubmatchIndex(text, -1), nil)}
+	t := template{file, text, append(tagsOf(text), nil)}
 	_, err := t.fill(nil)
 	return t, err
 }
@@ -84,11 +98,7 @@ func (t template) fill(v values) (part, error) {
 			break
 		}
 		at = m[1]
-		group := 2
-		if m[group] < 0 {
-			group = 6
-		}
-		kind, name, from := text[m[group]:m[group+1]], text[m[group+2]:m[group+3]], strings.Index(text[m[0]:], "{{")+m[0]
+		kind, name, from := text[m[2]:m[3]], text[m[4]:m[5]], strings.Index(text[m[0]:], "{{")+m[0]
 		switch {
 		case !slices.Contains(variables(), name):
 			return wrong(from, "unknown variable {{%s}}; known are {{%s}}", name, strings.Join(variables(), "}}, {{"))

@@ -18,9 +18,9 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"query":"(","regex":true}`, "no regular expression"},
 		{"code_search", `{"query":"x*","regex":true}`, "matches every line"},
 		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query has 5000 bytes"},
-		{"code_symbol", `{"symbol":" "}`, `missing properties: ["symbol"]`},
+		{"code_symbol", `{"symbol":" "}`, "symbol is missing"},
 		{"code_symbol", `{"symbol":"Server."}`, "there is no symbol"},
-		{"repo_map", `{"depth":9}`, "depth: maximum: 9 is greater than 8"},
+		{"repo_map", `{"depth":9}`, "depth must be a whole number from 1 to 8"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
 		if kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {

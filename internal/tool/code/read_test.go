@@ -85,9 +85,9 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 		`{"path":"f.txt","start":99,"end":120}`: "the last line is 30",
 		`{"path":"empty","start":2}`:            "the last line is 0",
 		`{"path":"f.txt","start":9,"end":3}`:    "before the start",
-		`{"path":"f.txt","start":-1}`:           "start: minimum: -1 is less than 1",
+		`{"path":"f.txt","start":-1}`:           "start must be a whole number from 1 on",
 		`{"path":"f.txt","start":3,"around":9}`: "cannot be combined",
-		`{"start":3}`:                           `missing properties: ["path"]`,
+		`{"start":3}`:                           "path is missing",
 		`{"path":"."}`:                          "is a folder",
 	} {
 		if _, err := call(t, r, "code_read", args); kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), want) {

@@ -1,6 +1,6 @@
 import type { Form } from "./api";
 import type { Key } from "../words";
-import { rules } from "./reasons";
+import type { Why } from "../words/reasons";
 
 /** Gives words of a key, with values put in. */
 export type Say = (key: Key, values?: Record<string, string | number>) => string;
@@ -14,8 +14,8 @@ export class Teller {
     /** Words of a key that is made at run time, or the text itself. */
     private readonly sayOr: (key: string, text: string) => string,
     private readonly number: (n: number) => string = String,
-    /** A sentence of the server that says why. */
-    private readonly reason: (text: string) => string = String,
+    /** A reason of the server's. */
+    private readonly reason: (said: Why) => string = (said) => said.why ?? "",
   ) {}
 
   /** An event: in words of the page, or of the server for a type that the page does not know. */
@@ -60,7 +60,7 @@ export class Teller {
   seconds = (ms: unknown) => this.number(Math.round(Number(ms ?? 0) / 100) / 10);
   size = (bytes: unknown) => (Number(bytes) < 1024 ? `${this.n(bytes)} B` : `${this.number(Math.round(Number(bytes) / 102.4) / 10)} kB`);
   /** Why something was decided or not done. */
-  why = (text: unknown) => this.reason(String(text ?? ""));
+  why = (said: Fields) => this.reason(said);
   /** Whose words had been seen, and whether they are for their owner alone: “own private” as an event has it, “own, private” as it is told. */
   labels = (text: unknown) => {
     const [, whose, , who] = /^(person|own|stranger|)(,? ?(private|public))?$/.exec(String(text ?? "")) ?? [];
@@ -96,21 +96,21 @@ export const tellers: Record<string, Telling> = {
     d.mentioned && t.tell("signal.mentioned", { n: d.mentioned }),
   ],
   "signal.taken": (d, t) => [t.tell("signal.taken", { type: d.type })],
-  "reply.weighed": (d, t) => [t.tell(d.enough ? "reply.enough" : "reply.not-enough", { why: t.why(d.why) })],
-  "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: t.why(d.why) })],
+  "reply.weighed": (d, t) => [t.tell(d.enough ? "reply.enough" : "reply.not-enough", { why: t.why(d) })],
+  "reply.doubted": (d, t) => [t.tell("reply.doubted", { cause: t.is(d.cause), why: t.why(d) })],
   "classifier.asked": (d, t) => [t.tell("classifier.asked", { label: t.is(d.label), score: t.share(d.score) })],
-  "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: t.why(d.because) })],
+  "fallback.decided": (d, t) => [t.tell("fallback.decided", { verdict: t.is(d.verdict), by: t.is(d.by), why: t.why({ ...d, why: d.because }) })],
   "tools.added": (d, t) => [d.added?.length ? t.tell("tools.added", { tools: t.list(d.added) }) : t.tell("tools.added.none")],
   "capability.missing": (d, t) => [t.tell("capability.missing", { capability: d.capability })],
   "answer.accepted": (d, t) => [t.tell("answer.accepted", { reason: t.is(d.stop_reason) }), d.earlier && t.tell("answer.earlier"), d.no_signal && t.tell("answer.no-signal")],
   "hint.given": (d, t) => [t.tell("hint.given", { text: d.text })],
   "call.done": (d, t) => [
     d.error ? t.tell("call.failed", { tool: d.tool, arguments: d.arguments, error: d.error }) : t.tell("call.done", { tool: d.tool, arguments: d.arguments, items: t.n(d.items), size: t.size(d.bytes), seconds: t.seconds(d.took_ms) }),
-    d.rule && t.tell("call.rule", { rule: t.why(rules[d.rule] ?? d.rule) }),
+    d.rule && t.tell("call.rule", { rule: t.why(d.why ? d : { why: d.rule, why_code: `rule.${d.rule}` }) }),
     d.rule && t.tell("labels", { labels: t.labels(d.labels) }),
   ],
-  "call.held": (d, t) => [t.tell("call.held", { tool: d.tool, arguments: d.arguments, why: t.why(d.why) }), t.tell("labels", { labels: t.labels(d.labels) })],
-  "call.refused": (d, t) => [t.tell("call.refused", { tool: d.tool, why: t.why(d.why) })],
+  "call.held": (d, t) => [t.tell("call.held", { tool: d.tool, arguments: d.arguments, why: t.why(d) }), t.tell("labels", { labels: t.labels(d.labels) })],
+  "call.refused": (d, t) => [t.tell("call.refused", { tool: d.tool, why: t.why(d) })],
   "budget.seen": (d, t) => [
     t.tell("budget.seen", { used: ((d.used ?? []) as { kind: string; used: number; limit: number }[]).map((s) => `${t.budget(s.kind)} ${t.n(s.used)} / ${t.n(s.limit)}`).join(", ") }),
     d.last && t.tell("last"),
@@ -125,7 +125,7 @@ export const tellers: Record<string, Telling> = {
     d.reasoning,
   ],
   "task.resolved": (d, t) => [
-    d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: t.why(d.why) }) : t.tell("task.unresolved", { reference: d.reference, why: t.why(d.why) }),
+    d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: t.why(d) }) : t.tell("task.unresolved", { reference: d.reference, why: t.why(d) }),
   ],
   "tool.selected": (d, t) => [t.tell("tool.selected", { tool: d.tool_name, parameters: JSON.stringify(d.parameters ?? {}), confidence: t.share(d.confidence) }), d.requires_confirmation && t.tell("with-yes")],
   "person.asked": (d, t) => [t.tell("person.asked", { intent: t.is(d.intent), kind: t.is(d.kind) }), (d.options ?? []).join(" · ")],
@@ -137,7 +137,7 @@ export const tellers: Record<string, Telling> = {
   "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: d.reason })],
   "answers.merging": (d, t) => [t.tell("answers.merging", { oracle: d.oracle })],
   "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
-  "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.why(d.what), why: t.why(d.why) })],
+  "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.is(d.what), why: t.why(d) })],
   "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
   "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(d.flags) })],
   "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: d.reason })],

@@ -1,6 +1,6 @@
 import { words, type Key } from "../words";
+import { reasonIn, type Why } from "../words/reasons";
 import { kept, keep } from "./kept";
-import { reasonIn } from "./reasons";
 import { Teller } from "./told";
 
 export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
@@ -42,8 +42,8 @@ export function sayOr(key: string, text: string): string {
   return key in words ? say(key as Key) : text;
 }
 
-/** Why something was decided or not done, as the server says it: in the language of the page. */
-export const reason = (text: string) => reasonIn(order.indexOf(language), text).replace(turning, "");
+/** Why something was decided or not done: in the language of the page. */
+export const reason = (said: Why) => reasonIn(order.indexOf(language), said).replace(turning, "");
 
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;

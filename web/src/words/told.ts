@@ -89,6 +89,7 @@ export const told = {
   "told.suspicions": ["to be asked about: {n}", "noch nachzufragen: {n}", "por esclarecer: {n}"],
   "told.inquiry.ended": ["Questioning ended: {reason}", "Die Befragung ist beendet: {reason}", "O interrogatório terminou: {reason}"],
 
+  "told.is.the chair": ["the chair", "der Vorsitz", "a presidência"],
   "told.is.success": ["done", "erledigt", "feito"],
   "told.is.answered": ["answered", "beantwortet", "respondido"],
   "told.is.failed": ["failed", "fehlgeschlagen", "falhou"],

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// Council is how the Council is set up (requirement 2, Configuration).
+type Council struct {
+	// the folder of sessions; "": sessions in the folder for data
+	Sessions string `name:"sessions" env:"SIBYL_SESSIONS" as:"path"`
+	Oracles  string `name:"oracles" env:"ORACLES_DIR" as:"path"` // the folder of oracles; "": those that are built in
+	// what stands for the context in an oracle's file
+	Placeholder string `name:"placeholder" env:"ORACLE_PLACEHOLDER" default:"{{CONTEXT}}"`
+	// for how many seconds the list of oracles is taken for what it was
+	CacheTTL int `name:"cache_ttl" env:"ORACLE_CACHE_TTL" min:"0" max:"86400" default:"10"`
+	// how many seconds an oracle's answer may take to begin, and be silent; 0: not set
+	Timeout int `name:"timeout" env:"LLM_TIMEOUT_SECONDS" min:"0" max:"3600"`
+}
+
+// OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models stay as they are, and
+// a hosted one has the 30 s of requirement 2.
+func (c Config) OracleTimeouts() Timeouts {
+	t := c.Timeouts
+	t.Start, t.Silence = 30*time.Second, 30*time.Second
+	if set := time.Duration(c.Council.Timeout) * time.Second; set > 0 {
+		t.Start, t.Silence, t.LocalStart, t.LocalSilence = set, set, set, set
+	}
+	return t
+}
+
+// Inquiry is how the Inquiry is set up (requirement 4, Configuration).
+type Inquiry struct {
+	// the folder of the sessions' files; "": inquiries/sessions in the folder for data
+	Sessions string `name:"sessions" env:"SIBYL_INQUIRIES" as:"path"`
+	// how many questions are put where nobody says
+	Limit   int    `name:"limit" env:"SIBYL_INQUIRY_LIMIT" min:"5" max:"20" default:"10"`
+	Witness string `name:"witness" env:"SIBYL_WITNESS" as:"whole model"` // where nobody names one; "" for none
+	// finds passages of documents by their meaning; "": words alone are searched
+	Embeddings string `name:"embeddings" env:"SIBYL_INQUIRY_EMBEDDINGS" as:"whole model"`
+}
+
+// SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the set one itself.
+func (c Config) SessionsOf(owner string, person bool) string {
+	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
+}
+
+// InquiriesOf is the folder of the inquiries of an owner: of the person at this machine the set one itself.
+func (c Config) InquiriesOf(owner string, person bool) string {
+	return c.folderOf(c.Inquiry.Sessions, filepath.Join("inquiries", "sessions"), owner, person)
+}
+
+// folderOf is the folder of an owner for what lies in the set folder, or else in the usual one of the data folder.
+func (c Config) folderOf(set, usual, owner string, person bool) string {
+	switch {
+	case set == "" && person:
+		return filepath.Join(c.DataDir, usual)
+	case set == "":
+		return filepath.Join(c.DataDir, "users", owner, usual)
+	case person:
+		return set
+	}
+	return filepath.Join(set, ".users", owner)
+}
