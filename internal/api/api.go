@@ -37,6 +37,7 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
@@ -71,6 +72,9 @@ type Config struct {
 	Operation *Operation    // nil: no routes of how the server works
 	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
+	// Documents reads the documents that are sent to be asked about; nil: none can be sent.
+	Documents *document.Reader
+
 	Build   string
 	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
 	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
@@ -172,6 +176,9 @@ func New(c Config) (*Server, error) {
 	s.replayRoutes()
 	s.streamRoutes()
 	s.askRoutes()
+	if s.config.Documents != nil {
+		s.documentRoute()
+	}
 	s.chatRoutes()
 	s.taskRoutes()
 	s.writeRoutes()

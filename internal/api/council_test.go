@@ -52,7 +52,7 @@ func (h *house) council() council.Deps {
 			mu.Lock()
 			defer mu.Unlock()
 			if folders[owner] == nil {
-				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), LockWait: deadline, Step: func(string) error {
+				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), Read: h.config.Documents.Read, LockWait: deadline, Step: func(string) error {
 					h.log.tell()
 					return nil
 				}})

@@ -67,16 +67,11 @@ func (s *Server) councilEntryRoutes(tag string) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
 	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
-	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
+	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag, summary: "Add words, a recording, a text, a PDF or a DOCX to a session", status: http.StatusCreated, takesFiles: true,
 		content: []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
 		also:    []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
-	binary := func() *huma.MediaType {
-		return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
-	}
-	s.api.OpenAPI().Paths[entries].Post.RequestBody = &huma.RequestBody{Required: true,
-		Description: "Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
-		Content: map[string]*huma.MediaType{jsonType: {Schema: words}, octets: binary(), "audio/*": binary(), "video/*": binary(), "text/plain": binary(), "text/markdown": binary(),
-			formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
+	s.api.OpenAPI().Paths[entries].Post.RequestBody = fileBody("Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
+		words, octets, "audio/*", "video/*", "text/plain", "text/markdown", pdfType, docxType)
 	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag, summary: "A recording, whole or in part (Range)",
 		content: []mediaType{{octets, "", "In the type of its content."}},
 		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
@@ -84,11 +79,25 @@ func (s *Server) councilEntryRoutes(tag string) {
 	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered"}, s.councilResponse)
 }
 
-// councilUpload says what a file is called, which its body does not.
-type councilUpload struct {
-	CouncilPath
+// FileName says what a file is called, which its body does not.
+type FileName struct {
 	Name        string `query:"name" maxLength:"1000" doc:"What the file is called; else the header Content-Disposition says it."`
 	Disposition string `header:"Content-Disposition" maxLength:"4000" doc:"As ‘attachment; filename=\"memo.ogg\"’."`
+}
+
+// label is what the file is called.
+func (in *FileName) label() string {
+	_, params, err := mime.ParseMediaType(in.Disposition)
+	if err != nil {
+		params = nil
+	}
+	return cmp.Or(in.Name, params["filename"])
+}
+
+// councilUpload is a file for a session.
+type councilUpload struct {
+	CouncilPath
+	FileName
 }
 
 // addEntry takes something into a session as it arrives.
@@ -113,15 +122,6 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 	}}, nil
 }
 
-// label is what the file is called.
-func (in *councilUpload) label() string {
-	_, params, err := mime.ParseMediaType(in.Disposition)
-	if err != nil {
-		params = nil
-	}
-	return cmp.Or(in.Name, params["filename"])
-}
-
 // addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
 func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Desk, id, label string) (added session.Added, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -129,7 +129,7 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Des
 	switch {
 	case err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && kind != jsonType && kind != formType:
 		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio", "This is nothing that can be added to a session.",
-			"Send words as JSON, or a recording or a text as it is, with its content type, not compressed.")
+			"Send words as JSON, or a recording, a text, a PDF or a DOCX as it is, with its content type, not compressed.")
 	case kind == jsonType:
 		return s.addWords(w, r, desk, id)
 	}

@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +24,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/council"
+	documents "sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
@@ -96,6 +99,7 @@ func newHouse(t testing.TB) *house {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
 	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
+	h.config.Documents = h.documents()
 	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
 	deps := h.council()
 	h.config.Council = &deps
@@ -103,6 +107,18 @@ func newHouse(t testing.TB) *house {
 	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
 		Trees: func() ([]api.TreeInForce, error) { return nil, nil }, Prompts: func() ([]api.PromptInForce, string, error) { return nil, "", nil }}
 	return h
+}
+
+// documents reads documents, with PDFium compiled as other tests have left it.
+func (h *house) documents() *documents.Reader {
+	h.Helper()
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		h.Fatal(err)
+	}
+	r := documents.NewReader(filepath.Join(caches, "sibyl-test", "pdfium"))
+	h.Cleanup(r.Close)
+	return r
 }
 
 func (h *house) describe(name string) *assistant.Assistant {

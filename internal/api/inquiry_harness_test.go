@@ -43,7 +43,7 @@ func (h *house) inquiry() inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return silent{}, nil },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-			docs, failed, err := documents.Reader{}.ReadAll(ctx, w.Name)
+			docs, failed, err := documents.NewReader("").ReadAll(ctx, w.Name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -135,7 +135,7 @@ func withInquiry(t testing.TB) (h *house, reports string) {
 		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")}, "eve": {"reports": reports}}[user]
 	}
 	h.config.Sources = func(ctx context.Context, folder string) (func(string) (record.Source, error), error) {
-		docs, _, err := documents.Reader{}.ReadAll(ctx, folder)
+		docs, _, err := documents.NewReader("").ReadAll(ctx, folder)
 		return func(name string) (record.Source, error) {
 			at := slices.IndexFunc(docs, func(d documents.Document) bool { return d.Name == name })
 			if at < 0 {

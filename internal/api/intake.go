@@ -15,6 +15,8 @@ import (
 const (
 	octets   = "application/octet-stream"
 	formType = "multipart/form-data"
+	pdfType  = "application/pdf"
+	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
 // fileEnding says whether a body of a content type is a file that can be added to a session, and the ending of one that has no name.
@@ -27,6 +29,10 @@ func fileEnding(kind string) (ending string, isFile bool) {
 		return "md", true
 	case kind == octets:
 		return "bin", true
+	case kind == pdfType:
+		return "pdf", true
+	case kind == docxType:
+		return "docx", true
 	case whole != "audio" && whole != "video" && kind != "application/ogg" || part == "":
 		return "", false
 	}

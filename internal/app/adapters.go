@@ -145,7 +145,7 @@ func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), err
 		all = append(all, root.Tools()...)
 	}
 	if env.Vault != "" {
-		v, err := vault.Open(env.Vault, a.shelf())
+		v, err := vault.Open(env.Vault, a.shelf(), a.Documents)
 		if err != nil {
 			closeAll()
 			return nil, nil, err

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
+	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -51,6 +52,9 @@ type Options struct {
 	// Also are assistants beside those of the house. The store is nil where they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
 
+	// Documents reads documents for the whole program; nil: a new one does. Close closes it.
+	Documents *document.Reader
+
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
@@ -64,6 +68,8 @@ type App struct {
 	Prompts *prompt.Set
 	Models  model.Catalog
 	Oracle  *run.Assistant
+
+	Documents *document.Reader
 
 	// What follows needs the database, which Prepare does not open.
 	Database Database
@@ -105,6 +111,9 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	a.options, a.Database, a.Store = opt, db, db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
+	}
+	if opt.Documents != nil {
+		a.Documents = opt.Documents
 	}
 	a.Users, a.Tasks = user.New(db, time.Now), task.New(db, a.Clock.Now)
 	a.presence = newPresence(cfg.DataDir)
@@ -184,7 +193,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 // Prepare readies what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
-	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
+	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
 	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
@@ -281,6 +290,7 @@ func (a *App) Close() error {
 	if a.bert != nil {
 		a.bert.Close()
 	}
+	a.Documents.Close()
 	a.servers.close()
 	err := errors.Join(a.closeTelemetry(), a.Store.Close())
 	a.presence.Close() // when nothing is written any more

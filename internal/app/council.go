@@ -29,7 +29,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
 	sessions := perOwner[session.Store]{open: func(owner journal.Owner) (*session.Store, error) {
-		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find()), Step: a.options.Step})
+		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find()), Read: a.Documents.Read, Step: a.options.Step})
 	}}
 	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) }) // programs and keys are looked for when they are wanted
 	patient := a.Config

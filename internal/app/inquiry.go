@@ -42,22 +42,22 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	return inquiry.Describe(made, d), nil
 }
 
-// reader reads documents. What makes PDFs fast lies beside the other caches of the person.
-func reader() document.Reader {
+// NewDocuments makes what reads documents. What makes PDFs fast lies beside the other caches of the person.
+func NewDocuments() *document.Reader {
 	caches, err := os.UserCacheDir()
 	if err != nil {
-		return document.Reader{}
+		return document.NewReader("")
 	}
-	return document.Reader{Cache: filepath.Join(caches, "sibyl", "pdfium")}
+	return document.NewReader(filepath.Join(caches, "sibyl", "pdfium"))
 }
 
 // Sources reads the documents of a folder, or a file, for whoever checks what was cited of them.
-func Sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
+func Sources(ctx context.Context, by *document.Reader, path string) (func(name string) (record.Source, error), error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := reader().ReadAll(ctx, path)
+	docs, _, err := by.ReadAll(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,11 @@ func Sources(ctx context.Context, path string) (func(name string) (record.Source
 		}
 		return record.Source{}, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}, nil
+}
+
+// sources are Sources by the reader of the program.
+func (a *App) sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
+	return Sources(ctx, a.Documents, path)
 }
 
 // mostUnread is how many files an error names that could not be read.
@@ -96,7 +101,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	if err != nil {
 		return nil, nil, err
 	}
-	docs, failed, err := reader().ReadAll(ctx, path)
+	docs, failed, err := a.Documents.ReadAll(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,7 +111,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	}
 	var unread []string
 	for _, f := range failed {
-		known = append(known, record.Document{Name: f.File, Error: strings.TrimPrefix(f.Error(), f.File+": ")})
+		known = append(known, record.Document{Name: f.File, Error: f.Why()})
 		unread = append(unread, f.Error())
 	}
 	if len(docs) == 0 {

@@ -54,7 +54,7 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 	if w, err = writeOf(all, id); err != nil {
 		return w, false, err
 	}
-	v, err := vault.Open(w.Folder, a.shelf())
+	v, err := vault.Open(w.Folder, a.shelf(), nil)
 	if err != nil {
 		return w, false, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
-	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -64,7 +62,7 @@ func (c *command) askCommand() *cobra.Command {
 	f.said = optionFlags[oracle.Options](cmd)
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
-	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; can be given several times")
+	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text, PDF or DOCX that the question is about; can be given several times")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "", "append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
@@ -79,7 +77,7 @@ type asked struct {
 
 // question reads the arguments, what stands in standard input beside them, or for them where there are none, and the files that are attached
 // or named as @path.
-func (c *command) question(args, attach []string) (q asked, err error) {
+func (c *command) question(ctx context.Context, args, attach []string) (q asked, err error) {
 	stdin := len(args) > 0 && args[len(args)-1] == "-"
 	if stdin {
 		args = args[:len(args)-1]
@@ -118,15 +116,16 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 			parts = append(parts, oracle.Part{Name: stdinName, Text: text})
 		}
 	}
+	defer c.tellLong("reading what is attached; the first PDF takes some seconds")()
 	for _, name := range attach {
-		text, err := attached(name)
+		named, err := c.attached(ctx, name, filepath.Base(name))
 		if err != nil {
 			return q, withCode(ExitUsage, fmt.Errorf("--attach: %w", err))
 		}
-		parts = append(parts, oracle.Part{Name: filepath.Base(name), Text: text})
+		parts = append(parts, named...)
 	}
 	if !q.piped { // words that were piped in are no wish of the person
-		named, err := mentioned(q.words, c.env("HOME"))
+		named, err := c.mentioned(ctx, q.words)
 		if err != nil {
 			return q, withCode(ExitUsage, err)
 		}
@@ -141,34 +140,8 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 	return q, nil
 }
 
-// attached reads a text file.
-func attached(name string) (string, error) {
-	f, err := files.Named(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", err
-	case info.Size() > oracle.MaxMaterial:
-		return "", fmt.Errorf("%s has %d bytes, more than the limit of %d: put it in a folder and ask with --in", name, info.Size(), oracle.MaxMaterial)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, oracle.MaxMaterial+1))
-	switch {
-	case err != nil:
-		return "", err
-	case len(text) == 0 && !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is a pipe that nobody writes to", name)
-	case strings.ContainsRune(string(text), 0):
-		return "", fmt.Errorf("%s is not a text file", name)
-	}
-	return string(text), nil
-}
-
 func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error) {
-	said, err := c.question(args, f.attach)
+	said, err := c.question(ctx, args, f.attach)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	doc "sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/oracle"
 )
@@ -94,9 +96,40 @@ func readMaterial(in io.Reader) (string, error) {
 	return string(text), err
 }
 
-// mentioned finds the files that a question names as @path. What has no ending of a file stays words if there is no such file.
-func mentioned(words, home string) (parts []oracle.Part, err error) {
-	seen := map[string]bool{}
+// tellLong tells of what takes longer than a second. Done says that it has ended.
+func (c *command) tellLong(what string) (done func()) {
+	if c.quiet || c.asJSON {
+		return func() {}
+	}
+	over, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-over:
+		case <-time.After(time.Second):
+			fmt.Fprintf(c.Err, "· %s\n", what)
+		}
+	}()
+	return func() {
+		close(over)
+		<-told
+	}
+}
+
+// attached reads a file that is handed over: the pages of a PDF or DOCX, or a text. Answers cite it by the name, with which errors begin.
+func (c *command) attached(ctx context.Context, file, name string) ([]oracle.Part, error) {
+	content, err := files.ReadNamed(file, doc.MaxFile)
+	if _, known := errors.AsType[*files.Error](err); known {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, files.Cause(err))
+	}
+	return oracle.ReadParts(ctx, c.Documents, name, content)
+}
+
+// mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no such file.
+func (c *command) mentioned(ctx context.Context, words string) (parts []oracle.Part, err error) {
+	seen, home := map[string]bool{}, c.env("HOME")
 	for token := range strings.FieldsSeq(words) {
 		name, ok := strings.CutPrefix(strings.TrimLeft(token, `"'“‘(`), "@")
 		if !ok {
@@ -129,11 +162,11 @@ func mentioned(words, home string) (parts []oracle.Part, err error) {
 		if why := files.SecretPath(filepath.ToSlash(abs)); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
-		text, err := attached(name)
+		named, err := c.attached(ctx, name, filepath.ToSlash(filepath.Clean(name)))
 		if err != nil {
-			return nil, fmt.Errorf("@%s: %w", name, err)
+			return nil, fmt.Errorf("@%w", err)
 		}
-		parts = append(parts, oracle.Part{Name: filepath.ToSlash(filepath.Clean(name)), Text: text})
+		parts = append(parts, named...)
 	}
 	return parts, nil
 }
@@ -159,5 +192,6 @@ func tooMuch(parts []oracle.Part) error {
 	if n <= oracle.MaxMaterial {
 		return nil
 	}
-	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with --in", oracle.MaxMaterial>>10)
+	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with --in, or with --vault if it is documents",
+		oracle.MaxMaterial>>10)
 }

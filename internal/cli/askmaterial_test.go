@@ -5,18 +5,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
+	"sibyl/internal/document/documenttest"
 	"sibyl/internal/oracle"
 )
 
 // readingFrom is a command with this standard input.
 func readingFrom(in io.Reader) (*command, *bytes.Buffer) {
 	var told bytes.Buffer
-	return &command{Streams: Streams{In: in, Out: io.Discard, Err: &told}}, &told
+	return &command{Streams: Streams{In: in, Out: io.Discard, Err: &told}, Program: Program{Documents: app.NewDocuments()}}, &told
 }
 
 func TestStandardInputBesideAQuestionIsMaterial(t *testing.T) {
@@ -40,7 +43,7 @@ func TestStandardInputBesideAQuestionIsMaterial(t *testing.T) {
 	_ = write.Close()
 	for name, in := range map[string]io.Reader{"a file": regular, "a pipe": read, "a reader": strings.NewReader("+one\n+two\n")} {
 		c, _ := readingFrom(in)
-		q, err := c.question([]string{"Explain", "this"}, nil)
+		q, err := c.question(t.Context(), []string{"Explain", "this"}, nil)
 		if err != nil || q.words != "Explain this" || q.piped || q.material != "--- stdin, 2 lines ---\n+one\n+two\n" {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
@@ -63,7 +66,7 @@ func TestSilentStandardInputIsNotWaitedFor(t *testing.T) {
 	}
 	defer func() { _ = null.Close() }()
 	c, told = readingFrom(null)
-	if q, err := c.question([]string{"Why?"}, nil); q.material != "" || err != nil || told.Len() > 0 {
+	if q, err := c.question(t.Context(), []string{"Why?"}, nil); q.material != "" || err != nil || told.Len() > 0 {
 		t.Errorf("%+v, %v, told %q", q, err, told)
 	}
 }
@@ -83,19 +86,19 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 		"Ask ada@build.log or @ada about @ it, @types/node and @example.com.": "",
 	} {
 		c, _ := readingFrom(strings.NewReader(""))
-		if q, err := c.question([]string{words}, nil); err != nil || q.material != want && !strings.HasPrefix(q.material, want+"--- build.log") || (want == "") != (q.material == "") || q.words != words {
+		if q, err := c.question(t.Context(), []string{words}, nil); err != nil || q.material != want && !strings.HasPrefix(q.material, want+"--- build.log") || (want == "") != (q.material == "") || q.words != words {
 			t.Errorf("%q: %+v, %v", words, q, err)
 		}
 	}
-	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "more than the limit of 262144",
+	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "@bin: it is neither a text nor a PDF", "see @big": "more than the limit of 262144",
 		"what is in @nothing.log?": "@nothing.log: there is no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
-		if _, err := c.question([]string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.question(t.Context(), []string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)
 		}
 	}
 	c, _ := readingFrom(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
-	if _, err := c.question([]string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "larger than 256 KB") {
+	if _, err := c.question(t.Context(), []string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "larger than 256 KB") {
 		t.Errorf("too much: %v", err)
 	}
 }
@@ -103,7 +106,7 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 	long := strings.Repeat("2026-11-22 panic: runtime error\n", 200_000)
 	c, _ := readingFrom(strings.NewReader(""))
-	_, err := c.question([]string{long}, nil)
+	_, err := c.question(t.Context(), []string{long}, nil)
 	if err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") || !strings.Contains(err.Error(), "@path") || len(err.Error()) > 300 {
 		t.Errorf("%.400v", err)
 	}
@@ -111,7 +114,43 @@ func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 		t.Errorf("typed in a conversation: %.400v", err)
 	}
 	c, _ = readingFrom(strings.NewReader(long[:mostTyped+100]))
-	if q, err := c.question(nil, nil); err != nil || len(q.words) != mostTyped+100 {
+	if q, err := c.question(t.Context(), nil, nil); err != nil || len(q.words) != mostTyped+100 {
 		t.Errorf("piped in, which has a bound of its own: %d, %v", len(q.words), err)
+	}
+}
+
+func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pdf := documenttest.PDF(true, []string{"Report on the bridge"}, nil, []string{"The bearing was replaced."})
+	for name, content := range map[string][]byte{
+		"report.pdf": pdf, "download": pdf, "memo.docx": documenttest.DOCX(t, documenttest.Para("A memo."), nil), "old.txt": []byte("Gr\xf6\xdfe\n"),
+		"locked.pdf": documenttest.Locked(), "scan.pdf": documenttest.PDF(true, nil), "cut.pdf": pdf[:200], "picture.png": []byte("\x89PNG\r\n\x1a\n\x00"), "bytes.bin": []byte("a\x00b"),
+		"long.pdf": documenttest.PDF(true, slices.Repeat([][]string{slices.Repeat([]string{strings.Repeat("word ", 20)}, 40)}, 80)...),
+	} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf p. 3, 1 line ---\nThe bearing was replaced.\n"
+	for file, want := range map[string]string{"report.pdf": "--- report.pdf" + report, "download": strings.ReplaceAll("--- report.pdf"+report, "report.pdf", "download"),
+		"memo.docx": "--- memo.docx, 1 line ---\nA memo.\n", "old.txt": "--- old.txt, 1 line ---\nGröße\n"} {
+		c, _ := readingFrom(strings.NewReader(""))
+		if q, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err != nil || q.material != want {
+			t.Errorf("--attach %s: %q, %v", file, q.material, err)
+		}
+		if q, err := c.question(t.Context(), []string{"What is @" + file + "?"}, nil); err != nil || q.material != want {
+			t.Errorf("@%s: %q, %v", file, q.material, err)
+		}
+		var o oracle.Options
+		if err := (&talker{c: c}).handOver(t.Context(), "What is @"+file+"?", conversation.Asked{Material: "pasted"}, &o); err != nil || o.Material != "--- pasted, 1 line ---\npasted\n"+want {
+			t.Errorf("@%s in a conversation: %q, %v", file, o.Material, err)
+		}
+	}
+	for file, want := range map[string]string{"locked.pdf": "locked.pdf: it is protected with a password", "scan.pdf": "scan.pdf: it holds pictures and no text, on 1 page; have the text recognised (OCR)",
+		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.png": "picture.png: it is a picture, and models are handed text only", "bytes.bin": "bytes.bin: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
+		c, _ := readingFrom(strings.NewReader(""))
+		if _, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {
+			t.Errorf("--attach %s: %v, want %q", file, err, want)
+		}
 	}
 }

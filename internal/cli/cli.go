@@ -6,6 +6,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,6 +117,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	terminal := s.Out
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
+	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
 	withCompletion(root)

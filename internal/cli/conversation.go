@@ -193,7 +193,7 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
-		err = t.handOver(words, asked, o)
+		err = t.handOver(ctx, words, asked, o)
 	case *council.Options:
 		r.Session, err = "", t.convene(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
 	case *inquiry.Options:
@@ -288,7 +288,7 @@ func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (servi
 
 // handOver adds to a question what was pasted and the files that words name as @path, and has it search the folders of
 // the conversation.
-func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Options) error {
+func (t *talker) handOver(ctx context.Context, words string, asked conversation.Asked, o *oracle.Options) error {
 	if asked.Code != t.asked.Code.Path && o.Code == t.asked.Code {
 		o.Code = schema.Folder{Path: asked.Code}
 	}
@@ -296,7 +296,7 @@ func (t *talker) handOver(words string, asked conversation.Asked, o *oracle.Opti
 		o.Vault = schema.Folder{Path: asked.Vault}
 	}
 	o.Project, o.Material = app.IsProject(o.Code.Path), asked.Material
-	parts, err := mentioned(words, t.c.env("HOME"))
+	parts, err := t.c.mentioned(ctx, words)
 	if err != nil || len(parts) == 0 {
 		return err
 	}

@@ -15,6 +15,8 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "build.log"), []byte("it failed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	c, _ := readingFrom(strings.NewReader(""))
+	c.environ = []string{"HOME=" + dir}
 	for words, want := range map[string]string{
 		"Why does @build.log say so?": "it failed",
 		"What says @build.log?":       "it failed",
@@ -22,7 +24,7 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 		"What does @Override do?":     "",
 		"Mail ada@build.log":          "",
 	} {
-		parts, err := mentioned(words, dir)
+		parts, err := c.mentioned(t.Context(), words)
 		got := oracle.JoinParts(parts)
 		if err != nil || (want == "") != (len(parts) == 0) || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, %v", words, got, err)
@@ -31,7 +33,7 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "picture"), []byte("\x00\x01"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mentioned("What is in @picture", dir); err == nil || !strings.Contains(err.Error(), "picture is not a text") {
+	if _, err := c.mentioned(t.Context(), "What is in @picture"); err == nil || !strings.Contains(err.Error(), "picture: it is neither a text") {
 		t.Errorf("a file that is no text: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 func (c *command) councilAdd() *cobra.Command {
 	var f adding
 	var later bool
-	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings or texts to a session", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings, texts, PDFs or DOCX to a session", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			for _, name := range args { // before a session begins for nothing
 				if _, err := os.Stat(name); err != nil {

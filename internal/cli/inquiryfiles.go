@@ -42,7 +42,7 @@ func (c *command) inquiryVerify() *cobra.Command {
 			}
 			var docs func(name string) (record.Source, error)
 			if documents != "" {
-				if docs, err = app.Sources(cmd.Context(), documents); err != nil {
+				if docs, err = app.Sources(cmd.Context(), c.Documents, documents); err != nil {
 					return withCode(ExitUsage, err)
 				}
 			}

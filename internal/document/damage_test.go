@@ -15,41 +15,29 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/klippa-app/go-pdfium"
+	"sibyl/internal/document/documenttest"
 )
 
-// started is PDFium, started once for the tests of this package: that takes a while.
-var started = sync.OnceValues(func() (pdfium.Pool, error) {
-	folder, err := cacheFolder()
-	if err != nil {
-		return nil, err
-	}
-	return startPDFium(context.Background(), folder)
+// shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run of them.
+var shared = sync.OnceValues(func() (*Reader, error) {
+	folder, err := os.UserCacheDir()
+	return NewReader(filepath.Join(folder, "sibyl-test", "pdfium")), err
 })
 
-// cacheFolder is where PDFium is kept compiled from one run of the tests to the next.
-func cacheFolder() (string, error) {
-	folder, err := os.UserCacheDir()
-	return filepath.Join(folder, "sibyl-test", "pdfium"), err
-}
-
-func reader(t testing.TB) Reader {
+func reader(t testing.TB) *Reader {
 	t.Helper()
-	folder, err := cacheFolder()
+	r, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Reader{Cache: folder}
+	return r
 }
 
-// take reads what a file of the document's name holds.
+// take reads what a file of the document's name holds, also if it is known.
 func take(ctx context.Context, t testing.TB, d *Document, content []byte) error {
 	t.Helper()
-	pool, err := started()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&reading{pdfium: pool}).take(ctx, d, content)
+	_, err := reader(t).take(ctx, d, content)
+	return err
 }
 
 // makeStreamed writes a PDF whose objects are packed, with a table that is packed too, as most programs do.
@@ -143,11 +131,11 @@ func mutate(r *rand.Rand, content []byte) []byte {
 // seeds are whole files that are damaged.
 func seeds(t *testing.T) map[string][]byte {
 	return map[string][]byte{
-		"plain.pdf":  makePDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
-		"usual.pdf":  makePDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
+		"plain.pdf":  documenttest.PDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
+		"usual.pdf":  documenttest.PDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
 		"packed.pdf": makeStreamed("A line", "of text"),
-		"a.docx": makeDOCX(t, para("First")+"<w:tbl><w:tr><w:tc>"+para("a")+"</w:tc></w:tr></w:tbl>"+para("last"), map[string]string{
-			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + para("A note.") + `</w:footnote></w:footnotes>`}),
+		"a.docx": documenttest.DOCX(t, documenttest.Para("First")+"<w:tbl><w:tr><w:tc>"+documenttest.Para("a")+"</w:tc></w:tr></w:tbl>"+documenttest.Para("last"), map[string]string{
+			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`}),
 	}
 }
 
@@ -200,7 +188,7 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 		"a string without an end":     {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
 		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<16)},
 	} {
-		err := take(t.Context(), t, &Document{Name: name}, assemble(objects, ""))
+		err := take(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
 		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
 			t.Errorf("%s: %v", name, err)
 		}

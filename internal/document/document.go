@@ -13,6 +13,7 @@ package document
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,24 @@ type Document struct {
 	Name  string // the file's name, within the folder that was read: "reports/2024.pdf"
 	Hash  string // of the file's bytes: "sha256:…"
 	Pages []Page // those with text
+	Paged bool   // the numbers of the pages are those that a reader of the file sees
+}
+
+// Text is that of all pages, parted by an empty line.
+func (d Document) Text() string {
+	texts := make([]string, len(d.Pages))
+	for i, page := range d.Pages {
+		texts[i] = page.Text
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// size is that of the text, in bytes.
+func (d Document) size() (n int64) {
+	for _, page := range d.Pages {
+		n += int64(len(page.Text))
+	}
+	return n
 }
 
 // Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no pages, all is page 1.
@@ -74,6 +93,14 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.err }
+
+// Why is the text without the name of the file.
+func (e *Error) Why() string { return e.text }
+
+// Refuse makes an error of a file, for whoever has a bound of their own. The format says why, and what would help.
+func Refuse(reason Reason, file, format string, args ...any) error {
+	return of(file, refuse(reason, format, args...))
+}
 
 func refuse(reason Reason, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)

@@ -14,6 +14,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/document/documenttest"
 )
 
 func utf16Of(order binary.AppendByteOrder, mark, text string) []byte {
@@ -57,7 +59,7 @@ func TestRunningTextLosesItsLinesAndAllElseKeepsThem(t *testing.T) {
 
 func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
-		content := makePDF(compressed,
+		content := documenttest.PDF(compressed,
 			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-", "nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
 			[]string{"Third page."})
 		d, err := readOne(t, "a.pdf", content)
@@ -75,7 +77,7 @@ func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 }
 
 func TestPDFIsReadWithWhatStandsAroundIt(t *testing.T) {
-	plain := makePDF(true, []string{"The pump."})
+	plain := documenttest.PDF(true, []string{"The pump."})
 	for name, content := range map[string][]byte{
 		"before":          append([]byte("Content-Type: application/pdf\r\n\r\n"), plain...),
 		"behind":          append(bytes.Clone(plain), "\n<!-- sent by a server -->\n"+strings.Repeat(" ", 300)...),
@@ -103,7 +105,7 @@ func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
 	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange\n" +
 		"2 beginbfchar <0001> <0050> <0002> <FB01> endbfchar 1 beginbfrange <0010> <0012> <0061> endbfrange endcmap end end"
 	content := "BT /F1 10 Tf 72 700 Td <00010010001100120002> Tj ET"
-	pdf := assemble([]string{
+	pdf := documenttest.Assemble([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>",
 		stream("", content),
@@ -120,16 +122,16 @@ func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
 }
 
 func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
-	body := para("First &amp; best") +
+	body := documenttest.Para("First &amp; best") +
 		`<w:p><w:r><w:t xml:space="preserve">See </w:t></w:r><w:hyperlink r:id="x"><w:r><w:t>the link</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>` +
 		`<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>kept</w:t></w:r></w:ins><w:r><w:tab/><w:t>a</w:t><w:noBreakHyphen/><w:t>b</w:t></w:r></w:p>` +
-		`<w:tbl><w:tr><w:tc>` + para("Part") + `</w:tc><w:tc>` + para("Price") + `</w:tc></w:tr><w:tr><w:tc>` + para("Seal") + para("big") + `</w:tc><w:tc>` + para("120") + `</w:tc></w:tr></w:tbl>` +
-		`<mc:AlternateContent><mc:Choice>` + para("in a box") + `</mc:Choice><mc:Fallback>` + para("in a box") + `</mc:Fallback></mc:AlternateContent>` +
-		`<w:p><w:r><w:t>over </w:t><w:lastRenderedPageBreak/><w:t>the end</w:t></w:r></w:p>` + para("on the second page")
-	content := makeDOCX(t, body, map[string]string{
-		"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="1">` + para("unused") + `</w:footnote><w:footnote w:id="2">` + para("A note.") + `</w:footnote></w:footnotes>`,
-		"word/header1.xml":   `<w:hdr SPACE>` + para("Secret report") + `</w:hdr>`,
-		"word/footer1.xml":   `<w:ftr SPACE>` + para("Hydra Ltd") + `</w:ftr>`,
+		`<w:tbl><w:tr><w:tc>` + documenttest.Para("Part") + `</w:tc><w:tc>` + documenttest.Para("Price") + `</w:tc></w:tr><w:tr><w:tc>` + documenttest.Para("Seal") + documenttest.Para("big") + `</w:tc><w:tc>` + documenttest.Para("120") + `</w:tc></w:tr></w:tbl>` +
+		`<mc:AlternateContent><mc:Choice>` + documenttest.Para("in a box") + `</mc:Choice><mc:Fallback>` + documenttest.Para("in a box") + `</mc:Fallback></mc:AlternateContent>` +
+		`<w:p><w:r><w:t>over </w:t><w:lastRenderedPageBreak/><w:t>the end</w:t></w:r></w:p>` + documenttest.Para("on the second page")
+	content := documenttest.DOCX(t, body, map[string]string{
+		"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="1">` + documenttest.Para("unused") + `</w:footnote><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`,
+		"word/header1.xml":   `<w:hdr SPACE>` + documenttest.Para("Secret report") + `</w:hdr>`,
+		"word/footer1.xml":   `<w:ftr SPACE>` + documenttest.Para("Hydra Ltd") + `</w:ftr>`,
 	})
 	d, err := readOne(t, "a.docx", content)
 	if err != nil {
@@ -142,7 +144,7 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 	if diff := cmp.Diff(want, texts(d)); diff != "" {
 		t.Error(diff)
 	}
-	plain := makeDOCX(t, para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+para("two"), nil)
+	plain := documenttest.DOCX(t, documenttest.Para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+documenttest.Para("two"), nil)
 	if d, err := readOne(t, "named.bin", plain); err != nil || len(d.Pages) != 2 || d.Pages[1].Text != "two" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -156,7 +158,7 @@ func reasonOf(err error) Reason {
 }
 
 func TestEachWayToFailHasItsReason(t *testing.T) {
-	docx := makeDOCX(t, para("text"), nil)
+	docx := documenttest.DOCX(t, documenttest.Para("text"), nil)
 	encryptedZip := bytes.Clone(docx)
 	for at := 0; ; {
 		i := bytes.Index(encryptedZip[at:], []byte("PK\x01\x02"))
@@ -166,7 +168,7 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 		encryptedZip[at+i+8] |= 1
 		at += i + 4
 	}
-	bomb := makeDOCX(t, para(strings.Repeat("all work and no play ", 2<<20)), nil)
+	bomb := documenttest.DOCX(t, documenttest.Para(strings.Repeat("all work and no play ", 2<<20)), nil)
 	for name, c := range map[string]struct {
 		file    string
 		content []byte
@@ -174,23 +176,23 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 	}{
 		"empty":                       {"a.txt", nil, Empty},
 		"white space":                 {"a.md", []byte(" \n\t\n"), Empty},
-		"a PDF of pictures":           {"a.pdf", makePDF(true, nil, nil), Scan},
-		"a PDF without pages":         {"a.pdf", makePDF(true), Empty},
-		"a PDF with a password":       {"a.pdf", assemble([]string{"<< /Type /Catalog >>", "<< /Filter /Standard /V 5 /R 6 /O (x) /U (y) /P 4 >>"}, "/Encrypt 2 0 R /ID [(a) (b)]"), Encrypted},
-		"a PDF that is cut off":       {"a.pdf", makePDF(true, []string{"text"})[:200], Damaged},
+		"a PDF of pictures":           {"a.pdf", documenttest.PDF(true, nil, nil), Scan},
+		"a PDF without pages":         {"a.pdf", documenttest.PDF(true), Empty},
+		"a PDF with a password":       {"a.pdf", documenttest.Locked(), Encrypted},
+		"a PDF that is cut off":       {"a.pdf", documenttest.PDF(true, []string{"text"})[:200], Damaged},
 		"a PDF by name":               {"a.pdf", []byte("<html>not found</html>"), Damaged},
 		"an archive by name":          {"a.docx", []byte("PK\x03\x04 and no more"), Damaged},
-		"a DOCX without its document": {"a.docx", zipOf(t, zip.Deflate, "other.xml", "<a/>"), Damaged},
+		"a DOCX without its document": {"a.docx", documenttest.Zip(t, zip.Deflate, "other.xml", "<a/>"), Damaged},
 		"a DOCX that is cut off":      {"a.docx", docx[:len(docx)-30], Damaged},
-		"a DOCX with broken XML":      {"a.docx", makeDOCX(t, "<w:p><w:r></w:p>", nil), Damaged},
+		"a DOCX with broken XML":      {"a.docx", documenttest.DOCX(t, "<w:p><w:r></w:p>", nil), Damaged},
 		"a DOCX with a password":      {"a.docx", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more"), Encrypted},
 		"parts with a password":       {"a.docx", encryptedZip, Encrypted},
 		"an old document":             {"a.doc", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more"), Unsupported},
-		"a DOCX without text":         {"a.docx", makeDOCX(t, para(""), nil), Empty},
-		"a DOCX of pictures":          {"a.docx", makeDOCX(t, para(""), map[string]string{"word/media/scan.png": "png"}), Scan},
+		"a DOCX without text":         {"a.docx", documenttest.DOCX(t, documenttest.Para(""), nil), Empty},
+		"a DOCX of pictures":          {"a.docx", documenttest.DOCX(t, documenttest.Para(""), map[string]string{"word/media/scan.png": "png"}), Scan},
 		"a DOCX that unpacks forever": {"a.docx", bomb, TooLarge},
 		"a picture":                   {"a.jpg", []byte("\xff\xd8\xff\xe0 JFIF"), Unsupported},
-		"another archive":             {"a.zip", zipOf(t, zip.Deflate, "a.txt", "text"), Unsupported},
+		"another archive":             {"a.zip", documenttest.Zip(t, zip.Deflate, "a.txt", "text"), Unsupported},
 		"bytes in a text":             {"a.txt", []byte("a\x00b\x00"), Unreadable},
 		"control signs in a text":     {"a.txt", []byte("a\x01\xff\x02"), Unreadable},
 		"half a character":            {"a.txt", []byte("\xff\xfea"), Damaged},
@@ -206,7 +208,7 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 
 func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 	dir := folderOf(t, map[string][]byte{
-		"b.txt": []byte("second"), "a/z.md": []byte("# first"), "a/broken.pdf": []byte("%PDF-1.4 and no more"), "c.pdf": makePDF(true, []string{"third"}), "picture.png": []byte("\x89PNG"),
+		"b.txt": []byte("second"), "a/z.md": []byte("# first"), "a/broken.pdf": []byte("%PDF-1.4 and no more"), "c.pdf": documenttest.PDF(true, []string{"third"}), "picture.png": []byte("\x89PNG"),
 		".hidden.txt": []byte("hidden"), ".git/x.txt": []byte("hidden"), "empty.txt": nil,
 	})
 	outside := filepath.Join(folderOf(t, map[string][]byte{"secret.txt": []byte("secret")}), "secret.txt")
@@ -259,14 +261,13 @@ func TestFolderHasBounds(t *testing.T) {
 
 // What searches the texts of a folder takes eight times their size: 434 MB for two documents of 31 MB.
 func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
-	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": makePDF(true, []string{"twelve bytes"}), "c.txt": []byte("few")})
+	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": documenttest.PDF(true, []string{"twelve bytes"}), "c.txt": []byte("few")})
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	read := reading{cache: reader(t).Cache, root: root, texts: MaxTexts - 5}
-	defer read.close()
+	read := reading{reader: reader(t), root: root, texts: MaxTexts - 5}
 	if err := read.folder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {
 		t.Errorf("read were %v, %v", read.docs, err)
 	}
@@ -283,7 +284,7 @@ func TestWhatIsNotThereOrNotWantedAnyMoreIsAnError(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	dir := folderOf(t, map[string][]byte{"a.pdf": makePDF(true, []string{"text"})})
+	dir := folderOf(t, map[string][]byte{"a.pdf": documenttest.PDF(true, []string{"text"})})
 	if _, _, err := reader(t).ReadAll(ctx, dir); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

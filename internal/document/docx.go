@@ -11,6 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"sibyl/internal/files"
 )
 
 const (
@@ -78,6 +80,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	if err != nil {
 		return err
 	}
+	d.Paged = w.breaks
 	w.pages[0] = strings.Join(slices.Concat(headers, w.pages[:1], footers), "\n\n")
 	for i, text := range w.pages {
 		d.add(i+1, text)
@@ -136,6 +139,9 @@ func (p *parts) unpack(name string) ([]byte, error) {
 	}
 	if f.Flags&1 != 0 {
 		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
+	}
+	if err := files.Room(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil { // #nosec G115 -- beyond the bound it is refused below
+		return nil, unopened(err)
 	}
 	in, err := f.Open()
 	if err != nil {

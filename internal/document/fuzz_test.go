@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sibyl/internal/document/documenttest"
 	"sibyl/internal/files"
 )
 
@@ -81,17 +82,17 @@ func FuzzText(f *testing.F) {
 
 // FuzzDOCX has anything in the parts of a DOCX, and in the archive itself.
 func FuzzDOCX(f *testing.F) {
-	table := "<w:tbl><w:tr><w:tc>" + para("a") + "</w:tc><w:tc>" + para("b") + "</w:tc></w:tr></w:tbl>"
+	table := "<w:tbl><w:tr><w:tc>" + documenttest.Para("a") + "</w:tc><w:tc>" + documenttest.Para("b") + "</w:tc></w:tr></w:tbl>"
 	body := func(text string) string { return "<w:document><w:body>" + text + "</w:body></w:document>" }
 	for _, seed := range []string{
-		body(para("First") + table + para("last")), body(para(`a</w:t><w:br w:type="page"/><w:t>b`)), body(para(`a</w:t><w:lastRenderedPageBreak/><w:t>b`) + `<w:p>`),
-		body(para(`n</w:t><w:footnoteReference w:id="2"/><w:t>`)), body(`<mc:Fallback><w:p/></mc:Fallback><w:del><w:t>x</w:t></w:del>` + para("a<w:tab/>b<w:cr/>c")),
-		body(strings.Repeat("<w:tbl><w:tr><w:tc>", 5) + para("deep")), `<?xml version="1.0" encoding="latin1"?><a/>`, "", "<a>&amp;&b;</a>", strings.Repeat("<w:p>", 30),
+		body(documenttest.Para("First") + table + documenttest.Para("last")), body(documenttest.Para(`a</w:t><w:br w:type="page"/><w:t>b`)), body(documenttest.Para(`a</w:t><w:lastRenderedPageBreak/><w:t>b`) + `<w:p>`),
+		body(documenttest.Para(`n</w:t><w:footnoteReference w:id="2"/><w:t>`)), body(`<mc:Fallback><w:p/></mc:Fallback><w:del><w:t>x</w:t></w:del>` + documenttest.Para("a<w:tab/>b<w:cr/>c")),
+		body(strings.Repeat("<w:tbl><w:tr><w:tc>", 5) + documenttest.Para("deep")), `<?xml version="1.0" encoding="latin1"?><a/>`, "", "<a>&amp;&b;</a>", strings.Repeat("<w:p>", 30),
 	} {
-		f.Add([]byte(seed), []byte(`<w:footnotes><w:footnote w:id="2">`+para("A note.")+`</w:footnote></w:footnotes>`), []byte(body(para("head"))), uint16(0), byte(0))
+		f.Add([]byte(seed), []byte(`<w:footnotes><w:footnote w:id="2">`+documenttest.Para("A note.")+`</w:footnote></w:footnotes>`), []byte(body(documenttest.Para("head"))), uint16(0), byte(0))
 	}
 	f.Fuzz(func(t *testing.T, document, notes, head []byte, at uint16, change byte) {
-		content := zipOf(t, zip.Store, "word/document.xml", string(document), "word/footnotes.xml", string(notes), "word/header1.xml", string(head), "word/media/a.png", "")
+		content := documenttest.Zip(t, zip.Store, "word/document.xml", string(document), "word/footnotes.xml", string(notes), "word/header1.xml", string(head), "word/media/a.png", "")
 		content[int(at)%len(content)] ^= change
 		isSound(t, "a.docx", content)
 	})
@@ -110,7 +111,7 @@ func FuzzPDF(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]), []byte(seed[3]), []byte(seed[4]))
 	}
 	f.Fuzz(func(t *testing.T, content, font, table, form, page []byte) {
-		isSound(t, "a.pdf", assemble([]string{
+		isSound(t, "a.pdf", documenttest.Assemble([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 2 /Kids [3 0 R 8 0 R] >>",
 			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 7 0 R >> >> /Contents 4 0 R >>",
 			stream("", string(content)), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>", stream("", string(table)), stream("/Subtype /Form", string(form)),

@@ -17,6 +17,9 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"sibyl/internal/files"
+	"sibyl/internal/text"
 )
 
 const (
@@ -24,7 +27,7 @@ const (
 	memoryPage = 64 << 10
 )
 
-// startPDFium starts PDFium in WebAssembly, until ctx ends: it sees no file, and its memory is its own. It is compiled first, which takes
+// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and its memory is its own. It is compiled first, which takes
 // seconds; the result is kept in cache, where that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
@@ -44,14 +47,60 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// readPDF reads a PDF.
-func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) error {
-	if r.pdfium == nil {
-		var err error
-		if r.pdfium, err = startPDFium(ctx, r.cache); err != nil {
-			return fmt.Errorf("PDFs can't be read here: %w", err)
-		}
+// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves it to the next one.
+func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), error) {
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
+	release := func() { <-r.turn }
+	memory := int64(usualMemory)
+	if r.pdfium == nil {
+		memory = startMemory
+	}
+	if err := files.Room(name, size, memory); err != nil {
+		release()
+		return nil, unopened(err)
+	}
+	if r.pdfium != nil {
+		return release, nil
+	}
+	started := make(chan error, 1)
+	go func() {
+		var err error
+		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cache)
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		if err != nil {
+			release()
+			return nil, fmt.Errorf("PDFs can't be read here: %w", err)
+		}
+		return release, nil
+	case <-ctx.Done():
+		go func() {
+			<-started
+			release()
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+// What PDFium takes of memory beside the content: while it is started and, maybe, compiled, and then.
+const (
+	startMemory = 330 << 20
+	usualMemory = 64 << 20
+)
+
+// readPDF reads a PDF.
+func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error {
+	release, err := r.begin(ctx, d.Name, int64(len(content)))
+	if err != nil {
+		return err
+	}
+	defer release()
 	timed, cancel := context.WithTimeout(ctx, MaxReading)
 	defer cancel()
 	texts, garbled, err := extractPDF(timed, r.pdfium, content)
@@ -59,12 +108,13 @@ func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) erro
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case timed.Err() != nil:
-		return refuse(TimedOut, "it could not be read within %v", MaxReading)
+		return refuse(TimedOut, "it could not be read within %v; split it", MaxReading)
 	case err != nil:
 		return err
 	}
-	for i, text := range texts {
-		d.add(i+1, text)
+	d.Paged = true
+	for i, page := range texts {
+		d.add(i+1, page)
 	}
 	switch {
 	case len(texts) == 0:
@@ -74,7 +124,7 @@ func (r *reading) readPDF(ctx context.Context, d *Document, content []byte) erro
 	case garbled:
 		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text recognised (OCR)")
 	}
-	return refuse(Scan, "its %d pages hold pictures and no text; have their text recognised (OCR), and give that", len(texts))
+	return refuse(Scan, "it holds pictures and no text, on %s; have the text recognised (OCR), and give that", text.Count(len(texts), "page"))
 }
 
 // extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx is done, PDFium is ended.
@@ -121,7 +171,7 @@ func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []
 }
 
 func damagedPDF(err error) error {
-	return refuse(Damaged, "it can't be read as a PDF (%.200s); open it and save it anew", err)
+	return refuse(Damaged, "it is no whole PDF (%.200s); open it and save it anew", err)
 }
 
 // readSheet returns the text of a page, counted from 0, with lines, paragraphs and cells where they stand on it.

@@ -20,8 +20,9 @@ func (b box) height() float64 { return max(b.top-b.bottom, 0.1) }
 type pdfWord struct {
 	text        string
 	from, to    int  // the first and the last letter
-	first, last box  // of these
+	first, last box  // of these, where they are looked at
 	begins      bool // a line, as PDFium sees it
+	apart       bool // more may stand before it than the blank of a line
 }
 
 // sheet is the text of a page.
@@ -31,48 +32,169 @@ type sheet struct {
 	words []pdfWord
 }
 
-// hyphen stands for a hyphen at the end of a line, and for the end.
-const hyphen = 0x02
+// Both stand for a hyphen at the end of a line, and for the end.
+const (
+	hyphen       = 0x02
+	hyphenInText = 0xfffe // where the text of the page is asked for
+)
 
-// readWords reads the letters one by one, and looks where each word begins and ends.
-func (s *sheet) readWords() error {
+// readLetters reads the letters of the page. All at once is much faster, where each has its place in what comes of that.
+func (s *sheet) readLetters() ([]rune, error) {
 	count, err := s.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: s.page})
+	if err != nil {
+		return nil, err
+	}
+	if all, err := s.in.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: s.page, Count: count.Count}); err == nil {
+		if letters := []rune(strings.TrimSuffix(all.Text, "\x00")); len(letters) == count.Count && !slices.Contains(letters, unicode.ReplacementChar) {
+			for i, letter := range letters {
+				if letter == hyphenInText {
+					letters[i] = hyphen
+				}
+			}
+			return letters, nil
+		}
+	}
+	letters := make([]rune, count.Count)
+	for i := range letters {
+		found, err := s.in.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: s.page, Index: i})
+		if err != nil {
+			return nil, err
+		}
+		letters[i] = rune(found.Unicode)
+	}
+	return letters, nil
+}
+
+// readWords looks where each word begins and ends.
+func (s *sheet) readWords() error {
+	letters, err := s.readLetters()
 	if err != nil {
 		return err
 	}
-	var letters strings.Builder
-	from, begins, mute := 0, true, false
-	for i := range count.Count {
-		found, err := s.in.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: s.page, Index: i})
-		if err != nil {
-			return err
+	w, from, blanks, mute := pdfWord{begins: true}, -1, 0, false
+	add := func(to int) error {
+		if from < 0 {
+			return nil
 		}
-		letter := rune(found.Unicode)
-		if letters.Len() == 0 {
-			from = i
-			if mute, err = s.isMute(i); err != nil {
+		w.text, w.from, w.to = strings.ReplaceAll(string(letters[from:to+1]), string(rune(hyphen)), "-"), from, to
+		// Within a line, what is in usual letters is in the font of those before it.
+		if w.begins || mute || !isUsual(w.text) {
+			if mute, err = s.isMute(from); err != nil {
 				return err
 			}
 		}
-		isHyphen := letter == hyphen && !mute
-		switch {
-		case isHyphen:
-			letters.WriteByte('-')
-		case unicode.IsSpace(letter):
-		case mute:
-			letters.WriteRune(unicode.ReplacementChar)
-			continue
-		default:
-			letters.WriteRune(letter)
-			continue
+		if mute {
+			w.text = strings.Repeat(string(unicode.ReplacementChar), to+1-from)
 		}
-		if err := s.addWord(letters.String(), from, i-1, begins); err != nil {
-			return err
-		}
-		begins = letter == '\n' || isHyphen || begins && letters.Len() == 0
-		letters.Reset()
+		s.words = append(s.words, w)
+		w, from, blanks = pdfWord{}, -1, 0
+		return nil
 	}
-	return s.addWord(letters.String(), from, count.Count-1, begins)
+	for i, letter := range letters {
+		switch {
+		case unicode.IsSpace(letter):
+			if err := add(i - 1); err != nil {
+				return err
+			}
+			if blanks++; blanks == 1 && letter == ' ' {
+				w.apart = s.isGenerated(i)
+			}
+			w.apart = w.apart || blanks > 1
+			w.begins = w.begins || letter == '\n'
+			continue
+		case from < 0:
+			from = i
+		}
+		if letter == hyphen {
+			if err := add(i); err != nil {
+				return err
+			}
+			w.begins = !mute
+		}
+	}
+	if err := add(len(letters) - 1); err != nil {
+		return err
+	}
+	return s.readBoxes()
+}
+
+// isUsual says whether a word is in letters that every font shows as they are.
+func isUsual(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) })
+}
+
+// readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a blank is before these.
+func (s *sheet) readBoxes() error {
+	if err := s.readApart(); err != nil {
+		return err
+	}
+	lines := s.lines()
+	if len(lines) == 0 {
+		return nil
+	}
+	spans := make([]float64, len(lines))
+	for i, line := range lines {
+		spans[i] = span(line)
+	}
+	slices.Sort(spans)
+	usual := spans[len(spans)/2]
+	for _, line := range lines {
+		if wide := float64(line[len(line)-1].to - line[0].from + 1); (span(line)-usual)*wide > wider {
+			for i := range line {
+				line[i].apart = true
+			}
+		}
+	}
+	return s.readApart()
+}
+
+// wider is how much longer than usual a line is that may have a gap in it, in heights of a letter.
+const wider = 1
+
+// span is how much of a line a letter takes, in heights of a letter.
+func span(line []pdfWord) float64 {
+	first, last := line[0], line[len(line)-1]
+	return (last.last.right - first.first.left) / first.first.height() / float64(last.to-first.from+1)
+}
+
+// lines are the words parted where a line begins, or more than a blank may stand. Those of one word have no gap.
+func (s *sheet) lines() (lines [][]pdfWord) {
+	from := 0
+	for i := 1; i <= len(s.words); i++ {
+		if i < len(s.words) && !s.words[i].begins && !s.words[i].apart {
+			continue
+		}
+		if i-from > 1 {
+			lines = append(lines, s.words[from:i])
+		}
+		from = i
+	}
+	return lines
+}
+
+// readApart reads the boxes of words before which more than a blank may stand, and of those before them.
+func (s *sheet) readApart() (err error) {
+	for i := range s.words {
+		w := &s.words[i]
+		if (i == 0 || w.begins || w.apart) && w.first == (box{}) {
+			if w.first, err = s.box(w.from); err != nil {
+				return err
+			}
+		}
+		ends := i == len(s.words)-1 || s.words[i+1].begins || s.words[i+1].apart
+		if ends && w.last == (box{}) {
+			if w.last, err = s.box(w.to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isGenerated says whether a blank does not stand in the document, but for a gap.
+func (s *sheet) isGenerated(i int) bool {
+	found, err := s.in.FPDFText_IsGenerated(&requests.FPDFText_IsGenerated{TextPage: s.page, Index: i})
+	return err != nil || found.IsGenerated
 }
 
 // isMute says whether the font of a letter does not say which letter it is.
@@ -82,18 +204,6 @@ func (s *sheet) isMute(i int) (bool, error) {
 		return false, err
 	}
 	return found.HasUnicodeMapError, nil
-}
-
-func (s *sheet) addWord(text string, from, to int, begins bool) (err error) {
-	if text == "" {
-		return nil
-	}
-	w := pdfWord{text: text, from: from, to: to, begins: begins}
-	if w.first, err = s.box(from); err == nil {
-		w.last, err = s.box(to)
-	}
-	s.words = append(s.words, w)
-	return err
 }
 
 func (s *sheet) box(i int) (box, error) {
@@ -130,6 +240,9 @@ func (s *sheet) text() string {
 
 // between is what stands between two words.
 func (s *sheet) between(before, next pdfWord, usual float64) string {
+	if !next.begins && !next.apart {
+		return " "
+	}
 	a, b := before.last, next.first
 	height := max(a.height(), b.height())
 	along, down := b.left-a.right, a.bottom-b.bottom

@@ -18,17 +18,53 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Reader reads documents. It is safe for concurrent use.
+// Reader reads documents. It is safe for concurrent use, and reads one PDF at a time.
 type Reader struct {
-	// Cache is a folder of this program's own, for what makes reading the next PDF faster. "" : each ReadAll takes seconds longer if it
-	// meets a PDF.
-	Cache string
+	cache  string
+	turn   chan struct{} // who has put something into it may use PDFium
+	pdfium pdfium.Pool   // nil before the first PDF
+	kept   kept
+}
+
+// NewReader makes a reader. Cache is a folder of this program's own, for what makes reading the first PDF faster; "": that takes seconds longer.
+func NewReader(cache string) *Reader {
+	return &Reader{cache: cache, turn: make(chan struct{}, 1)}
+}
+
+// Close frees what reading PDFs took, unless one is being read.
+func (r *Reader) Close() {
+	select {
+	case r.turn <- struct{}{}:
+		if r.pdfium != nil {
+			_ = r.pdfium.Close() // all that it held was memory
+			r.pdfium = nil
+		}
+		<-r.turn
+	default:
+	}
+}
+
+// Read reads a file whose content is known. What errors and citations call it is its name. The error is an *Error, that of ctx, or says why no
+// PDF can be read here.
+func (r *Reader) Read(ctx context.Context, name string, content []byte) (Document, error) {
+	d := Document{Name: name, Hash: files.Hash(content)}
+	if r.kept.fill(&d) {
+		return d, nil
+	}
+	kind, err := r.take(ctx, &d, content)
+	if err != nil {
+		return Document{}, of(name, err)
+	}
+	if kind != ".txt" { // which is read as fast as it is kept
+		r.kept.add(d)
+	}
+	return d, nil
 }
 
 // ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be read is in failed, in
 // that order too. Hidden files and folders are left out, and names of files with secrets are refused, unless that is what name names. The error
 // is that of ctx, or says why name itself can't be opened or PDFs can't be read here.
-func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
+func (r *Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, of(name, unopened(err))
@@ -47,8 +83,7 @@ func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, fail
 		return nil, nil, of(name, unopened(err))
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
-	reading := reading{cache: r.Cache, root: root}
-	defer reading.close()
+	reading := reading{reader: r, root: root}
 	if only != "" {
 		err = reading.file(ctx, only, info.Size())
 	} else {
@@ -59,20 +94,13 @@ func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, fail
 
 // reading is what is read at once.
 type reading struct {
-	cache  string
-	pdfium pdfium.Pool // nil before the first PDF
+	reader *Reader
 	root   *os.Root
 	files  int
 	bytes  int64 // of files
 	texts  int64 // bytes of text in them
 	docs   []Document
 	failed []*Error
-}
-
-func (r *reading) close() {
-	if r.pdfium != nil {
-		_ = r.pdfium.Close() // all that it held was memory
-	}
 }
 
 func (r *reading) fail(name string, e *Error) {
@@ -135,15 +163,11 @@ func (r *reading) file(ctx context.Context, name string, size int64) error {
 		if err != nil {
 			return err
 		}
-		var text int64
-		for _, page := range d.Pages {
-			text += int64(len(page.Text))
-		}
-		if r.texts+text > MaxTexts {
+		if r.texts+d.size() > MaxTexts {
 			r.fail(name, tooMuchText())
 			return nil
 		}
-		r.texts += text
+		r.texts += d.size()
 		r.bytes += size
 		r.docs = append(r.docs, d)
 	}
@@ -160,12 +184,12 @@ func (r *reading) document(ctx context.Context, name string) (Document, error) {
 		return Document{}, unopened(err)
 	}
 	most := MaxFile
-	if !isNamed(name) {
+	if !IsText(name) && !IsPDFOrDOCX(name) {
 		most = header
 	}
 	f, err := files.Read(r.root, name, most)
 	if err == nil && f.Cut && most < MaxFile {
-		if !mayBe(f.Content) {
+		if !MayBe(f.Content) {
 			return Document{}, unsupported()
 		}
 		f, err = files.Read(r.root, name, MaxFile)
@@ -176,13 +200,15 @@ func (r *reading) document(ctx context.Context, name string) (Document, error) {
 	if f.Cut {
 		return Document{}, refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
 	}
-	d := Document{Name: name, Hash: files.Hash(f.Content)}
-	return d, r.take(ctx, &d, f.Content)
+	return r.reader.Read(ctx, name, f.Content)
 }
 
 // take reads what a file of the document's name holds.
-func (r *reading) take(ctx context.Context, d *Document, content []byte) error {
-	kind, err := kindOf(d.Name, content)
+func (r *Reader) take(ctx context.Context, d *Document, content []byte) (kind string, err error) {
+	if len(content) > MaxFile {
+		return "", refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
+	}
+	kind, err = kindOf(d.Name, content)
 	switch kind {
 	case ".pdf":
 		err = r.readPDF(ctx, d, content)
@@ -194,7 +220,7 @@ func (r *reading) take(ctx context.Context, d *Document, content []byte) error {
 	for i := range d.Pages { // before it is parted into chunks
 		d.Pages[i].Text = redact.Text(d.Pages[i].Text)
 	}
-	return err
+	return kind, err
 }
 
 // unopened turns an error of the file system into a refusal.
@@ -246,12 +272,12 @@ func IsText(name string) bool {
 	return slices.Contains([]string{".txt", ".text", ".md", ".markdown"}, strings.ToLower(path.Ext(name)))
 }
 
-// isNamed says whether a name is one of a document.
-func isNamed(name string) bool {
-	return IsText(name) || slices.Contains([]string{".pdf", ".docx"}, strings.ToLower(path.Ext(name)))
+// IsPDFOrDOCX says whether a name is one of a PDF or a DOCX.
+func IsPDFOrDOCX(name string) bool {
+	return slices.Contains([]string{".pdf", ".docx"}, strings.ToLower(path.Ext(name)))
 }
 
-// mayBe says whether a file that begins so may be a PDF or DOCX.
-func mayBe(beginning []byte) bool {
-	return bytes.Contains(beginning, []byte("%PDF-")) || bytes.HasPrefix(beginning, []byte("PK\x03\x04"))
+// MayBe says whether a file that begins so may be a PDF or DOCX, whatever its name.
+func MayBe(beginning []byte) bool {
+	return bytes.Contains(beginning[:min(len(beginning), header)], []byte("%PDF-")) || bytes.HasPrefix(beginning, []byte("PK\x03\x04"))
 }

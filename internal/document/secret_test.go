@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"sibyl/internal/redact/redacttest"
+
+	"sibyl/internal/document/documenttest"
 )
 
 func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
@@ -14,10 +16,10 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 		}
 		var lines []string
 		for line := range strings.Lines(v.Text) {
-			lines = append(lines, para(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSuffix(line, "\n"))))
+			lines = append(lines, documenttest.Para(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSuffix(line, "\n"))))
 		}
 		for name, content := range map[string][]byte{"a.md": []byte(v.Text + "\n"), "a.txt": []byte("Some words before it, as people write.\n" + v.Text + "\n"),
-			"a.docx": makeDOCX(t, strings.Join(lines, ""), nil)} {
+			"a.docx": documenttest.DOCX(t, strings.Join(lines, ""), nil)} {
 			d, err := readOne(t, name, content)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", v.Name, name, err)

@@ -39,6 +39,12 @@ func (d *Document) add(number int, text string) {
 	}
 }
 
+// DecodeText gives the text of a file with its lines as they are. Errors are as those of Reader.Read.
+func DecodeText(name string, content []byte) (string, error) {
+	text, err := decode(content)
+	return text, of(name, err)
+}
+
 // decode gives the text of bytes in UTF-8, in UTF-16 with its mark, or in Windows-1252.
 func decode(content []byte) (string, error) {
 	switch {

@@ -88,7 +88,7 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	if !info.Mode().IsRegular() {
 		return File{}, refuse(NoFile, "%s is not a file", name)
 	}
-	if err := room(name, min(info.Size(), int64(limit))); err != nil {
+	if err := Room(name, min(info.Size(), int64(limit)), 0); err != nil {
 		return File{}, err
 	}
 	var content bytes.Buffer

@@ -32,6 +32,13 @@ func ReadNamed(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := Room(name, min(info.Size(), limit), 0); err != nil {
+		return nil, err
+	}
 	content, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:
@@ -41,7 +48,7 @@ func ReadNamed(name string, limit int64) ([]byte, error) {
 	case len(content) > 0:
 		return content, nil
 	}
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() {
 		return nil, refuse(NoFile, "%s is a pipe that nobody writes to", name)
 	}
 	return content, nil

@@ -7,12 +7,11 @@ import (
 	"syscall"
 )
 
-// room refuses a content of so many bytes where the system gives this process no memory for it: to ask for it anyway
-// would end the process. What is made of a content takes as much again, some times over, and memory is taken in large
-// pieces.
-func room(name string, size int64) error {
+// Room refuses a content of so many bytes where the system gives this process no memory for it and for what stands beside it: to ask for it
+// anyway would end the process. What is made of a content takes as much again, some times over, and memory is taken in large pieces.
+func Room(name string, size, beside int64) error {
 	const asked, copies, piece = 1 << 20, 4, 64 << 20
-	if size < asked {
+	if size+beside < asked {
 		return nil
 	}
 	for _, bound := range []struct{ limit, used int }{{syscall.RLIMIT_AS, 0}, {syscall.RLIMIT_DATA, 5}} {
@@ -20,9 +19,10 @@ func room(name string, size int64) error {
 		if syscall.Getrlimit(bound.limit, &limit) != nil || limit.Cur > 1<<62 {
 			continue // there is none
 		}
-		if used, known := memory(bound.used); known && used+uint64(size)*copies+piece > limit.Cur {
-			return refuse(NoMemory, "there is not enough memory for %s: it has %d MB, and this process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
-				name, size>>20, limit.Cur>>20)
+		takes := uint64(size)*copies + uint64(beside) + piece
+		if used, known := memory(bound.used); known && used+takes > limit.Cur {
+			return refuse(NoMemory, "there is not enough memory for %s: reading it takes about %d MB, and this process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
+				name, takes>>20, limit.Cur>>20)
 		}
 	}
 	return nil

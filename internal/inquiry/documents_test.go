@@ -21,7 +21,7 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	if err := os.WriteFile(filepath.Join(dir, "niacin.txt"), []byte("The recommended daily allowance is 16 mg for adult men."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	docs, _, err := document.Reader{}.ReadAll(t.Context(), dir)
+	docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-			docs, _, err := document.Reader{}.ReadAll(ctx, w.Name)
+			docs, _, err := document.NewReader("").ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {
 				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})

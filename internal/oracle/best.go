@@ -23,7 +23,7 @@ type Words struct {
 func wordsOf(text string) Words {
 	text = strings.TrimSpace(text)
 	w := Words{Text: text, Size: utf8.RuneCountInString(text)}
-	w.Cites = hasLineNumber(text) && pathCite().MatchString(text) || strings.Contains(text, "://")
+	w.Cites = hasNumber(text) && pathCite().MatchString(text) || strings.Contains(text, "://")
 	w.Announces = announces(text, w)
 	return w
 }

@@ -14,12 +14,18 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Citations have the form path:line, path:from-to, git:hash, or a URL.
-const lineCite = `:[0-9]+(?:[-–][0-9]+)?`
+// Citations have the form path:line, path:from-to, “path p. page”, “path pp. from-to”, git:hash, or a URL.
+const (
+	citedSpan = `([0-9]+)(?:[-–]([0-9]+))?`
+	lineCite  = `:` + citedSpan
+	pageCite  = "`?,? pp?\\. ?" + citedSpan
+	pathName  = `[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*`
+)
 
 var (
+	// pathCite finds a path with its lines or, of a PDF or DOCX, with its pages.
 	pathCite = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*` + lineCite)
+		return regexp.MustCompile(`(` + pathName + `)` + lineCite + `|(` + pathName + `\.(?i:pdf|docx))` + pageCite)
 	})
 	commitCite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bgit:([0-9a-f]{7,40})\b`) })
 	urlCite    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
@@ -46,16 +52,23 @@ func (a *Answer) cite() {
 		}
 		rest = commitCite().ReplaceAllString(rest, " ")
 	}
-	if !hasLineNumber(rest) {
+	if !hasNumber(rest) {
 		return
 	}
-	for _, c := range pathCite().FindAllString(a.citeOddNames(rest), -1) {
-		a.citePath(c)
+	for _, found := range pathCite().FindAllStringSubmatch(a.citeOddNames(rest), -1) {
+		if found[1] != "" {
+			a.citePath(spanOf(found[0], found[1], found[2], found[3]))
+		} else {
+			a.citePath(spanOf(found[0], found[4], found[5], found[6]))
+		}
 	}
 }
 
-// hasLineNumber says whether a digit follows a colon, as in every citation of a path.
-func hasLineNumber(text string) bool {
+// hasNumber says whether a digit follows a colon, or pages may be named, as in every citation of a path.
+func hasNumber(text string) bool {
+	if strings.Contains(text, " p. ") || strings.Contains(text, " pp. ") {
+		return true
+	}
 	for {
 		_, after, found := strings.Cut(text, ":")
 		if !found {
@@ -73,24 +86,43 @@ func hasLineNumber(text string) bool {
 func (a *Answer) citeOddNames(text string) string {
 	var odd []string
 	for _, s := range a.Sources {
-		if s.Path != "" && pathCite().FindString(s.Path+":1") != s.Path+":1" {
+		plain := tool.Ref{Path: s.Path, Start: 1, Paged: s.Paged}.String()
+		if s.Path != "" && pathCite().FindString(plain) != plain && !slices.Contains(odd, s.Path) {
 			odd = append(odd, s.Path)
 		}
 	}
 	sort.Slice(odd, func(i, j int) bool { return len(odd[i]) > len(odd[j]) }) // a name may end with another
 	for _, name := range odd {
-		text = regexp.MustCompile(regexp.QuoteMeta(name)+lineCite).ReplaceAllStringFunc(text, func(c string) string {
-			a.citePath(c)
-			return " "
-		})
+		pattern := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:` + lineCite + `|` + pageCite + `)`)
+		for _, found := range pattern.FindAllStringSubmatch(text, -1) {
+			a.citePath(spanOf(found[0], name, found[1]+found[3], found[2]+found[4]))
+		}
+		text = pattern.ReplaceAllString(text, " ")
 	}
 	return text
 }
 
-func (a *Answer) citePath(c string) {
-	name, from, to, ok := splitCite(c)
-	if ok && !a.markPath(name, from, to) && isPath(name) {
-		a.unsupported(c)
+// citation is a path with its lines or pages, as an answer cites it.
+type citation struct {
+	text, name string
+	from, to   int
+}
+
+func spanOf(text, name, from, to string) (c citation, ok bool) {
+	c = citation{text: text, name: strings.TrimPrefix(name, "./")}
+	var err error
+	if c.from, err = strconv.Atoi(from); err != nil {
+		return c, false
+	}
+	if c.to = c.from; to != "" {
+		c.to, err = strconv.Atoi(to)
+	}
+	return c, err == nil
+}
+
+func (a *Answer) citePath(c citation, ok bool) {
+	if ok && !a.markPath(c) && isPath(c.name) {
+		a.unsupported(c.text)
 	}
 }
 
@@ -130,23 +162,6 @@ func fenceMarks(line string) (marks string, alone bool) {
 	return "", false
 }
 
-func splitCite(c string) (name string, from, to int, ok bool) {
-	at := strings.LastIndexByte(c, ':')
-	name = strings.TrimPrefix(c[:at], "./")
-	span := strings.Replace(c[at+1:], "–", "-", 1)
-	first, second, ranged := strings.Cut(span, "-")
-	from, err := strconv.Atoi(first)
-	if err != nil {
-		return "", 0, 0, false
-	}
-	if to = from; ranged {
-		if to, err = strconv.Atoi(second); err != nil {
-			return "", 0, 0, false
-		}
-	}
-	return name, from, to, true
-}
-
 // isPath tells a path from the hour of "10:30", a ratio and an address with its port: it has a folder or an ending, in letters.
 func isPath(name string) bool {
 	ending := strings.TrimPrefix(path.Ext(name), ".")
@@ -165,10 +180,10 @@ func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 	return found
 }
 
-// markPath finds sources that hold a cited line. A path may be cited by its end, as people do ("transport.go:12").
-func (a *Answer) markPath(name string, from, to int) bool {
+// markPath finds sources that hold a cited line or page. A path may be cited by its end, as people do ("transport.go:12").
+func (a *Answer) markPath(c citation) bool {
 	return a.mark(func(s *agent.Source) bool {
-		return s.Path != "" && (s.Path == name || strings.HasSuffix(s.Path, "/"+name)) && (s.Start == 0 || from <= s.End && to >= s.Start)
+		return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) && (s.Start == 0 || c.from <= s.End && c.to >= s.Start)
 	})
 }
 

@@ -35,6 +35,7 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		"a range with a dash":              {"See auth/middleware.go:12–15.", []string{middleware}, nil},
 		"a range that begins before":       {"See auth/middleware.go:1-12.", []string{middleware}, nil},
 		"a line and a column":              {"See auth/middleware.go:12:4.", []string{middleware}, nil},
+		"a page of a document":             {"See report.pdf p. 3 and e.g. p. 4, other.docx pp. 3-4.", nil, []string{"report.pdf p. 3", "other.docx pp. 3-4"}},
 		"the end of a path":                {"In middleware.go:12.", []string{middleware}, nil},
 		"a path from here":                 {"In ./auth/middleware.go:12.", []string{middleware}, nil},
 		"the end of a name":                {"In ware.go:12.", nil, []string{"ware.go:12"}},

@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/document"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/text"
@@ -114,7 +115,10 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
 	for _, s := range a.Sources {
-		p := assistant.Place{Cite: s.Cite, Start: s.Start, End: s.End, Hash: s.Hash, Read: true, Cited: s.Cited}
+		p := assistant.Place{Cite: s.Cite, Hash: s.Hash, Read: true, Cited: s.Cited}
+		if !document.IsPDFOrDOCX(s.Path) { // which is no file of lines
+			p.Start, p.End = s.Start, s.End
+		}
 		if root := roots[s.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(s.Path)) {
 			p.File = filepath.Join(root, filepath.FromSlash(s.Path))
 		}

@@ -95,7 +95,7 @@ func (g *ground) file(name, text string) {
 // push adds an entry to a thread of the vault.
 func (g *ground) push(thread, title, text string) {
 	g.t.Helper()
-	v, err := vault.Open(g.notes, nil)
+	v, err := vault.Open(g.notes, nil, nil)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func (g *ground) into(h *harness) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	v, err := vault.Open(g.notes, nil)
+	v, err := vault.Open(g.notes, nil, nil)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -1,12 +1,17 @@
 package oracle
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/document"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
@@ -15,12 +20,55 @@ import (
 // Handed is the source of what was piped in or attached: no tool reads it.
 const Handed tool.Source = "material"
 
-// Part is a text that was handed over, with the name by which answers cite its lines.
+// Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p. 3” is a page of a document,
+// and cited as a whole.
 type Part struct {
 	Name string `json:"name"`
 	Text string `json:"-"`
 	Size int    `json:"lines"`
 }
+
+// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, or a text with its lines. The name, with which errors begin, is that by
+// which it is cited.
+func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]Part, error) {
+	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
+		d, err := by.Read(ctx, name, content)
+		if err != nil {
+			return nil, err
+		}
+		parts := DocumentParts(d)
+		if n := len(JoinParts(parts)); n > MaxMaterial {
+			return nil, document.Refuse(document.TooLarge, name, "it holds %s of text, more than the limit of %s; attach a part of it, or keep it in a folder of notes (--vault), which is searched page by page",
+				agent.Size(n), agent.Size(MaxMaterial))
+		}
+		return parts, nil
+	}
+	if len(content) > MaxMaterial {
+		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; put it in a folder and ask with --in", len(content), MaxMaterial)
+	}
+	if strings.HasPrefix(http.DetectContentType(content), "image/") {
+		return nil, document.Refuse(document.Unsupported, name, "it is a picture, and models are handed text only; have the text in it recognised (OCR), and attach that")
+	}
+	text, err := document.DecodeText(name, content)
+	if err != nil {
+		return nil, document.Refuse(document.Unsupported, name, "it is neither a text nor a PDF or DOCX")
+	}
+	return []Part{{Name: name, Text: text}}, nil
+}
+
+// DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of it as one.
+func DocumentParts(d document.Document) (parts []Part) {
+	if !d.Paged {
+		return []Part{{Name: d.Name, Text: d.Text()}}
+	}
+	for _, page := range d.Pages {
+		parts = append(parts, Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(), Text: page.Text})
+	}
+	return parts
+}
+
+// pageName takes “report.pdf p. 3” apart.
+var pageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+) p\. ([1-9][0-9]{0,8})$`) })
 
 // unnamed is what a text is called that came without a name.
 const unnamed = "material"
@@ -79,13 +127,22 @@ func partHeader(line string) (name string, size int, ok bool) {
 	return inner[:comma], size, err == nil && size >= 0
 }
 
-// numbered is the material with its lines numbered as answers cite them.
+// numbered is the material as a model is shown it, with what answers cite: numbered lines, or pages.
 func numbered(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
-		fmt.Fprintf(b, "%s, cited as %s:LINE\n", p.Name, p.Name)
+		ref := p.ref()
+		how := ":LINE"
+		if ref.Paged {
+			how = ""
+		}
+		fmt.Fprintf(b, "%s, cited as %s%s\n", p.Name, p.Name, how)
 		for i, l := range textLines(p.Text) {
-			fmt.Fprintf(b, "%4d| %s\n", i+1, l)
+			if ref.Paged {
+				b.WriteString("    | " + l + "\n")
+			} else {
+				fmt.Fprintf(b, "%4d| %s\n", i+1, l)
+			}
 		}
 	}
 	return b.String()
@@ -93,6 +150,10 @@ func numbered(parts []Part) string {
 
 // ref is the whole of the part as a place that was read.
 func (p Part) ref() tool.Ref {
+	if found := pageName().FindStringSubmatch(p.Name); found != nil {
+		page, _ := strconv.Atoi(found[2]) // digits, and few
+		return tool.Ref{Source: Handed, Path: found[1], Start: page, End: page, Paged: true, Opened: true}
+	}
 	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.Size), End: p.Size, Opened: true}
 }
 
@@ -103,6 +164,20 @@ func (e Env) handed() (all []agent.Source) {
 		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
 	}
 	return all
+}
+
+// foldPages makes one source of neighbouring pages that were handed over and are not cited.
+func (a *Answer) foldPages() {
+	kept := []agent.Source{}
+	for _, s := range a.Sources {
+		if n := len(kept) - 1; n >= 0 && s.Source == Handed && s.Paged && !s.Cited && !kept[n].Cited && kept[n].Source == Handed && kept[n].Paged && kept[n].Path == s.Path {
+			kept[n].End = s.End
+			kept[n].Cite = kept[n].Ref.String()
+			continue
+		}
+		kept = append(kept, s)
+	}
+	a.Sources = kept
 }
 
 // chunkLines are the lines of a part that are scored and shown together.
@@ -133,8 +208,12 @@ func (o offline) ofMaterial() model.Response {
 		return o.answer(places)
 	}
 	b := &strings.Builder{}
+	described := ""
 	for _, p := range o.sit.Material {
-		p.describe(b)
+		if path := p.ref().Path; path != described { // of a document its first page stands for all
+			p.describe(b)
+			described = path
+		}
 	}
 	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
 }
@@ -142,13 +221,17 @@ func (o offline) ofMaterial() model.Response {
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
 func (o offline) handedOver() (all []passage) {
 	for _, p := range o.sit.Material {
-		lines := textLines(p.Text)
+		lines, ref := textLines(p.Text), p.ref()
 		for at := 0; at < len(lines); {
 			end := at + 1
 			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
 				end++
 			}
-			all = append(all, passage{source: Handed, path: p.Name, from: at + 1, to: end, lines: lines[at:end]})
+			q := passage{source: Handed, path: ref.Path, from: at + 1, to: end, lines: lines[at:end]}
+			if ref.Paged {
+				q.from, q.to, q.paged = ref.Start, ref.End, true
+			}
+			all = append(all, q)
 			at = end
 		}
 	}
@@ -188,6 +271,10 @@ func (p Part) describe(b *strings.Builder) {
 	if shown == 0 {
 		return
 	}
-	q := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}
-	fmt.Fprintf(b, "\n**%s** has %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", p.Name, text.Count(len(lines), "line"), q.cite(), q.fenced())
+	q, has := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}, "has "+text.Count(len(lines), "line")
+	if ref := p.ref(); ref.Paged {
+		q.path, q.from, q.to, q.paged, has = ref.Path, ref.Start, ref.End, true, "is a document"
+		q = q.within(answerRows-leastRows, nil)
+	}
+	fmt.Fprintf(b, "\n**%s** %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", q.path, has, q.cite(), q.fenced())
 }

@@ -176,9 +176,8 @@ func isPlain(said string) bool {
 // isHarmless says whether a line of code can stand in a code span: it holds no signal, and nothing that would be read as a citation.
 func isHarmless(code string) bool {
 	return !strings.Contains(code, "<signal") && !strings.Contains(code, "://") && !strings.Contains(code, gitPlace) &&
-		!slices.ContainsFunc(pathCite().FindAllString(code, -1), func(c string) bool {
-			name, _, _, ok := splitCite(c)
-			return ok && isPath(name)
+		!slices.ContainsFunc(pathCite().FindAllStringSubmatch(code, -1), func(found []string) bool {
+			return isPath(cmp.Or(found[1], found[4]))
 		})
 }
 

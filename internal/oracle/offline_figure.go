@@ -39,7 +39,11 @@ func (o offline) figure(places []passage) (line string) {
 					}
 				}
 				if held >= least && number().MatchString(said) {
-					line, least = "`"+tool.Ref{Path: p.path, Start: p.from + i}.String()+"` "+said, held+1
+					place := tool.Ref{Path: p.path, Start: p.from, Paged: p.paged}
+					if !p.paged {
+						place.Start += i
+					}
+					line, least = "`"+place.String()+"` "+said, held+1
 				}
 			}
 		}

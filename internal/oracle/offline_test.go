@@ -38,7 +38,7 @@ func (h *harness) offline() {
 	if h.env.Vault == "/notes" {
 		h.env.Vault = ""
 	} else {
-		v, err := vault.Open(h.env.Vault, nil)
+		v, err := vault.Open(h.env.Vault, nil, nil)
 		if err != nil {
 			h.t.Fatal(err)
 		}

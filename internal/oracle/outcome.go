@@ -92,6 +92,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.cite()
 		a.use(named)
 	}
+	if len(env.Parts) > 0 {
+		a.foldPages()
+	}
 	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
 	a.tellWrites()
 	a.tellNotConnected(notConnected(w.Class, given.Tools), env)

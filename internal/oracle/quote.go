@@ -93,7 +93,8 @@ type passage struct {
 	source   tool.Source
 	path     string
 	url      string
-	from, to int // its lines, from 1; 0 where a source has none
+	from, to int  // its lines, from 1; 0 where a source has none
+	paged    bool // from and to are pages
 	lines    []string
 	found    hit // what the search said of it; zero where none did
 }
@@ -128,14 +129,17 @@ func passageOf(r *tool.Result) (p passage, is bool) {
 		Text    string          `json:"text"`    // of a page of the web
 	}
 	ref := r.Refs[0]
-	p = passage{source: ref.Source, path: ref.Path, url: ref.URL}
+	p = passage{source: ref.Source, path: ref.Path, url: ref.URL, paged: ref.Paged}
 	if json.Unmarshal(r.Data, &data) != nil {
 		return p, false
 	}
 	if ref.Source != tool.Code || json.Unmarshal(data.Lines, &p.lines) != nil {
 		p.lines = textLines(data.Content + data.Text)
 	}
-	if p.from = data.Start; p.from > 0 {
+	switch p.from = data.Start; {
+	case p.paged:
+		p.to = ref.End
+	case p.from > 0:
 		p.to = p.from + len(p.lines) - 1
 	}
 	return p, len(p.lines) > 0
@@ -149,7 +153,7 @@ func textLines(text string) []string {
 }
 
 func (p passage) cite() string {
-	return tool.Ref{Path: p.path, URL: p.url, Start: p.from, End: p.to}.String()
+	return tool.Ref{Path: p.path, URL: p.url, Start: p.from, End: p.to, Paged: p.paged}.String()
 }
 
 // fenced stands the passage in a fence longer than any in it.
@@ -180,10 +184,11 @@ func (p passage) within(rows int, terms []string) passage {
 				score += 4
 			}
 		}
-		switch p.from + at {
-		case cmp.Or(p.found.Own, p.found.Start):
+		switch line := p.from + at; {
+		case p.paged:
+		case line == cmp.Or(p.found.Own, p.found.Start):
 			score += 2
-		case p.found.From:
+		case line == p.found.From:
 			score++
 		}
 		if score > most && strings.TrimSpace(p.lines[at]) != "" {
@@ -214,7 +219,7 @@ func (p passage) part(from, to, rows int) passage {
 		cut := string([]rune(first)[:rows*brokenColumns-2])
 		p.lines[0] = cut[:max(strings.LastIndexByte(cut, ' '), 1)] + " …"
 	}
-	if p.from > 0 {
+	if p.from > 0 && !p.paged {
 		p.from, p.to = p.from+from, p.from+to-1
 	}
 	return p

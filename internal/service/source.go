@@ -43,7 +43,7 @@ const (
 const (
 	around    = 3        // lines that are shown before and behind those of a place
 	mostShown = 120      // lines of one place
-	mostRead  = 16 << 20 // bytes of a file that is read for a place
+	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
 // checked looks what became of a place.

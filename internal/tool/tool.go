@@ -124,11 +124,12 @@ type Ref struct {
 	Title  string `json:"title,omitempty"`
 	Start  int    `json:"start,omitempty"`
 	End    int    `json:"end,omitempty"`
-	Hash   string `json:"hash,omitempty"` // "sha256:" + hex of the whole file or page as read
-	Opened bool   `json:"opened"`         // false: a hit nobody read; it can't be cited
+	Paged  bool   `json:"paged,omitempty"` // Start and End are pages of a document, not lines
+	Hash   string `json:"hash,omitempty"`  // "sha256:" + hex of the whole file or page as read
+	Opened bool   `json:"opened"`          // false: a hit nobody read; it can't be cited
 }
 
-// String is the form that answers cite: path:start-end, path:line, path or URL.
+// String is the form that answers cite: path:start-end, path:line, “path p. page”, “path pp. from-to”, path or URL.
 func (r Ref) String() string {
 	name := r.Path
 	if name == "" {
@@ -137,6 +138,10 @@ func (r Ref) String() string {
 	switch {
 	case r.Start == 0:
 		return name
+	case r.Paged && r.End <= r.Start:
+		return fmt.Sprintf("%s p. %d", name, r.Start)
+	case r.Paged:
+		return fmt.Sprintf("%s pp. %d-%d", name, r.Start, r.End)
 	case r.End <= r.Start:
 		return fmt.Sprintf("%s:%d", name, r.Start)
 	}

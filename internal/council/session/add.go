@@ -22,7 +22,7 @@ type Added struct {
 }
 
 // AddAudio takes in a recording, to the end of content. Original is what it is called where it comes from: a label, and where the content does not tell,
-// its ending. A text file (.txt, .md) becomes an entry with a transcript and no audio. What is empty, too large or no audio is an *Invalid, and
+// its ending. A text file (.txt, .md), a PDF and a DOCX become an entry with a transcript and no audio. What is empty, too large or no audio is an *Invalid, and
 // nothing of it is kept; so it is with every other error. A session that somebody is adding to is not held up while content arrives; who
 // cancels ctx has to end a content that blocks, too.
 func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Reader) (added Added, err error) {
@@ -34,7 +34,7 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	defer u.discard()
 	text, isText, err := "", false, u.receive(ctx, content)
 	if err == nil {
-		text, isText, err = u.text()
+		text, isText, err = u.text(ctx)
 	}
 	if err == nil && isText {
 		err = s.checkText(u.String(), text)

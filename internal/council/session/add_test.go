@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"sibyl/internal/document"
+	"sibyl/internal/document/documenttest"
 	"sibyl/internal/files"
 )
 
@@ -41,6 +43,27 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 	}
 	add(t, s, id, "sound"+strings.Repeat("x", 995)) // is as large as it may be
 	wantWhole(t, s, id)
+}
+
+func TestDocumentIsTakenInAsItsText(t *testing.T) {
+	s, id := begun(t)
+	s.c.Read = document.NewReader("").Read
+	docx := string(documenttest.DOCX(t, documenttest.Para("A memo about the bridge.")+documenttest.Para("It stands."), nil))
+	added := must(s.AddAudio(t.Context(), id, "memo.docx", strings.NewReader(docx)))(t)
+	same(t, "entry", []any{added.Entry.Status, added.Entry.Original, added.Entry.File, added.Entry.Transcript}, []any{Success, "memo.docx", "", "001_audio.txt"})
+	text := must(s.Transcript(t.Context(), id, 1))(t)
+	same(t, "text", text, "A memo about the bridge.\n\nIt stands.")
+	same(t, "the same text again", must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
+	before := tree(t, s.path(id))
+	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words", "archive.zip": "PK\x03\x04"} {
+		_, err := s.AddAudio(t.Context(), id, name, strings.NewReader(content))
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Unreadable || !strings.Contains(err.Error(), "“"+name+"” can't be read: it ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.c.MaxText = 10
+	refuses(t, s, id, "memo2.docx", strings.NewReader(docx), TooLarge)
+	same(t, "files", tree(t, s.path(id)), before)
 }
 
 func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {

@@ -19,10 +19,11 @@ type Kind string
 
 // The kinds of Invalid.
 const (
-	Form     Kind = "form"      // it is not what it has to be
-	Empty    Kind = "empty"     // there is nothing in it
-	TooLarge Kind = "too_large" // it is over a bound
-	NotAudio Kind = "not_audio" // it is neither audio nor text
+	Form       Kind = "form"       // it is not what it has to be
+	Empty      Kind = "empty"      // there is nothing in it
+	TooLarge   Kind = "too_large"  // it is over a bound
+	NotAudio   Kind = "not_audio"  // it is neither audio nor text
+	Unreadable Kind = "unreadable" // it is a document without a text that can be read
 )
 
 // Invalid is something that was handed in and can't be taken: the file of a name, or the field.

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/jsonobject"
 )
@@ -44,12 +45,14 @@ type Facts struct {
 
 // Config says where sessions are kept, and within which bounds.
 type Config struct {
-	Folder   string                                                // sessions/ of one owner; made when the first session is
-	Now      func() time.Time                                      // nil: time.Now
-	Probe    func(ctx context.Context, file string) (Facts, error) // an error: it is no audio. nil: every file is taken for what its name says
-	MaxAudio int64                                                 // bytes of an upload; 0: 2 GB
-	MaxText  int                                                   // bytes of a text that is typed in, or comes as a file; 0: 1 MB
-	LockWait time.Duration                                         // how long a change waits for another one of the same session; 0: 30 s
+	Folder string                                                // sessions/ of one owner; made when the first session is
+	Now    func() time.Time                                      // nil: time.Now
+	Probe  func(ctx context.Context, file string) (Facts, error) // an error: it is no audio. nil: every file is taken for what its name says
+	// Read reads the text of a PDF or DOCX. nil: they can't be taken in.
+	Read     func(ctx context.Context, name string, content []byte) (document.Document, error)
+	MaxAudio int64         // bytes of an upload; 0: 2 GB
+	MaxText  int           // bytes of a text that is typed in, or comes as a file; 0: 1 MB
+	LockWait time.Duration // how long a change waits for another one of the same session; 0: 30 s
 	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by it; nil: nobody is asked.
 	Step func(name string) error
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/document"
 	"sibyl/internal/files"
 )
 
@@ -122,10 +123,10 @@ func (u *upload) saysText() bool {
 	return slices.Contains([]string{"txt", "md", "markdown", "text"}, ending(u.label))
 }
 
-// text gives the content if the name and the content say that it is a text.
-func (u *upload) text() (text string, isText bool, err error) {
+// text gives the content if the name and the content say that it is a text, or the text of a PDF or DOCX.
+func (u *upload) text(ctx context.Context) (text string, isText bool, err error) {
 	if !u.saysText() {
-		return "", false, nil
+		return u.documentText(ctx)
 	}
 	f, err := files.Read(u.root, u.temp, u.store.c.MaxText)
 	if err != nil {
@@ -140,9 +141,38 @@ func (u *upload) text() (text string, isText bool, err error) {
 	return string(f.Content), isText, nil
 }
 
+// beginning is how much of a file tells whether it is a document.
+const beginning = 1 << 10
+
+// documentText is the text of a PDF or DOCX. The same text is the same content, in whatever document it stands.
+func (u *upload) documentText(ctx context.Context) (text string, isText bool, err error) {
+	head, err := files.Read(u.root, u.temp, beginning)
+	if err != nil || u.store.c.Read == nil || !document.IsPDFOrDOCX(u.label) && !document.MayBe(head.Content) {
+		return "", false, err
+	}
+	f, err := files.Read(u.root, u.temp, document.MaxFile)
+	if err != nil {
+		return "", false, err
+	}
+	if f.Cut {
+		return "", true, tooLarge(u.String(), document.MaxFile)
+	}
+	d, err := u.store.c.Read(ctx, u.label, f.Content)
+	if why, ok := errors.AsType[*document.Error](err); ok {
+		kind := Unreadable
+		if why.Reason == document.TooLarge {
+			kind = TooLarge
+		}
+		return "", true, &Invalid{Kind: kind, What: u.String(), Problem: "can't be read: " + why.Why()}
+	}
+	text = d.Text()
+	u.checksum, u.size = files.Hash([]byte(text)), int64(len(text))
+	return text, true, err
+}
+
 // probe finds out what the content is.
 func (u *upload) probe(ctx context.Context) error {
-	const neither = "can't be added: it is neither audio nor UTF-8 text in a .txt or .md file"
+	const neither = "can't be added: it is neither audio nor UTF-8 text in a .txt or .md file, nor a PDF or DOCX"
 	if u.store.c.Probe == nil && u.saysText() {
 		return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither}
 	}

@@ -49,7 +49,7 @@ func searches(t *testing.T) find.Finder {
 			t.Cleanup(func() { _ = root.Close() }) // it was only read
 			tools = root.Tools()
 		} else {
-			v, err := vault.Open(dir, nil)
+			v, err := vault.Open(dir, nil, nil)
 			if err != nil {
 				return nil, err
 			}

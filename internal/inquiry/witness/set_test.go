@@ -41,7 +41,7 @@ func readSet(t testing.TB, name string) (set []labelled) {
 
 func readDocuments(t testing.TB, path string) []document.Document {
 	t.Helper()
-	docs, failed, err := document.Reader{}.ReadAll(t.Context(), path)
+	docs, failed, err := document.NewReader("").ReadAll(t.Context(), path)
 	if err != nil || len(failed) > 0 || len(docs) == 0 {
 		t.Fatal(docs, failed, err)
 	}

@@ -42,7 +42,7 @@ func child(dir string) int {
 			return 3
 		}
 	}
-	v, err := Open(dir, nil)
+	v, err := Open(dir, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 3

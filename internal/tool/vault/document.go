@@ -30,6 +30,7 @@ type document struct {
 	sections []section
 	links    []link
 	warnings []string
+	paged    bool // its sections are pages
 }
 
 // section is a heading and the text below it up to the next heading of any level, or an entry of a thread.
@@ -37,6 +38,7 @@ type section struct {
 	heading    string // "" for the text above the first heading
 	level      int    // 1 to 6; 0 above the first heading
 	start, end int    // lines, inclusive
+	page       int    // of a document, from 1; 0: it is none
 
 	entry int       // number of an entry of a thread, from 1; 0: it is none
 	id    string    // of the entry

@@ -34,9 +34,9 @@ func newGraph(notes []*note) *graph {
 // atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the
 // path names, the notes are those whose path ends so.
 func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
-	key := nameKey(path.Join(path.Dir(p), bare(p))) + ".md"
+	key := nameKey(path.Join(path.Dir(p), bare(p)))
 	for _, n := range g.byBase[nameKey(bare(p))] {
-		whole := nameKey(n.path)
+		whole := nameKey(path.Join(path.Dir(n.path), bare(n.path)))
 		if whole == key || moreFolders && strings.HasSuffix(whole, "/"+key) {
 			notes = append(notes, n)
 		}
@@ -145,7 +145,7 @@ func (s *snapshot) byPath(p string) (*note, error) {
 	case len(notes) > 1:
 		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s", p, pathList(notes, 20))
 	case ext != "" && !isNote(path.Base(p)):
-		return nil, tool.Errorf(tool.Denied, "", "%q is not a Markdown note", p)
+		return nil, tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
 	}
 	return nil, tool.Errorf(tool.NotFound, s.suggest(bare(p)), "there is no note at %q", p)
 }

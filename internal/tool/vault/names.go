@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	doc "sibyl/internal/document"
 	"sibyl/internal/tool"
 )
 
@@ -36,7 +37,7 @@ func isNote(name string) bool {
 }
 
 // isThread says whether the note at p is a thread.
-func isThread(p string) bool { return path.Dir(p) == threadDir }
+func isThread(p string) bool { return path.Dir(p) == threadDir && isNote(path.Base(p)) }
 
 // bare is the name of the note at p as links use it: no folder, no ending.
 func bare(p string) string {
@@ -72,6 +73,9 @@ func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 func checkNotePath(p string) error {
 	if err := checkPath(p); err != nil {
 		return err
+	}
+	if doc.IsPDFOrDOCX(p) {
+		return tool.Errorf(tool.Denied, "write a note, with a path that ends with .md", "%q is a PDF or DOCX: those are read, and never written", p)
 	}
 	if !isNote(path.Base(p)) {
 		return tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not a Markdown note", p)

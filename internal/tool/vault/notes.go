@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	doc "sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/text"
 	"sibyl/internal/text/search"
@@ -34,6 +35,7 @@ type note struct {
 	sections    []section
 	links       []link
 	words       search.Entry
+	info        fs.FileInfo // of a PDF or DOCX, as it was found; nil: it is a note
 }
 
 // snapshot is the vault as one call sees it. It never changes.
@@ -87,6 +89,9 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	if w.over > 0 {
 		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", w.over, v.maxNotes))
 	}
+	if w.documentsOver > 0 {
+		s.skipped = append(s.skipped, fmt.Sprintf("%d documents after the first %d", w.documentsOver, doc.MaxFiles))
+	}
 	v.seen.files = make(map[string]seenFile, len(read))
 	for i, l := range read {
 		if l.err != nil {
@@ -99,20 +104,24 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 		v.seen.files[w.found[i].path] = l.seenFile
 		s.notes = append(s.notes, l.note)
 	}
+	for _, f := range w.documents {
+		base := path.Base(f.path)
+		s.notes = append(s.notes, &note{path: f.path, title: strings.TrimSuffix(base, path.Ext(base)), info: f.info})
+	}
 	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
 	s.words = v.seen.lexicon.View()
 	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
 	return s, nil
 }
 
-// walk finds the notes and folders of a vault.
+// walk finds the notes, documents and folders of a vault.
 type walk struct {
-	ctx     context.Context
-	vault   *Vault
-	found   []found
-	folders []string
-	skipped []string
-	over    int // notes beyond the bound
+	ctx                 context.Context
+	vault               *Vault
+	found, documents    []found
+	folders             []string
+	skipped             []string
+	over, documentsOver int // beyond the bounds
 }
 
 type found struct {
@@ -145,6 +154,12 @@ func (w *walk) folder(folder string, depth int) error {
 			w.folders = append(w.folders, p)
 			if err := w.folder(p, depth+1); err != nil {
 				return err
+			}
+		case info.Mode().IsRegular() && doc.IsPDFOrDOCX(info.Name()) && w.vault.documents != nil:
+			if len(w.documents) == doc.MaxFiles {
+				w.documentsOver++
+			} else {
+				w.documents = append(w.documents, found{p, info})
 			}
 		case !info.Mode().IsRegular() || !isNote(info.Name()):
 		case len(w.found) == w.vault.maxNotes:
@@ -198,14 +213,18 @@ func (v *Vault) loadFile(p string) loaded {
 	d := parse(p, content.Content, content.Cut)
 	words := search.Count(searchable(d))
 	l := loaded{words: &words}
-	l.note = &note{
-		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
-		lines: len(d.lines), sections: d.sections, links: d.links,
-	}
+	l.note = noteOf(d)
 	if content.Info.ModTime().Before(began.Add(-settledAfter)) {
 		l.info = content.Info
 	}
 	return l
+}
+
+func noteOf(d *document) *note {
+	return &note{
+		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
+		lines: len(d.lines), sections: d.sections, links: d.links,
+	}
 }
 
 // searchable is what a search finds of a document.

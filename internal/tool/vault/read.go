@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	doc "sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
@@ -22,7 +23,7 @@ const (
 type ReadData struct {
 	Path    string `json:"path"`
 	Title   string `json:"title"`
-	Start   int    `json:"start"` // lines in Content; 0 if it has none
+	Start   int    `json:"start"` // lines in Content, or pages of a document that has them; 0 if it has none
 	End     int    `json:"end"`
 	Content string `json:"content"` // without line numbers, lines end in \n
 }
@@ -31,19 +32,19 @@ type readArgs struct {
 	Path    string `json:"path,omitempty" doc:"path of the note, such as projects/cache.md; this or note"`
 	Note    string `json:"note,omitempty" doc:"title, alias or file name, also as [[note#heading]]; this or path"`
 	Section string `json:"section,omitempty" doc:"read only the section under this heading, subsections included"`
-	Start   int    `json:"start,omitempty" doc:"first line to read" min:"1"`
-	End     int    `json:"end,omitempty" doc:"last line to read" min:"1"`
+	Start   int    `json:"start,omitempty" doc:"first line to read; of a PDF or DOCX with pages, first page" min:"1"`
+	End     int    `json:"end,omitempty" doc:"last line to read, or page" min:"1"`
 }
 
 func (v *Vault) readTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name: "vault_read",
-		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it. " +
+		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it, or the pages of a PDF or DOCX. " +
 			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs to replace it.",
 	}, v.read)
 }
 
-func (v *Vault) read(_ context.Context, s *snapshot, args readArgs) (tool.Result, error) {
+func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Result, error) {
 	err := checkRead(&args)
 	if err != nil {
 		return tool.Result{}, err
@@ -57,24 +58,27 @@ func (v *Vault) read(_ context.Context, s *snapshot, args readArgs) (tool.Result
 	if err != nil {
 		return tool.Result{}, v.linkError(args.Path, err)
 	}
-	content, err := v.readFile(n.path)
+	d, hash, isCut, err := v.content(ctx, n)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.Content, content.Cut)
-	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Opened: true}
-	if !content.Cut {
-		ref.Hash = files.Hash(content.Content)
+	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Hash: hash, Paged: d.paged, Opened: true}
+	var from, to int
+	show := d.show
+	if d.paged {
+		from, to, err = d.pages(args)
+		show = d.showPages
+	} else {
+		from, to, err = d.span(args, isCut)
 	}
-	from, to, err := d.span(args, content.Cut)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	data := ReadData{Path: d.path, Title: d.title}
-	shown, cut := d.show(from, to, &data)
+	shown, cut := show(from, to, &data)
 	ref.Start, ref.End = data.Start, data.End
-	shown = d.head(ref, to) + shown + related(s.graph(), n, d)
-	return answer(shown, data, []tool.Ref{ref}, cut || content.Cut)
+	shown = d.head(ref, to, n.info != nil) + shown + related(s.graph(), n, d)
+	return answer(shown, data, []tool.Ref{ref}, cut || isCut)
 }
 
 // checkRead takes a note argument in the form of a link apart, and refuses contradictions.
@@ -168,11 +172,18 @@ func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool
 	return b.String(), cut
 }
 
-// head tells what stands above the lines that were read, of those until to.
-func (d *document) head(ref tool.Ref, to int) string {
+// head tells what stands above the lines or pages that were read, of those until to. The hash of a document is of no use: nobody writes to it.
+func (d *document) head(ref tool.Ref, to int, isDocument bool) string {
+	kind, unit, last := "Note", "Lines", len(d.lines)
+	if isDocument {
+		kind, ref.Hash = "Document", ""
+	}
+	if d.paged {
+		unit, last = "Pages", d.sections[len(d.sections)-1].page
+	}
 	var b strings.Builder
 	for _, line := range []struct{ name, value string }{
-		{"Note", d.path},
+		{kind, d.path},
 		{"Title", d.title},
 		{"Date", d.front.date},
 		{"Tags", tool.Clip(strings.Join(d.tags, ", "), 1000)},
@@ -188,9 +199,9 @@ func (d *document) head(ref tool.Ref, to int) string {
 	case len(d.lines) == 0:
 		b.WriteString("The note is empty.\n")
 	case ref.End < to:
-		fmt.Fprintf(&b, "Lines: %d-%d of %d; go on with start %d\n", ref.Start, ref.End, len(d.lines), ref.End+1)
+		fmt.Fprintf(&b, "%s: %d-%d of %d; go on with start %d\n", unit, ref.Start, ref.End, last, ref.End+1)
 	default:
-		fmt.Fprintf(&b, "Lines: %d-%d of %d\n", ref.Start, ref.End, len(d.lines))
+		fmt.Fprintf(&b, "%s: %d-%d of %d\n", unit, ref.Start, ref.End, last)
 	}
 	return b.String() + "\n"
 }
@@ -225,7 +236,7 @@ func leadsTo(g *graph, from *note, l link) string {
 		return target.path
 	case ambiguous:
 		return "(several notes have this name)"
-	case path.Ext(l.target) != "" && !isNote(l.target):
+	case path.Ext(l.target) != "" && !isNote(l.target) && !doc.IsPDFOrDOCX(l.target):
 		return "(not a note)"
 	}
 	return "(no such note)"

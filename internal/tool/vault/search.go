@@ -31,7 +31,7 @@ type Hit struct {
 	Path    string  `json:"path"`
 	Title   string  `json:"title"`
 	Heading string  `json:"heading,omitempty"` // "" above the first heading
-	Start   int     `json:"start"`             // lines of the section, from 1, inclusive; 0 in an empty note
+	Start   int     `json:"start"`             // lines of the section, from 1, inclusive, or its page; 0 in an empty note
 	End     int     `json:"end"`
 	Snippet string  `json:"snippet"`
 	Score   float64 `json:"score"` // comparable within one search only
@@ -47,12 +47,15 @@ type searchArgs struct {
 func (v *Vault) searchTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name: "vault_search",
-		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
+		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best sections: path, lines or page, and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
 		Search: true,
 	}, func(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
 		folder, err := s.folder(args.Folder, "vault_list shows the folders")
 		if err != nil {
+			return tool.Result{}, err
+		}
+		if s, err = v.withDocuments(ctx, s); err != nil {
 			return tool.Result{}, err
 		}
 		res, err := v.find(ctx, s, args.Query, args.Limit, perNote, func(n *note, _ section) bool {
@@ -116,7 +119,7 @@ func (v *Vault) find(
 	}
 	ranked := s.rank(q, perNote, scope)
 	if len(ranked) == 0 {
-		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, tool.Count(len(s.notes), "note"))
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, counted(s.notes))
 		return answer(none, SearchData{Hits: []Hit{}}, nil, false)
 	}
 	shown := ranked[:min(len(ranked), limit)]
@@ -133,16 +136,19 @@ func (v *Vault) find(
 		p := h.note.path
 		if _, read := lines[p]; !read {
 			// A note that is gone since it was found leaves a hit without a snippet.
-			if content, err := v.readFile(p); err == nil {
-				lines[p] = parse(p, content.Content, content.Cut).lines
+			if read, _, _, err := v.content(ctx, h.note); err == nil {
+				lines[p] = read.lines
 			}
 		}
 		d := Hit{
 			Path: p, Title: h.note.title, Heading: text.Brief(h.at.heading, 200), Start: h.at.start, End: h.at.end,
 			Snippet: snippet(q, lines[p], h.at), Score: h.score,
 		}
+		if h.at.page > 0 {
+			d.Start, d.End = h.at.page, h.at.page
+		}
 		data.Hits = append(data.Hits, d)
-		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End}
+		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End, Paged: h.at.page > 0}
 		refs = append(refs, ref)
 		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.about())
 		if d.Snippet != "" {
@@ -232,6 +238,21 @@ func (s *snapshot) skippedText() string {
 	return told
 }
 
+// counted says how many notes and documents there are.
+func counted(all []*note) string {
+	documents := 0
+	for _, n := range all {
+		if n.info != nil {
+			documents++
+		}
+	}
+	said := tool.Count(len(all)-documents, "note")
+	if documents > 0 {
+		said += " and " + tool.Count(documents, "document")
+	}
+	return said
+}
+
 type listArgs struct {
 	Folder    string `json:"folder,omitempty" doc:"folder to list; the vault itself if left out"`
 	Tag       string `json:"tag,omitempty" doc:"list only notes with this tag or one below it"`
@@ -243,7 +264,7 @@ type listArgs struct {
 func (v *Vault) listTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name:        "vault_list",
-		Description: "Lists the notes and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
+		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
 	}, v.list)
 }
 
@@ -261,15 +282,17 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 		}
 		if folders++; folders <= mostListed && b.Len() < room/2 {
 			const afterSlash = "0" // the character after /: what begins with f/ sorts between the two
-			fmt.Fprintf(&b, "- %s/ (%s)\n", f, tool.Count(s.position(f+afterSlash)-s.position(f+"/"), "note"))
+			fmt.Fprintf(&b, "- %s/ (%s)\n", f, counted(s.notes[s.position(f+"/"):s.position(f+afterSlash)]))
 		}
 	}
 	var refs []tool.Ref
+	var listed []*note
 	for _, n := range s.notes {
 		isBelow := under(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
 		if !isBelow || args.Tag != "" && !n.tagged(args.Tag) {
 			continue
 		}
+		listed = append(listed, n)
 		if total++; total < args.From || len(refs) == args.Limit || b.Len() > room {
 			continue
 		}
@@ -287,7 +310,7 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 	if folder != "." {
 		name = folder
 	}
-	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), tool.Count(total, "note"))
+	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), counted(listed))
 	last := args.From - 1 + len(refs)
 	if last < total && len(refs) > 0 {
 		fmt.Fprintf(&b, "%d more; go on with from %d.\n", total-last, last+1)

@@ -18,7 +18,7 @@ import (
 // keeping opens a vault with a shelf.
 func keeping(t *testing.T, dir, shelf string) *Vault {
 	t.Helper()
-	v, err := Open(dir, &files.Shelf{Folder: shelf, MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now})
+	v, err := Open(dir, &files.Shelf{Folder: shelf, MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

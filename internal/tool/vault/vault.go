@@ -2,6 +2,7 @@
 //
 // A vault is a folder such as Obsidian keeps: notes ending in .md with YAML front matter, [[links]] between them, and
 // tags. A thread is an append-only note: one file under threads/, each entry under a header line with a time and an id.
+// PDFs and DOCX in the vault are found and read too, by pages where they have them, and never written.
 //
 // Guarantees:
 //   - Confinement. Every file is reached through os.Root. Symbolic links are not followed, and a name that starts with
@@ -16,7 +17,8 @@
 //   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
 //     write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
-//   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
+//   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes and 2,000 documents, and every result within tool.MaxText.
+//     Documents are read when they are first searched or opened, and for a search at most 64 MiB of their texts.
 //
 // The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change
 // are not read again.
@@ -28,9 +30,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
+	doc "sibyl/internal/document"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -55,13 +59,18 @@ type Vault struct {
 	writes   files.Ledger[tool.Result]
 	maxNotes int
 	seen     seen
+
+	documents   *doc.Reader
+	readingTime time.Duration
+	reading     sync.Mutex // of documents for a search
+	searched    map[string]*seenDocument
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
 // write replaces is kept on the shelf, and can be put back by Undo; a write whose place it can't keep is refused.
-// Without a shelf (nil) nothing is kept. A folder that is not set, does not exist or cannot be opened is a *tool.Error
+// Without a shelf (nil) nothing is kept. PDFs and DOCX are read by documents; without a reader (nil) the vault does not know them. A folder that is not set, does not exist or cannot be opened is a *tool.Error
 // of kind Unavailable.
-func Open(dir string, shelf *files.Shelf) (*Vault, error) {
+func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
 	}
@@ -78,7 +87,8 @@ func Open(dir string, shelf *files.Shelf) (*Vault, error) {
 		writes: files.Ledger[tool.Result]{
 			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
-		maxNotes: maxNotes,
+		maxNotes:  maxNotes,
+		documents: documents, readingTime: readingTime,
 	}, nil
 }
 
@@ -161,6 +171,7 @@ func failure(err error) error {
 	if refused, ok := errors.AsType[*files.Error](err); ok {
 		return refusal(refused)
 	}
+	err = documentFailure(err)
 	_, known := errors.AsType[*tool.Error](err)
 	switch {
 	case err == nil, known, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

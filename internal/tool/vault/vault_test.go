@@ -40,7 +40,7 @@ func writeFile(t testing.TB, name, content string) {
 
 func open(t testing.TB, dir string, adjust ...func(*Vault)) *Vault {
 	t.Helper()
-	v, err := Open(dir, nil)
+	v, err := Open(dir, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,11 +179,11 @@ func contents(t testing.TB, dir string) map[string]string {
 func TestOpenWithoutFolderSaysWhatToSet(t *testing.T) {
 	for name, dir := range map[string]string{"not configured": "", "missing": filepath.Join(t.TempDir(), "gone")} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(dir, nil)
+			_, err := Open(dir, nil, nil)
 			wantError(t, err, tool.Unavailable, "--vault", "`vault`")
 		})
 	}
-	_, err := Open(filepath.Join(folder(t, map[string]string{"file": "x"}), "file"), nil)
+	_, err := Open(filepath.Join(folder(t, map[string]string{"file": "x"}), "file"), nil, nil)
 	wantError(t, err, tool.Unavailable, "--vault")
 }
 

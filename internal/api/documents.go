@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sibyl/internal/document"
+	"sibyl/internal/oracle"
+	"sibyl/internal/user"
+)
+
+// DocumentText is what a document says, as a question takes it.
+type DocumentText struct {
+	Name     string `json:"name" doc:"By which answers cite it."`
+	Parts    int    `json:"parts" doc:"Pages with text; 1 where it has no pages."`
+	Material string `json:"material" doc:"Its text, as the option “material” of the Oracle takes it. Several may stand behind each other."`
+}
+
+// fileBody describes the body of a request that is a file, in one of these types, or in words.
+func fileBody(about string, words *huma.Schema, types ...string) *huma.RequestBody {
+	body := &huma.RequestBody{Required: true, Description: about, Content: map[string]*huma.MediaType{
+		formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
+	for _, name := range types {
+		body.Content[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	if words != nil {
+		body.Content[jsonType] = &huma.MediaType{Schema: words}
+	}
+	return body
+}
+
+func (s *Server) documentRoute() {
+	const at = "/api/documents"
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[DocumentText](), true, "")
+	register(s, route{id: "readDocument", at: "POST " + at, tag: "events", summary: "Read a document, to ask about it", needs: user.Write, takesFiles: true, content: []mediaType{{jsonType, "DocumentText", ""}}}, s.readDocument)
+	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody("A text, PDF or DOCX: as it is, with its content type, or as the field ‘file’ of a form. Nothing of it is kept.",
+		nil, octets, pdfType, docxType, "text/plain", "text/markdown")
+}
+
+// readDocument reads what is sent.
+func (s *Server) readDocument(ctx context.Context, in *struct{ FileName }) (*huma.StreamResponse, error) {
+	closed, p := s.openStream(exchangeOf(ctx).owner()) // an upload lasts, too
+	if p != nil {
+		return nil, p.closing()
+	}
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer closed()
+		r, w := humago.Unwrap(c)
+		text, err := s.documentText(w, r, in.label())
+		s.end(w, r, http.StatusOK, text, err)
+	}}, nil
+}
+
+// documentText reads the document in a body. The body is read before it waits for its turn, so that who sends slowly holds up nobody.
+func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label string) (t DocumentText, err error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	ending, isFile := fileEnding(kind)
+	if err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && kind != formType {
+		return t, newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.", "Send a text, PDF or DOCX as it is, with its content type, not compressed.")
+	}
+	in := s.newIntake(w, r)
+	in.most = min(in.most, document.MaxFile)
+	if p := in.announced(r.ContentLength); p != nil {
+		return t, p
+	}
+	var from io.Reader = in
+	if kind == formType {
+		label, from, err = fileOf(in, params["boundary"])
+	}
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(from)
+	}
+	switch failed := in.failure(); {
+	case failed != nil:
+		return t, failed
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t, brokenBody()
+	case err != nil:
+		return t, err
+	}
+	done, p := s.readWhole(r.Context(), exchangeOf(r.Context()))
+	if p != nil {
+		return t, p
+	}
+	defer done()
+	if label == "" {
+		label = "document." + ending
+	}
+	parts, err := oracle.ReadParts(r.Context(), s.config.Documents, label, content)
+	if err != nil {
+		return t, documentProblem(err)
+	}
+	return DocumentText{Name: label, Parts: len(parts), Material: oracle.JoinParts(parts)}, nil
+}
+
+// documentProblem says why a document can't be read.
+func documentProblem(err error) error {
+	e, ok := errors.AsType[*document.Error](err)
+	if !ok {
+		return err
+	}
+	status, kind := http.StatusBadRequest, "document_"+string(e.Reason)
+	switch e.Reason {
+	case document.TooLarge:
+		status = http.StatusRequestEntityTooLarge
+	case document.Unsupported:
+		status = http.StatusUnsupportedMediaType
+	}
+	return newProblem(status, kind, "The document can't be read: "+e.Why()+".", "")
+}

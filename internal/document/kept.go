@@ -1,0 +1,40 @@
+package document
+
+import (
+	"slices"
+	"sync"
+)
+
+// mostKept bounds the texts of PDFs and DOCX that a reader keeps, in bytes.
+const mostKept = 64 << 20
+
+// kept are the documents that were read last, so that the same content is not read again.
+type kept struct {
+	mu    sync.Mutex
+	docs  []Document // the one that was used last stands last
+	bytes int64
+}
+
+// fill gives a document the pages of the one with the same content, and says whether there is one.
+func (k *kept) fill(d *Document) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := slices.IndexFunc(k.docs, func(known Document) bool { return known.Hash == d.Hash })
+	if at < 0 {
+		return false
+	}
+	known := k.docs[at]
+	k.docs = append(slices.Delete(k.docs, at, at+1), known)
+	d.Pages, d.Paged = known.Pages, known.Paged
+	return true
+}
+
+func (k *kept) add(d Document) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.docs, k.bytes = append(k.docs, d), k.bytes+d.size()
+	for k.bytes > mostKept {
+		k.bytes -= k.docs[0].size()
+		k.docs = slices.Delete(k.docs, 0, 1)
+	}
+}

@@ -1,0 +1,228 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	doc "sibyl/internal/document"
+	"sibyl/internal/files"
+	"sibyl/internal/text/search"
+	"sibyl/internal/tool"
+)
+
+// readingTime is how long a search reads documents that are new to it: those that are left are read by the next one.
+const readingTime = 15 * time.Second
+
+// seenDocument is a PDF or DOCX that was read for a search.
+type seenDocument struct {
+	note  *note // nil if it could not be read
+	info  fs.FileInfo
+	bytes int    // of its text
+	why   string // it could not be read
+	told  bool   // that it could not
+	again bool   // another change would not show in info
+}
+
+// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once.
+func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
+	if !slices.ContainsFunc(s.notes, func(n *note) bool { return n.info != nil }) {
+		return s, nil
+	}
+	v.reading.Lock() // and not that of the notes: nobody who asks for those waits
+	defer v.reading.Unlock()
+	limited, done := context.WithTimeout(ctx, v.readingTime)
+	defer done()
+	whole, known := *s, map[string]*seenDocument{}
+	whole.notes, whole.skipped = slices.Clone(s.notes), slices.Clone(s.skipped)
+	var documents []int
+	for i, n := range whole.notes {
+		if n.info != nil {
+			documents = append(documents, i)
+		}
+	}
+	// A large one must not keep the others from being read.
+	slices.SortStableFunc(documents, func(a, b int) int { return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size()) })
+	total, late := 0, 0
+	for _, i := range documents {
+		n := whole.notes[i]
+		seen := v.searched[n.path]
+		if seen == nil || seen.again || !isSameFile(seen.info, n.info) {
+			seen = v.loadDocument(limited, n)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case seen == nil:
+			late++
+			continue
+		}
+		known[n.path] = seen
+		if total += seen.bytes; seen.note != nil && total > doc.MaxTexts {
+			total -= seen.bytes
+			seen.note, seen.bytes, seen.why = nil, 0, fmt.Sprintf("the documents of the vault hold more than %d MB of text together", doc.MaxTexts>>20)
+		}
+		if seen.note != nil {
+			whole.notes[i] = seen.note
+		} else if !seen.told {
+			whole.skipped = append(whole.skipped, n.path+": "+seen.why)
+			seen.told = true
+		}
+	}
+	if late > 0 {
+		whole.skipped = append(whole.skipped, tool.Count(late, "document")+" not read yet: search again to read more of them")
+	}
+	v.searched = known
+	v.seen.mu.Lock()
+	defer v.seen.mu.Unlock()
+	whole.words = v.seen.lexicon.View()
+	return &whole, nil
+}
+
+// loadDocument reads a PDF or DOCX to be searched; nil if there was no time for it.
+func (v *Vault) loadDocument(ctx context.Context, n *note) *seenDocument {
+	if ctx.Err() != nil {
+		return nil
+	}
+	began := time.Now()
+	d, _, err := v.readDocument(ctx, n.path)
+	if ctx.Err() != nil && time.Since(began) < v.readingTime/2 {
+		return nil
+	} else if ctx.Err() != nil { // it would take the next search as long
+		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
+	}
+	seen := &seenDocument{info: n.info, again: !n.info.ModTime().Before(began.Add(-settledAfter))}
+	if err != nil {
+		seen.why = strings.TrimPrefix(err.Error(), n.path+": ")
+		return seen
+	}
+	for _, line := range d.lines {
+		seen.bytes += len(line) + 1
+	}
+	words := search.Count(searchable(d))
+	v.seen.mu.Lock()
+	defer v.seen.mu.Unlock()
+	seen.note = noteOf(d)
+	seen.note.info, seen.note.words = n.info, v.seen.lexicon.Add(words)
+	return seen
+}
+
+// readDocument reads a PDF or DOCX, and gives the hash of the file.
+func (v *Vault) readDocument(ctx context.Context, p string) (d *document, hash string, err error) {
+	if err := files.NoLinks(v.root, p); err != nil {
+		return nil, "", err
+	}
+	f, err := files.Read(v.root, p, doc.MaxFile)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.Cut {
+		return nil, "", doc.Refuse(doc.TooLarge, p, "it is larger than %d MB; split it", doc.MaxFile>>20)
+	}
+	read, err := v.documents.Read(ctx, p, f.Content)
+	if err != nil {
+		return nil, "", err
+	}
+	base := path.Base(p)
+	d = &document{path: p, title: strings.TrimSuffix(base, path.Ext(base)), paged: read.Paged}
+	if read.Paged {
+		for _, page := range read.Pages {
+			d.addText(page.Text, page.Number)
+		}
+	} else {
+		for _, chunk := range doc.Chunks(read) {
+			d.addText(chunk.Text, 0)
+		}
+	}
+	return d, read.Hash, nil
+}
+
+// addText adds a section to a document: a page, or a part of one that has no pages.
+func (d *document) addText(text string, page int) {
+	if len(d.lines) > 0 {
+		d.lines = append(d.lines, "")
+	}
+	start := len(d.lines) + 1
+	d.lines = append(d.lines, strings.Split(text, "\n")...)
+	d.sections = append(d.sections, section{start: start, end: len(d.lines), page: page})
+}
+
+// content reads what a note or document holds now. Cut says that there is more of it.
+func (v *Vault) content(ctx context.Context, n *note) (d *document, hash string, cut bool, err error) {
+	if n.info != nil {
+		d, hash, err = v.readDocument(ctx, n.path)
+		return d, hash, false, err
+	}
+	f, err := v.readFile(n.path)
+	if err != nil {
+		return nil, "", false, err
+	}
+	if !f.Cut {
+		hash = files.Hash(f.Content)
+	}
+	return parse(n.path, f.Content, f.Cut), hash, f.Cut, nil
+}
+
+// showPages shows the pages from-to as far as they fit, and notes in data which ones did.
+func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bool) {
+	var b, content strings.Builder
+	for _, s := range d.sections {
+		if s.page < from || s.page > to {
+			continue
+		}
+		text := strings.Join(d.lines[s.start-1:s.end], "\n")
+		if room := maxShown - b.Len(); len(text)+200 > room {
+			if data.Start > 0 {
+				return b.String(), true
+			}
+			text, cut = tool.Clip(text, room-200)+"…", true
+		}
+		ref := tool.Ref{Path: d.path, Start: s.page, Paged: true}
+		// The lines are set in, so that none of them can stand for the head of a page.
+		fmt.Fprintf(&b, "Page %d, cited as %s\n    %s\n", s.page, ref, strings.ReplaceAll(text, "\n", "\n    "))
+		content.WriteString(text + "\n")
+		if data.End = s.page; data.Start == 0 {
+			data.Start = s.page
+		}
+		if cut {
+			break
+		}
+	}
+	data.Content = content.String()
+	return b.String(), cut
+}
+
+// pages is the range of pages that args ask for.
+func (d *document) pages(args readArgs) (from, to int, err error) {
+	last := d.sections[len(d.sections)-1].page
+	if args.Section != "" {
+		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("give start and end as pages, 1-%d", last), "%s has pages, and no sections", d.path)
+	}
+	from, to = max(1, args.Start), last
+	if args.End != 0 {
+		to = min(to, args.End)
+	}
+	if !slices.ContainsFunc(d.sections, func(s section) bool { return from <= s.page && s.page <= to }) {
+		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("its last page with text is %d", last), "%s has no text on the pages from %d on that were asked for", d.path, from)
+	}
+	return from, to, nil
+}
+
+// documentFailure says what can be done about a document that can't be read.
+func documentFailure(err error) error {
+	e, ok := errors.AsType[*doc.Error](err)
+	if !ok {
+		return err
+	}
+	kind := tool.Failed
+	if e.Reason == doc.TooLarge {
+		kind = tool.TooLarge
+	}
+	return tool.Errorf(kind, "", "%w", err)
+}
