@@ -115,6 +115,23 @@ type Signal struct {
 	At         time.Time        `json:"timestamp,omitzero"`
 }
 
+// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted milliseconds of the run.
+func (s *Signal) UnmarshalJSON(raw []byte) error {
+	type fields Signal
+	read := struct {
+		*fields
+		At json.RawMessage `json:"timestamp"`
+	}{fields: (*fields)(s)}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return err
+	}
+	s.At = time.Time{}
+	if len(read.At) == 0 || read.At[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(read.At, &s.At)
+}
+
 // Value is a field: a text, a whole number or a list of texts. In JSON it is a string, a number or an array.
 type Value struct {
 	Kind  FieldKind
