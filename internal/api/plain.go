@@ -1,10 +1,16 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"sibyl/web"
@@ -45,12 +51,43 @@ func (s *Server) plainRoutes() error {
 		if err != nil {
 			return err
 		}
-		s.mux.HandleFunc("GET "+f.path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Security-Policy", pagePolicy)
-			write(w, f.kind, text)
-		})
+		s.mux.Handle("GET "+f.path, newPageFile(f.kind, text))
 	}
 	return nil
+}
+
+// pageFile is a file of the page. A browser keeps it, and asks each time whether it is still the same.
+type pageFile struct {
+	kind, tag    string
+	text, packed []byte
+}
+
+func newPageFile(kind string, text []byte) *pageFile {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	sum := sha256.Sum256(text)
+	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text, packed: packed.Bytes()}
+}
+
+// ServeHTTP implements http.Handler.
+func (f *pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("If-None-Match"), f.tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if !slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(one string) bool { return strings.TrimSpace(one) == "gzip" }) {
+		write(w, f.kind, f.text)
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	write(w, f.kind, f.packed)
 }
 
 func write(w http.ResponseWriter, kind string, body []byte) {

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -171,6 +173,29 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	}
 	if address := api.SignInAddress("http://127.0.0.1:7777", "sibyl_x"); address != "http://127.0.0.1:7777/#sibyl_x" {
 		t.Errorf("the address to sign in is %s", address)
+	}
+}
+
+func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
+	h := newHouse(t).open()
+	ask := func(header map[string]string) answer {
+		return h.ask(question{path: "/app.js", token: "-", header: header})
+	}
+	plain, packed := ask(map[string]string{"Accept-Encoding": "br, gzip;q=0"}), ask(map[string]string{"Accept-Encoding": "br, gzip"})
+	r, err := gzip.NewReader(bytes.NewReader(packed.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(text, plain.body) || len(packed.body) > len(plain.body)/2 {
+		t.Errorf("%d bytes are sent as %d, %v", len(plain.body), len(packed.body), err)
+	}
+	again := ask(map[string]string{"If-None-Match": packed.header.Get("ETag")})
+	if again.status != http.StatusNotModified || len(again.body) > 0 {
+		t.Errorf("what is known is answered with %d and %d bytes", again.status, len(again.body))
+	}
+	if other := ask(map[string]string{"If-None-Match": `"other"`}); other.status != http.StatusOK {
+		t.Errorf("what was another is answered with %d", other.status)
 	}
 }
 
