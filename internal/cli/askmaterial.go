@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +160,11 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []oracle.P
 		if err != nil {
 			return nil, fmt.Errorf("@%s: %w", name, err)
 		}
-		if why := files.SecretPath(filepath.ToSlash(abs)); why != "" {
+		behind, err := filepath.EvalSymlinks(abs)
+		if err != nil {
+			return nil, fmt.Errorf("@%s: %w", name, files.Cause(err))
+		}
+		if why := cmp.Or(files.SecretPath(filepath.ToSlash(abs)), files.SecretPath(filepath.ToSlash(behind))); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
 		named, err := c.attached(ctx, name, filepath.ToSlash(filepath.Clean(name)))

@@ -202,8 +202,10 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 			err = missingWitness()
 		}
 		words = strings.TrimSpace(words + "\n" + asked.Material)
-	default:
-		words = strings.TrimSpace(words + "\n" + asked.Material)
+	default: // what it hears are orders, and material gives none
+		if asked.Material != "" {
+			err = errors.New("no pasted text is taken here: type what is to be done")
+		}
 	}
 	if err != nil {
 		return conversation.Run{}, err
@@ -295,13 +297,16 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 	if asked.Vault != t.asked.Vault.Path && o.Vault == t.asked.Vault {
 		o.Vault = schema.Folder{Path: asked.Vault}
 	}
-	o.Project, o.Material = app.IsProject(o.Code.Path), asked.Material
+	o.Project = app.IsProject(o.Code.Path)
 	parts, err := t.c.mentioned(ctx, words)
-	if err != nil || len(parts) == 0 {
+	if err != nil {
 		return err
 	}
-	if o.Material != "" {
-		parts = append([]oracle.Part{{Name: "pasted", Text: o.Material}}, parts...)
+	if asked.Material != "" { // under a name of its own, whatever it says of itself
+		parts = append([]oracle.Part{{Name: "pasted", Text: asked.Material}}, parts...)
+	}
+	if len(parts) == 0 {
+		return nil
 	}
 	if err := tooMuch(parts); err != nil {
 		return err

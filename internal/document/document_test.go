@@ -191,6 +191,8 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 		"a DOCX without text":         {"a.docx", documenttest.DOCX(t, documenttest.Para(""), nil), Empty},
 		"a DOCX of pictures":          {"a.docx", documenttest.DOCX(t, documenttest.Para(""), map[string]string{"word/media/scan.png": "png"}), Scan},
 		"a DOCX that unpacks forever": {"a.docx", bomb, TooLarge},
+		"a DOCX of one long tag":      {"a.docx", documenttest.DOCX(t, "<w:p "+strings.Repeat(`a="" `, 300_000)+"/>", nil), Damaged},
+		"a DOCX of marks alone":       {"a.docx", documenttest.DOCX(t, strings.Repeat("<w:p/>", 1_100_000), nil), TooLarge},
 		"a picture":                   {"a.jpg", []byte("\xff\xd8\xff\xe0 JFIF"), Unsupported},
 		"another archive":             {"a.zip", documenttest.Zip(t, zip.Deflate, "a.txt", "text"), Unsupported},
 		"bytes in a text":             {"a.txt", []byte("a\x00b\x00"), Unreadable},

@@ -166,8 +166,35 @@ func (p *parts) read(name string, w *word) error {
 	return p.parse(name, text, w)
 }
 
+// What a part may hold: real ones have tags of a few hundred bytes, and a mark to some hundred bytes.
+const (
+	longestTag = 1 << 20
+	mostMarks  = 2_000_000
+)
+
+// checkTags refuses a part with a tag so long that reading it would take far more memory than the document has: it is read at once.
+func checkTags(name string, text []byte) error {
+	for rest := text; ; {
+		at := bytes.IndexByte(rest, '<')
+		if at < 0 {
+			return nil
+		}
+		end := bytes.IndexByte(rest[at:], '>')
+		if end < 0 {
+			end = len(rest) - at - 1
+		}
+		if end > longestTag {
+			return refuse(Damaged, "its part %q has a tag of more than %d MB", name, longestTag>>20)
+		}
+		rest = rest[at+end+1:]
+	}
+}
+
 // parse has w take the elements of a part.
 func (p *parts) parse(name string, text []byte, w *word) error {
+	if err := checkTags(name, text); err != nil {
+		return err
+	}
 	x := xml.NewDecoder(bytes.NewReader(text))
 	x.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("its encoding is %q", label)
@@ -175,6 +202,9 @@ func (p *parts) parse(name string, text []byte, w *word) error {
 	for n := 0; ; n++ {
 		if n%1000 == 0 && p.ctx.Err() != nil {
 			return p.ctx.Err()
+		}
+		if n > mostMarks {
+			return refuse(TooLarge, "its part %q has more than %d million marks; split it", name, mostMarks/1_000_000)
 		}
 		t, err := x.Token()
 		if errors.Is(err, io.EOF) {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -368,7 +369,20 @@ func (p *tab) press(name string) {
 // says writes words and sends them by the keyboard.
 func (p *tab) says(words string) {
 	p.Helper()
-	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words), chromedp.KeyEvent("\r"))
+	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words))
+	p.enter()
+}
+
+// enter presses the Enter key. What follows from it is the page's: a browser sends no character for a key that the page has taken.
+func (p *tab) enter() {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13}); err != nil {
+			p.fail("pressing Enter", err)
+		}
+	}
 }
 
 // chooses takes a value of a select by its selector.

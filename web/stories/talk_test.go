@@ -176,10 +176,12 @@ func TestFileIsAttachedAndAskedAbout(t *testing.T) {
 		p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File([`+content+`], `+quoted(name)+`)); const f = document.querySelector("form:has(textarea)");
 			for (const type of ["dragover", "drop"]) f.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true })); return true })()`)
 	}
+	p.forgive("413")
+	p.forgive("415")
 	drop("big.txt", `"x".repeat(300000)`)
-	p.sees("“big.txt” is larger than 256 KB.")
+	p.sees("big.txt: This holds too much text.")
 	drop("picture.png", `new Uint8Array([0, 255, 0, 200])`)
-	p.sees("“picture.png” is not a text file.")
+	p.sees("picture.png: This is neither a text nor a PDF or DOCX.")
 	drop("talk.txt", `"The meeting decided to paint the bridge green in May."`)
 	p.sees("Attached: talk.txt")
 	p.says("What colour is the bridge to be?")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -52,13 +53,21 @@ func (m *model) slashes() (all []slash) {
 
 // slashOf finds the command that a line begins with.
 func (m *model) slashOf(line string) (slash, string, bool) {
-	name, said, _ := strings.Cut(line, " ")
+	name := commandName(line)
 	for _, s := range m.slashes() {
 		if s.name == name {
-			return s, strings.TrimSpace(said), true
+			return s, strings.TrimSpace(line[len(name):]), true
 		}
 	}
 	return slash{}, "", false
+}
+
+// commandName is what a line begins with, up to the first white space.
+func commandName(line string) string {
+	if end := strings.IndexFunc(line, unicode.IsSpace); end >= 0 {
+		return line[:end]
+	}
+	return line
 }
 
 // sayTo says the words behind a command to its assistant.
@@ -83,8 +92,7 @@ func (m *model) command(line string) tea.Cmd {
 	switch {
 	case !ok:
 		m.setInput(line)
-		name, _, _ := strings.Cut(line, " ")
-		m.hint = fmt.Sprintf("unknown command %s: /help lists them; put a space before a question that begins with /", render.Clean(name))
+		m.hint = fmt.Sprintf("unknown command %s: /help lists them; put a space before a question that begins with /", render.Clean(commandName(line)))
 		return nil
 	case said != "" && s.takes == "":
 		m.setInput(line)

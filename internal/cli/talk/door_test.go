@@ -247,3 +247,28 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 		t.Errorf("it is told %d times", n)
 	}
 }
+
+func TestKeysThatWereBegunBeforeAHeldCallWasSeenDoNotAnswerIt(t *testing.T) {
+	b := newBare(t)
+	b.askWaiting("oracle", []assistant.Waiting{{Call: "vault_write"}})
+	b.press("why yes")
+	if len(b.asking) != 1 || b.live != nil {
+		t.Fatalf("it was answered: %+v", b.live)
+	}
+	b.at = b.at.Add(tooSoon)
+	b.press("y")
+	if got := b.begun(); got.Words != "yes 1" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPasteIsGivenBackWhereItLedToNothing(t *testing.T) {
+	b := newBare(t)
+	long := strings.Repeat("a line\n", 100)
+	b.Update(tea.PasteMsg{Content: long})
+	b.press("What is in @nofile.txt?<enter>")
+	b.Update(startedMsg{of: b.live, err: errors.New("there is no such file")})
+	if b.input.Value() != "What is in @nofile.txt?" || len(b.pasted) != 1 || b.pasted[0] != long {
+		t.Errorf("%q and %d pastes are left", b.input.Value(), len(b.pasted))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -79,9 +80,10 @@ func AskFor(w assistant.Waiting) string {
 
 // question is something to be answered with yes or no.
 type question struct {
-	words string // what it is about
-	title string // the line that asks
-	usual bool   // Enter is a no
+	words string    // what it is about
+	title string    // the line that asks
+	usual bool      // Enter is a no
+	since time.Time // when it came by itself, while the person may have been typing; zero: it follows from what they did
 	then  func(m *model, yes bool) tea.Cmd
 }
 
@@ -89,7 +91,7 @@ type question struct {
 func (m *model) askWaiting(of string, waiting []assistant.Waiting) {
 	var allowed []int
 	for n, call := range waiting {
-		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
 			if yes {
 				allowed = append(allowed, n+1)
 			}

@@ -247,6 +247,13 @@ func (h *held) press(keys string) {
 	}
 }
 
+// answers presses a key once a question that is asked takes answers.
+func (h *held) answers(key string) {
+	h.t.Helper()
+	h.pass(tooSoon)
+	h.press(key)
+}
+
 // ask asks a question, and gives the answer that begins.
 func (h *held) ask(words string) *playedRun {
 	h.t.Helper()

@@ -185,7 +185,7 @@ const (
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 	text := render.Clean(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(msg.Content))
 	switch {
-	case m.picking != nil || len(m.asking) > 0:
+	case m.picking != nil:
 		return nil
 	case m.searching != nil:
 		m.searching.text += strings.Join(strings.Fields(text), " ")
@@ -283,9 +283,14 @@ func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// tooSoon is how long a question that came by itself takes no answer: what is typed then was begun before it was seen.
+const tooSoon = 700 * time.Millisecond
+
 func (m *model) askingKey(name string) tea.Cmd {
 	q := m.asking[0]
 	switch {
+	case m.Now().Sub(q.since) < tooSoon:
+		return nil
 	case name == "y" || name == "Y" || name == "shift+y":
 	case name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual:
 		m.asking = m.asking[1:]

@@ -116,9 +116,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		m.setPrompt()
 		return m.say(missing.Title)
 	}
-	if m.input.Value() == "" { // nothing that was typed is lost
-		m.setInput(l.typed)
-	}
+	m.giveBack(l.typed, l.Material)
 	if l.stopping {
 		return m.say("stopped before it began")
 	}
@@ -149,10 +147,21 @@ func (m *model) unfill() {
 	if m.missing == nil {
 		return
 	}
-	typed := m.missing.typed
+	was := *m.missing
 	m.missing = nil
 	m.setPrompt()
-	m.setInput(typed)
+	m.setInput("")
+	m.giveBack(was.typed, was.asked.Material)
+}
+
+// giveBack puts what was typed and pasted where it was, as it led to nothing: none of it is lost.
+func (m *model) giveBack(typed, pasted string) {
+	if m.input.Value() == "" {
+		m.setInput(typed)
+	}
+	if pasted != "" && len(m.pasted) == 0 {
+		m.pasted = []string{pasted}
+	}
 }
 
 // chooseModel has the person choose who is to answer, and asks again.
@@ -166,6 +175,7 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 		m.With.Model = named
 		if m.input.Value() == l.typed {
 			m.setInput("")
+			m.pasted = nil
 		}
 		return m.start(l.Asked, l.typed, m.note(told)...)
 	}})

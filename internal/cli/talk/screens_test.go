@@ -192,9 +192,9 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 		t.Errorf("the terminal shows\n%s", s)
 	}
 	golden(t, "held", s)
-	h.press("n")
+	h.answers("n")
 	h.shows("example.com")
-	h.press("y")
+	h.answers("y")
 	r := <-h.p.begun
 	if h.p.asked[1] != "yes 2" || r.Session != "0session" {
 		t.Errorf("%q was asked in %s", h.p.asked[1], r.Session)
@@ -207,7 +207,7 @@ func TestNoToAHeldCallAsksNothing(t *testing.T) {
 	h := hold(t, 80, 24)
 	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?", Waiting: []assistant.Waiting{{Call: "vault_write"}}}})
 	h.shows("Do it?")
-	h.press("n")
+	h.answers("n")
 	h.shows("not done")
 	if len(h.p.asked) != 1 {
 		t.Errorf("%q was asked", h.p.asked)
@@ -228,7 +228,7 @@ func TestTextOfOthersSteersNothing(t *testing.T) {
 	h.shows("52;c")
 	r.end(res)
 	h.shows("Do it?")
-	h.press("n")
+	h.answers("n")
 	h.press("/sessions\r")
 	h.shows("Which session?")
 	h.press("\r")
