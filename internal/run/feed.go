@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"sibyl/internal/journal"
@@ -20,7 +21,8 @@ type Update struct {
 	Left    bool
 }
 
-// feed hands updates of a run to watchers. It keeps them all, so that whoever comes late sees what the others saw.
+// feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that stands:
+// streamed text costs little more than its bytes, however small the pieces are and however often it is retracted.
 type feed struct {
 	mu      sync.Mutex
 	log     []entry
@@ -30,18 +32,21 @@ type feed struct {
 	ended   bool // with the run
 }
 
-// entry is an update, and the record that one of a record or a step belongs to, or the draft that a piece does.
+// entry is an update of a record or a step, or a draft, which stands where its first piece came.
 type entry struct {
 	Update
-	at    int64
+	at    int64 // the record that the update belongs to
 	draft *draft
 }
 
 // draft is what an operation has said since it last retracted.
 type draft struct {
-	op      uint64
-	text    []byte
-	settled int64 // the number of the receipt
+	op        uint64
+	text      []byte
+	retracted int   // how often
+	wait      *Wait // the pause that it is in
+	posted    bool
+	settled   int64 // the number of the receipt
 }
 
 func newFeed() *feed { return &feed{drafts: map[uint64]*draft{}} }
@@ -80,25 +85,23 @@ func (f *feed) piece(p Piece) {
 		if d == nil || f.closed {
 			return
 		}
+		if !d.posted {
+			d.posted = true
+			f.log = append(f.log, entry{draft: d})
+		}
 		if p.Retract {
-			f.retract(d)
+			d.retract()
 		}
-		if p.Text != "" {
-			d.text = append(d.text, p.Text...)
-			said := Update{Piece: &Piece{Op: p.Op, Text: p.Text}, Draft: d.text[:len(d.text):len(d.text)]}
-			f.log = append(f.log, entry{Update: said, draft: d})
-		}
-		if p.Wait != nil {
-			f.log = append(f.log, entry{Update: Update{Piece: &Piece{Op: p.Op, Wait: p.Wait}}, draft: d})
-		}
+		d.text = append(d.text, p.Text...)
+		d.wait = p.Wait // whatever else comes ends a pause
 	})
 }
 
-func (f *feed) retract(d *draft) {
-	if len(d.text) > 0 {
-		d.text = nil
-		f.log = append(f.log, entry{Update: Update{Piece: &Piece{Op: d.op, Retract: true}}, draft: d})
-	}
+// retract takes back what was said. The bytes are let go of, not written over: watchers may hold them.
+func (d *draft) retract() {
+	d.text = nil
+	d.wait = nil
+	d.retracted++
 }
 
 // settle ends the draft of an operation whose receipt has been posted as record seq.
@@ -106,6 +109,7 @@ func (f *feed) settle(op uint64, seq int64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
 			d.settled = seq
+			d.wait = nil
 		}
 		delete(f.drafts, op)
 	})
@@ -115,7 +119,7 @@ func (f *feed) settle(op uint64, seq int64) {
 func (f *feed) withdraw(op uint64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
-			f.retract(d)
+			d.retract()
 		}
 		delete(f.drafts, op)
 	})
@@ -133,39 +137,83 @@ func (f *feed) over() bool {
 	return f.ended
 }
 
-// since gives the updates from place next on in the log, those of records and steps from record number from on, and the
-// place behind them. changed is closed once there are more; it is nil when there will be none.
-func (f *feed) since(next int, from int64) (fresh []Update, behind int, changed <-chan struct{}) {
+// reader is a watcher's place in a feed.
+type reader struct {
+	next  int        // of the log
+	under []*hearing // of drafts that may go on
+}
+
+// hearing is how much of a draft a watcher has seen.
+type hearing struct {
+	draft     *draft
+	bytes     int
+	retracted int
+	wait      *Wait
+}
+
+// since gives the updates that r has not seen, those of records and steps from record number from on. changed is closed
+// once there are more; it is nil when there will be none.
+func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, e := range f.log[next:] {
-		if e.draft != nil {
-			e.Settled = e.draft.settled
-		}
-		if e.draft != nil || e.at >= from {
+	for _, h := range r.under {
+		fresh = h.hear(fresh)
+	}
+	for _, e := range f.log[r.next:] {
+		switch {
+		case e.draft != nil:
+			h := &hearing{draft: e.draft}
+			fresh = h.hear(fresh)
+			r.under = append(r.under, h)
+		case e.at >= from:
 			fresh = append(fresh, e.Update)
 		}
 	}
+	r.next = len(f.log)
+	r.under = slices.DeleteFunc(r.under, func(h *hearing) bool { return f.drafts[h.draft.op] != h.draft })
 	if f.closed {
-		return fresh, len(f.log), nil
+		return fresh, nil
 	}
 	if f.changed == nil {
 		f.changed = make(chan struct{})
 	}
-	return fresh, len(f.log), f.changed
+	return fresh, f.changed
+}
+
+// hear adds what a draft says beyond what was seen of it.
+func (h *hearing) hear(fresh []Update) []Update {
+	d := h.draft
+	if h.retracted != d.retracted {
+		if h.bytes > 0 {
+			fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Retract: true}})
+		}
+		h.retracted = d.retracted
+		h.bytes = 0
+	}
+	if all := len(d.text); all > h.bytes {
+		said := &Piece{Op: d.op, Text: string(d.text[h.bytes:])}
+		fresh = append(fresh, Update{Piece: said, Draft: d.text[:all:all], Settled: d.settled})
+		h.bytes = all
+	}
+	if d.wait != nil && d.wait != h.wait {
+		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Wait: d.wait}})
+	}
+	h.wait = d.wait
+	return fresh
 }
 
 // Watch gives the updates of the run from record number from on, then live ones until the run ends, this process stops
-// driving it, or ctx is done. Whoever comes late gets all that there was.
+// driving it, or ctx is done. Whoever comes late gets all records and steps, and the text that stands, as one piece of
+// each operation.
 func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) { l.feed.watch(ctx, from, yield) }
 }
 
 // watch shows the updates until there will be no more; false if ctx was done or show had enough before.
 func (f *feed) watch(ctx context.Context, from int64, show func(Update) bool) bool {
-	for next := 0; ; {
-		fresh, behind, changed := f.since(next, from)
-		next = behind
+	r := &reader{}
+	for {
+		fresh, changed := f.since(r, from)
 		for _, u := range fresh {
 			if ctx.Err() != nil || !show(u) {
 				return false

@@ -81,8 +81,8 @@ func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
 			})
 		}
 		group.Wait()
-		want.Pieces = 4
-		for i := range watchers {
+		for i, pieces := range []int{4, 2, 1} { // what was said before one came is one piece
+			want.Pieces = pieces
 			same(t, fmt.Sprintf("watcher %d", i), watchers[i], want)
 		}
 		same(t, "from record 3 on", watch(t, live, 3).Kinds, want.Kinds[3:])
@@ -167,6 +167,7 @@ func TestTextOfAnEffectThatIsWithdrawnIsRetracted(t *testing.T) {
 		same(t, "text that stands", (<-early).Text, map[uint64]string{2: "right"})
 		late := watch(t, live, 0)
 		same(t, "text that stands, for one who comes late", late.Text, map[uint64]string{2: "right"})
+		same(t, "pieces that are kept", late.Pieces, 1)
 	})
 }
 

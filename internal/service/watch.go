@@ -150,7 +150,7 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 }
 
 // Await waits until a run has ended or, as looking every so often tells, nobody drives it, and gives how it stands then.
-// told gets what happens meanwhile, and nil where a look finds that it goes on.
+// told gets what happens meanwhile, and nil where a look finds that it goes on. A panic of watching is an error.
 func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, every time.Duration, told func(*Update)) (Row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type seen struct {
@@ -158,15 +158,26 @@ func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, eve
 		err error
 	}
 	in := make(chan seen)
+	give := func(u seen) bool {
+		select {
+		case in <- u:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
 	watching.Go(func() {
 		defer close(in)
+		defer func() {
+			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
+				give(seen{err: fmt.Errorf("watching run %s panicked: %T", id, thrown)})
+			}
+		}()
 		for u, err := range s.Watch(ctx, owner, id, Place{}) {
-			select {
-			case in <- seen{u, err}:
-			case <-ctx.Done():
+			if !give(seen{u, err}) {
 				return
 			}
 		}
