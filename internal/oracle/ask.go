@@ -72,7 +72,7 @@ func checkSize(words, material string) error {
 		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under --in and ask about it",
 			len(words), MaxQuestion)
 	case len(material) > MaxMaterial:
-		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: put it in a folder and ask with --in", len(material), MaxMaterial)
+		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: attach a part of it, or put it in a folder that is searched", len(material), MaxMaterial)
 	}
 	return nil
 }

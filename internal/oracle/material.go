@@ -44,7 +44,7 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 		return parts, nil
 	}
 	if len(content) > MaxMaterial {
-		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; put it in a folder and ask with --in", len(content), MaxMaterial)
+		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; attach a part of it, or put it in a folder that is searched", len(content), MaxMaterial)
 	}
 	if strings.HasPrefix(http.DetectContentType(content), "image/") {
 		return nil, document.Refuse(document.Unsupported, name, "it is a picture, and models are handed text only; have the text in it recognised (OCR), and attach that")
