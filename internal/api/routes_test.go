@@ -304,27 +304,3 @@ func TestResultsOfSeveralRunsAreThoseOfTheirOwnerThatCanBeRead(t *testing.T) {
 	h.refused("of too many", question{path: "/api/results?run=" + strings.Repeat("a,", 20) + "a"}, 400, "invalid_request")
 	h.refused("of what is no id", question{path: "/api/results?run=a%20b"}, 400, "invalid_request")
 }
-
-func TestRequestThatIsSentAgainUnderItsKeyIsTheSameRun(t *testing.T) {
-	h := newHouse(t).open()
-	send := func(token, key, words string) (b api.Begun) {
-		q := question{method: "POST", path: "/api/runs", token: token, body: asking(words)}
-		if key != "" {
-			q.header = map[string]string{"Idempotency-Key": key}
-		}
-		if a := h.get(q, &b); a.status != 201 {
-			t.Fatalf("answered with %d", a.status)
-		}
-		return b
-	}
-	first := send("", "k", "Tea?")
-	h.ended("", first.Run)
-	if again := send("", "k", "Tea?"); again.Run != first.Run || again.Session != first.Session {
-		t.Errorf("the same key gives %+v, not %+v", again, first)
-	}
-	for about, other := range map[string]api.Begun{"another key": send("", "l", "Tea?"), "no key": send("", "", "Tea?"), "another user's key": send(evesToken, "k", "Tea?")} {
-		if other.Run == first.Run || other.Session == first.Session {
-			t.Errorf("%s gives the same run", about)
-		}
-	}
-}

@@ -136,10 +136,16 @@ func TestTaskIsAddedChangedCompletedReopenedAndDeletedByAPerson(t *testing.T) {
 	h.refused("nothing to change", change(api.TaskEdit{Version: now.Version}), 400, "invalid_request")
 	h.refused("words beside a status", change(api.TaskEdit{Version: now.Version, Title: &title, Status: &completed}), 400, "invalid_request")
 	remove := question{method: "DELETE", path: fmt.Sprint(path, "?version=", now.Version)}
-	for about, token := range map[string]string{"another's": evesToken, "who may only read": adasReader} {
-		q := remove
-		q.token = token
-		h.refused(about, q, map[string]int{evesToken: 404, adasReader: 403}[token], map[string]string{evesToken: "not_found", adasReader: "scope"}[token])
+	complete := change(api.TaskEdit{Version: now.Version, Status: &completed})
+	for about, q := range map[string]question{"adding": add, "changing": complete, "deleting": remove} {
+		q.header, q.token = nil, adasReader
+		h.refused(about+", who may only read", q, 403, "scope")
+		if q.token = evesToken; q.method != "POST" {
+			h.refused(about+" another's", q, 404, "not_found")
+		}
+	}
+	if titles, _ := h.titles("/api/tasks?status=pending"); titles != "Call mum and dad; Water the plants; Call Ada back; " {
+		t.Errorf("then the list is %q", titles)
 	}
 	h.get(remove, nil)
 	h.refused("a task that is deleted", remove, 404, "not_found")

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -194,6 +195,26 @@ func TestCostsAreToldByTurnByRunAndOfASession(t *testing.T) {
 	}
 	h.refused("of another", question{path: "/api/sessions/" + b.Session + "/costs", token: evesToken}, 404, "not_found")
 	h.refused("of none", question{path: "/api/sessions/nothing/costs"}, 404, "not_found")
+}
+
+func TestNoCostIsInventedWhereThereIsNoPrice(t *testing.T) {
+	for name, prices := range map[string]*service.Prices{"none at all": nil, "of one model alone": perToken("test:ada")} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			costly(h, prices)
+			b := h.begin("", "Tea?")
+			h.ended("", b.Run)
+			var x struct {
+				Tokens map[string]json.RawMessage `json:"tokens"`
+			}
+			h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
+			var c service.Costs
+			h.get(question{path: "/api/sessions/" + b.Session + "/costs"}, &c)
+			if x.Tokens["cost"] != nil || c.Cost != 0 || prices == nil && (len(c.Runs) != 0 || c.Currency != "") {
+				t.Errorf("the run took %s, the session cost %+v", x.Tokens, c)
+			}
+		})
+	}
 }
 
 func costs(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-9 }

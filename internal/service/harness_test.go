@@ -33,9 +33,10 @@ const (
 // house is what outlives processes: a journal, and the personas of a panel.
 type house struct {
 	*testing.T
-	store journal.Store
-	tree  string
-	most  int // runs that a process drives at once
+	store  journal.Store
+	tree   string
+	most   int // runs that a process drives at once
+	prices *service.Prices
 
 	mu    sync.Mutex
 	asked []servicetest.Asked // in the order of arrival
@@ -120,7 +121,7 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	if err != nil {
 		h.Fatal(err)
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all,
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
 		Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
 		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
 	if err != nil {

@@ -43,6 +43,7 @@ type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
+	took   took
 }
 
 // New checks the configuration.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -82,10 +83,46 @@ func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string
 	return c, nil
 }
 
+// mostEnded is of how many ended runs it is remembered what they took.
+const mostEnded = 4096
+
+// took remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets further.
+type took struct {
+	mu   sync.Mutex
+	runs map[journal.Key][]assistant.Usage
+}
+
+func (t *took) get(of journal.Key) (all []assistant.Usage, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, known = t.runs[of]
+	return all, known
+}
+
+func (t *took) keep(of journal.Key, all []assistant.Usage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.runs == nil || len(t.runs) >= mostEnded {
+		t.runs = map[journal.Key][]assistant.Usage{}
+	}
+	t.runs[of] = all
+}
+
 // usedBy is what the models of a run took, a model once.
 func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
+	key := journal.Key{Owner: r.Owner, Run: r.ID}
+	if took, known := s.took.get(key); known {
+		return took, nil
+	}
 	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
-	return summed(usages(s.usedOf(r.Assistant, recs))), err
+	if err != nil {
+		return nil, err
+	}
+	took := summed(usages(s.usedOf(r.Assistant, recs)))
+	if r.Status != journal.Running {
+		s.took.keep(key, took)
+	}
+	return took, nil
 }
 
 // usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
