@@ -383,6 +383,79 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 	})
 }
 
+func TestAnnouncementsOfRunsThatAreNotFoundAreLookedForAFewTimesASecond(t *testing.T) {
+	inHouse(t, func(h *house) {
+		asked := &counting{Store: h.store}
+		store := &announcing{Store: asked}
+		stop := h.follow([]*service.Service{node(h.T, store, "one", 0)}, never)
+		defer stop()
+		<-time.After(30*time.Second + 3*time.Millisecond)
+		before := asked.asked()
+		for range 1000 {
+			store.announce(journal.Key{Owner: ada, Run: "unseen"})
+			<-time.After(10 * time.Millisecond)
+		}
+		if looks := asked.asked() - before; looks < 40 || looks > 60 {
+			h.Errorf("within 10 s it was asked %d times for runs", looks)
+		}
+	})
+}
+
+func TestAnnouncementsOfRunsThatWaitForAPlaceAreNotLookedFor(t *testing.T) {
+	inHouse(t, func(h *house) {
+		asked := &counting{Store: h.store}
+		store := &announcing{Store: asked}
+		stop := h.follow([]*service.Service{node(h.T, store, "one", 0)}, never)
+		defer stop()
+		w := newScene(h.T, store)
+		for range 150 {
+			w.begin(0, 0)
+		}
+		<-time.After(30*time.Second + 3*time.Millisecond)
+		before := asked.asked()
+		for range 100 {
+			w.record("r149", nil)
+			<-time.After(10 * time.Millisecond)
+		}
+		if looks := asked.asked() - before; looks > 4 {
+			h.Errorf("within 1 s it was asked %d times for runs", looks)
+		}
+	})
+}
+
+func TestTextComesAtOnceWhileRunsAreLookedForInASlowJournal(t *testing.T) {
+	inHouse(t, func(h *house) {
+		w := newScene(h.T, h.store)
+		s := h.process("one", w.store)
+		release := h.holds("ada")
+		r := h.start(s, "", "Tea?")
+		ctx, cancel := context.WithCancel(h.Context())
+		defer cancel()
+		over, began := make(chan struct{}), time.Now()
+		var took time.Duration
+		go func() {
+			defer close(over)
+			for at, err := range s.WatchAll(ctx, ada, service.Position{}) {
+				switch {
+				case err != nil:
+					h.Error(err)
+				case at.Ended != nil:
+					took = time.Since(began)
+					return
+				case at.Run == "":
+					w.store.slow(7 * time.Second)
+				}
+			}
+		}()
+		<-time.After(3 * time.Second)
+		began = time.Now()
+		release()
+		h.wait(r)
+		<-over
+		same(h, "time that it took to see all", took, 0)
+	})
+}
+
 func TestStreamOfAllRunsEndsWithTheErrorOfTheJournal(t *testing.T) {
 	inHouse(t, func(h *house) {
 		store := &counting{Store: h.store}
