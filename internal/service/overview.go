@@ -76,7 +76,7 @@ func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Positi
 	return func(yield func(Happening, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, yield: yield, in: make(chan inbound),
-			heard: make(chan string, mostHeard), reading: make(chan struct{}, mostReading)}
+			heard: make(chan string, mostHeard), reading: make(chan struct{}, mostReading), found: make(chan found, 1)}
 		defer o.watching.Wait()
 		defer cancel()
 		defer s.config.Engine.Hear(owner, o.hear)()
@@ -96,12 +96,19 @@ type overview struct {
 	yield func(Happening, error) bool
 
 	at      Position
-	looks   int
 	rows    map[string]journal.Run // of the runs that are watched
 	waiting []journal.Run          // for being watched, by their start
 	heard   chan string            // runs in which something happens
 	in      chan inbound           // from those who watch the runs
 	reading chan struct{}          // holds a token for each run that had ended before it was watched, while it is read
+
+	looks    int
+	due      *time.Timer // for the next look; stopped while one is under way
+	looking  *look       // the one that is under way, or nil
+	found    chan found  // by it
+	wanted   bool        // something was heard of that is still to be looked for
+	wantedAt time.Time   // when the last look began for what was heard of
+	seenAt   time.Time   // when the last look began that found all there was, by the clock of runs
 
 	watching sync.WaitGroup
 }
@@ -127,35 +134,69 @@ func (o *overview) follow(ctx context.Context) error {
 		return err
 	}
 	lastSeen := time.Now()
-	for look := time.NewTimer(o.pause()); ; {
+	o.due = time.NewTimer(o.pause())
+	defer o.due.Stop()
+	for {
 		if err := o.admit(ctx); err != nil {
 			return err
 		}
-		due := false
 		select {
 		case in := <-o.in:
 			if err := o.take(in); err != nil {
 				return err
 			}
 		case run := <-o.heard:
-			due = !o.at.names(run)
-		case <-look.C:
-			due = true
+			if !o.knows(run) {
+				o.want(ctx)
+			}
+		case <-o.due.C:
+			o.look(ctx)
+		case f := <-o.found:
+			asked := o.looking.asked
+			o.takeIn(f)
+			switch {
+			case f.err == nil:
+				lastSeen = asked
+			case asked.Sub(lastSeen) >= longestFailure:
+				return f.err
+			}
+			if o.due.Reset(o.pause()); o.wanted {
+				o.want(ctx)
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if !due {
-			continue
-		}
-		asked := time.Now()
-		switch err := o.find(ctx); {
-		case err == nil:
-			lastSeen = asked
-		case asked.Sub(lastSeen) >= longestFailure:
-			return err
-		}
-		look.Reset(o.pause())
 	}
+}
+
+// knows says whether a run is told, or waits for it.
+func (o *overview) knows(run string) bool { return o.at.names(run) || waits(o.waiting, run) }
+
+func waits(all []journal.Run, run string) bool {
+	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == run })
+}
+
+// want has a run be looked for that was heard of: at once, unless that was done a moment ago or a look is under way.
+func (o *overview) want(ctx context.Context) {
+	o.wanted = true
+	switch wait := lookOften - time.Since(o.wantedAt); {
+	case o.looking != nil:
+	case wait > 0:
+		o.due.Reset(wait)
+	default:
+		o.look(ctx)
+	}
+}
+
+// look has runs be looked for in the background, so that a slow journal holds up nothing that happens meanwhile.
+func (o *overview) look(ctx context.Context) {
+	o.due.Stop()
+	if o.wanted {
+		o.wanted, o.wantedAt = false, time.Now()
+	}
+	o.looking = o.newLook()
+	l := *o.looking
+	o.watching.Go(func() { o.found <- o.find(ctx, l) })
 }
 
 // pause is how long nothing is looked for.
@@ -170,7 +211,7 @@ func (o *overview) pause() time.Duration {
 func (o *overview) begin(ctx context.Context) error {
 	if o.at.IsZero() {
 		o.at = o.at.after(o.s.config.Now().Add(-lateness))
-		recent, err := o.startedSince(ctx)
+		recent, err := o.startedSince(ctx, o.at.since())
 		if err != nil {
 			return err
 		}
@@ -192,7 +233,10 @@ func (o *overview) begin(ctx context.Context) error {
 			o.watch(ctx, row, o.at.Going[run])
 		}
 	}
-	err := o.find(ctx)
+	o.looking = o.newLook()
+	f := o.find(ctx, *o.looking)
+	o.takeIn(f)
+	err := f.err
 	if err == nil {
 		err = o.tell(Happening{})
 	}
@@ -202,35 +246,71 @@ func (o *overview) begin(ctx context.Context) error {
 	return err
 }
 
-// find looks for runs that are still to be told, and has them wait.
-func (o *overview) find(ctx context.Context) error {
+// look is what was known when runs began to be looked for.
+type look struct {
+	asked   time.Time
+	now     time.Time // by the clock of runs
+	at      Position
+	waiting []journal.Run
+	going   bool // runs that go on are looked for, too, however long ago they started
+}
+
+// found is what a look found, as far as it came.
+type found struct {
+	runs  []journal.Run
+	since time.Time // what started before it is not made up for
+	err   error
+}
+
+func (o *overview) newLook() *look {
+	l := &look{asked: time.Now(), now: o.s.config.Now(), at: o.at, waiting: slices.Clone(o.waiting), going: o.looks%lookGoing == 0}
+	o.looks++
+	return l
+}
+
+// find looks for runs that are still to be told.
+func (o *overview) find(ctx context.Context, l look) (f found) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	runs, err := o.startedSince(ctx)
-	if err == nil && len(runs) == moreRuns { // what started before is not made up for
-		o.at = o.at.after(runs[moreRuns-1].StartedAt.Add(-time.Millisecond))
+	f.runs, f.err = o.startedSince(ctx, l.at.since())
+	if f.err != nil {
+		return f
 	}
-	if err == nil && o.looks%lookGoing == 0 {
-		var going []journal.Run
-		going, err = o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
-		runs = append(runs, going...)
+	if len(f.runs) == moreRuns {
+		f.since = f.runs[moreRuns-1].StartedAt.Add(-time.Millisecond)
 	}
-	o.looks++
-	for _, r := range runs {
+	if !l.going {
+		return f
+	}
+	going, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
+	f.runs, f.err = append(f.runs, going...), err
+	return f
+}
+
+// takeIn has the runs wait that a look found. One that was known when it began may have ended since.
+func (o *overview) takeIn(f found) {
+	l := o.looking
+	o.looking = nil
+	if f.err == nil {
+		o.seenAt = l.now
+	}
+	o.at = o.at.after(f.since)
+	for _, r := range f.runs {
 		at, waits := slices.BinarySearchFunc(o.waiting, r, byStart)
 		isNew := r.StartedAt.After(o.at.since())
 		wentOn := r.Status == journal.Running && len(o.at.Going)+len(o.waiting) < mostOlder
-		if !waits && !o.at.names(r.ID) && (isNew || wentOn) {
+		if !waits && !l.knew(r.ID) && !o.at.names(r.ID) && (isNew || wentOn) {
 			o.waiting = slices.Insert(o.waiting, at, r)
 		}
 	}
-	return err
 }
 
-// startedSince lists the runs that started after what the Position tells, and some before, the latest first.
-func (o *overview) startedSince(ctx context.Context) ([]journal.Run, error) {
+func (l *look) knew(run string) bool { return l.at.names(run) || waits(l.waiting, run) }
+
+// startedSince lists the runs that started after a time, and some before, the latest first.
+func (o *overview) startedSince(ctx context.Context, since time.Time) ([]journal.Run, error) {
 	runs, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: someRuns})
-	if err == nil && len(runs) == someRuns && runs[someRuns-1].StartedAt.After(o.at.since()) {
+	if err == nil && len(runs) == someRuns && runs[someRuns-1].StartedAt.After(since) {
 		runs, err = o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: moreRuns})
 	}
 	return runs, err
@@ -316,10 +396,10 @@ func (o *overview) end(r Row) error {
 	return err
 }
 
-// tell hands a happening on. Runs that wait hold back the time from which on runs are new, so that a stream which goes on from there finds
-// them.
+// tell hands a happening on. Runs that wait, and the time since the last look, hold back the time from which on runs are new, so that a
+// stream which goes on from there finds what is not told yet.
 func (o *overview) tell(h Happening) error {
-	since := o.s.config.Now().Add(-lateness)
+	since := o.seenAt.Add(-lateness)
 	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since()) }); i >= 0 {
 		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {
 			since = before

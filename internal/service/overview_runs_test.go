@@ -327,59 +327,36 @@ func (c *counting) asked() int {
 	return c.runs
 }
 
-// announcing is a store that tells at once what is written.
-type announcing struct {
-	journal.Store
-	mu    sync.Mutex
-	heard func(journal.Key)
-}
-
-func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) error {
-	a.mu.Lock()
-	a.heard = heard
-	a.mu.Unlock()
-	<-ctx.Done()
-	a.mu.Lock()
-	a.heard = nil
-	a.mu.Unlock()
-	return ctx.Err()
-}
-
-func (a *announcing) announce(k journal.Key) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.heard != nil {
-		a.heard(k)
-	}
-}
-
-func (a *announcing) Begin(ctx context.Context, b journal.Beginning) error {
-	defer a.announce(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
-	return a.Store.Begin(ctx, b)
-}
-
-func (a *announcing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	defer a.announce(journal.Key{Owner: o, Run: id})
-	return a.Store.Append(ctx, o, id, recs, end)
-}
-
-func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T) {
+func TestTextComesAtOnceWhileRunsAreLookedForInASlowJournal(t *testing.T) {
 	inHouse(t, func(h *house) {
-		asked := &counting{Store: h.store}
-		store := &announcing{Store: asked}
-		s := node(h.T, store, "one", 0)
-		stop := h.follow([]*service.Service{s}, never)
-		<-time.After(30*time.Second + 3*time.Millisecond)
-		before := asked.asked()
-		<-time.After(10 * time.Second)
-		if looks := asked.asked() - before; looks > 12 {
-			h.Errorf("within 10 s it was asked %d times for runs", looks)
-		}
-		w := newScene(h.T, store)
-		w.begin(0, 0)
-		w.record("r0", nil)
-		synctest.Wait()
-		same(h, "what was told at once", stop().runs["r0"], []string{"begun", "0", "1"})
+		w := newScene(h.T, h.store)
+		s := h.process("one", w.store)
+		release := h.holds("ada")
+		r := h.start(s, "", "Tea?")
+		ctx, cancel := context.WithCancel(h.Context())
+		defer cancel()
+		over, began := make(chan struct{}), time.Now()
+		var took time.Duration
+		go func() {
+			defer close(over)
+			for at, err := range s.WatchAll(ctx, ada, service.Position{}) {
+				switch {
+				case err != nil:
+					h.Error(err)
+				case at.Ended != nil:
+					took = time.Since(began)
+					return
+				case at.Run == "":
+					w.store.slow(7 * time.Second)
+				}
+			}
+		}()
+		<-time.After(3 * time.Second)
+		began = time.Now()
+		release()
+		h.wait(r)
+		<-over
+		same(h, "time that it took to see all", took, 0)
 	})
 }
 

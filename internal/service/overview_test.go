@@ -24,6 +24,7 @@ type late struct {
 	journal.Store
 	mu    sync.Mutex
 	shown map[string]time.Time
+	takes time.Duration // until runs that were listed are given
 }
 
 func (l *late) begin(ctx context.Context, b journal.Beginning, after time.Duration) error {
@@ -31,6 +32,13 @@ func (l *late) begin(ctx context.Context, b journal.Beginning, after time.Durati
 	l.shown[b.Run.ID] = time.Now().Add(after)
 	l.mu.Unlock()
 	return l.Store.Begin(ctx, b)
+}
+
+// slow has lists of runs take so long from now on.
+func (l *late) slow(takes time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.takes = takes
 }
 
 func (l *late) hides(id string) bool {
@@ -57,6 +65,12 @@ func (l *late) Runs(ctx context.Context, o journal.Owner, f journal.Filter) ([]j
 	limit := cmp.Or(f.Limit, journal.DefaultLimit)
 	f.Limit = 10_000
 	all, err := l.Store.Runs(ctx, o, f)
+	l.mu.Lock()
+	takes := l.takes
+	l.mu.Unlock()
+	if takes > 0 {
+		defer func() { <-time.After(takes) }()
+	}
 	all = slices.DeleteFunc(all, func(r journal.Run) bool { return l.hides(r.ID) })
 	return all[:min(limit, len(all))], err
 }
@@ -159,9 +173,11 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 	rapid.Check(t, func(rt *rapid.T) {
 		before := rapid.SliceOfN(anyAct(), 0, 8).Draw(rt, "before")
 		during := rapid.SliceOfN(anyAct(), 1, 60).Draw(rt, "during")
+		takes := time.Duration(rapid.SampledFrom([]int{0, 0, 0, 2500}).Draw(rt, "takes")) * time.Millisecond
 		cuts := rapid.SliceOfN(rapid.Bool(), 1, 40).Draw(rt, "cuts")
 		synctest.Test(t, func(t *testing.T) {
 			w := newScene(t, teststore.Empty(t))
+			w.store.slow(takes)
 			w.play(before)
 			pass(20) // until all are seen
 			for id, next := range w.next {
@@ -185,6 +201,7 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 				w.end(id)
 			}
 			pass(60)
+			<-time.After(700 * takes) // each stream that is cut begins with looks
 			stop()
 			<-over
 			for id, want := range w.want {

@@ -86,7 +86,8 @@ func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string
 // mostEnded is of how many ended runs it is remembered what they took.
 const mostEnded = 4096
 
-// took remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets further.
+// took remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets
+// further.
 type took struct {
 	mu   sync.Mutex
 	runs map[journal.Key][]assistant.Usage

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/service"
 )
 
-// metered is a panel whose personas take 10 tokens in and 1 out, each time they answer. Of the receipts that are read it counts.
+// metered is a panel whose personas take 10 tokens in and 1 out when they answer. It counts the receipts that are read.
 func (h *house) metered(read *int) *assistant.Assistant {
 	a := h.panel("panel")
 	a.Used = func(c *run.CompletionRecord) (assistant.Usage, bool) {
