@@ -13,6 +13,8 @@ export class Talk {
   /** Where the runs before the first one are found; "" if there are none. */
   earlier = $state("");
   #fetching: Promise<void> | undefined;
+  /** Runs that stopped short or went on before they were fetched: how they were fetched may be how they stood before. */
+  #heard = new Set<string>();
   constructor(readonly session: string) {}
 
   /** Fetches the last runs. */
@@ -22,6 +24,7 @@ export class Talk {
     this.rows = merged(runs.filter((r) => !r.companion).reverse(), this.rows);
     this.earlier = next ?? "";
     if (told !== live.opened) this.lookAgain();
+    for (const row of this.rows) if (this.#heard.delete(row.id)) this.look(row.id);
   }
 
   /** Fetches those before the first one; what is asked for twice is fetched once. */
@@ -44,7 +47,9 @@ export class Talk {
       },
       begin: ({ row }) => this.take(row),
       record: ({ run, kind }) => {
-        if (["suspend", "resume", "leave"].includes(kind) && this.rows.some((r) => r.id === run)) this.look(run);
+        if (!["suspend", "resume", "leave"].includes(kind)) return;
+        if (this.rows.some((r) => r.id === run)) this.look(run);
+        else this.#heard.add(run);
       },
       end: ({ row }) => this.take(row),
     });
@@ -64,7 +69,10 @@ export class Talk {
     if (row.session_id !== this.session || row.companion) return;
     const at = this.rows.findIndex((r) => r.id === row.id);
     if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
-    else if (at < 0) this.rows = [...this.rows, row];
+    else if (at < 0) {
+      this.rows = [...this.rows, row];
+      if (this.#heard.delete(row.id)) this.look(row.id);
+    }
     else if (row.records >= this.rows[at]!.records) this.rows = this.rows.with(at, row); // what was asked for before may come after what was told since
   }
 }
