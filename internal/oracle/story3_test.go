@@ -1,7 +1,5 @@
 package oracle_test
 
-import ()
-
 const lastHint = "[control] This is your last turn. No tool can be called any more."
 
 var spelled = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
