@@ -78,7 +78,7 @@ type harness struct {
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "sibyl-oracle-")
 	if err == nil {
-		err = os.Setenv("TMPDIR", dir)
+		err = errors.Join(os.Chmod(dir, 0o711), os.Setenv("TMPDIR", dir)) // PostgreSQL's own user has its folder in it
 	}
 	if err != nil {
 		panic(err)
