@@ -103,16 +103,17 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
+	known := &promptTexts{byBlob: map[string]*prompt.Set{}}
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return open(ctx, deps, v)
+			return open(ctx, deps, known.of, v)
 		}, Sends: sends}, nil
 }
 
-func open(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer, func(), error) {
-	b, a, err := builder(ctx, v, nil)
+func open(ctx context.Context, deps Deps, prompts reading, v *run.View) (map[string]run.Performer, func(), error) {
+	b, a, err := builder(ctx, prompts, v, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -43,8 +43,11 @@ type asker struct {
 	material []Part // that was handed over
 }
 
+// reading gives the prompts that a run began with.
+type reading func(context.Context, *run.View) (*prompt.Set, error)
+
 // builder makes the requests of a run with these tools.
-func builder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *asker, error) {
+func builder(ctx context.Context, prompts reading, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *asker, error) {
 	a := &asker{view: v}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
@@ -53,7 +56,7 @@ func builder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builde
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.prompts, err = promptsOf(ctx, v); err != nil {
+	if a.prompts, err = prompts(ctx, v); err != nil {
 		return nil, nil, err
 	}
 	if len(a.env.Parts) > 0 {
@@ -76,7 +79,7 @@ func rebuilt(ctx context.Context, v *run.View, p agent.TurnPayload) (r agent.Req
 	if err != nil {
 		return r, nil, err
 	}
-	b, a, err := builder(ctx, v, specs)
+	b, a, err := builder(ctx, promptsOf, v, specs)
 	if err != nil {
 		return r, nil, err
 	}

@@ -4,12 +4,40 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 )
+
+// promptTexts keeps the prompts that runs began with: most runs share them, and to read them takes a tenth of a run's time.
+type promptTexts struct {
+	mu     sync.Mutex
+	byBlob map[string]*prompt.Set
+}
+
+const keptPrompts = 8
+
+// of is promptsOf, of what is kept.
+func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompt.Set, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := v.Blob(SegmentsText)
+	if known := p.byBlob[name]; known != nil {
+		return known, nil
+	}
+	set, err := promptsOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.byBlob) >= keptPrompts {
+		clear(p.byBlob)
+	}
+	p.byBlob[name] = set
+	return set, nil
+}
 
 // promptsOf gives the prompts that a run began with.
 func promptsOf(ctx context.Context, v *run.View) (*prompt.Set, error) {
