@@ -109,7 +109,7 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 }
 
 func TestManyClientsOfARunAllGetAll(t *testing.T) {
-	const clients, n = 30, 10
+	const clients, n = 100, 20
 	h := newHouse(t)
 	h.config.Limits.Streams = clients
 	h.open()

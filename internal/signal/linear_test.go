@@ -37,15 +37,15 @@ var hostileTexts = map[string]string{
 // What is looked at is at most so much for each byte that came, and so much for the first looks, which are free.
 const mostWork, freeWork = 1300, freeLooks * MaxHeld * 4
 
-// TestWorkIsInProportionToTheText counts what is looked at, at two sizes and in pieces of every size: so many bytes for each that came, and
+// TestWorkIsInProportionToTheText counts what is looked at, at three sizes and in pieces of every size: so many bytes for each that came, and
 // what the first looks cost, which are free. Most of these bytes are copied or searched for one character.
 func TestWorkIsInProportionToTheText(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			for _, size := range []int{4 << 10, 64 << 10} {
+			for _, size := range []int{4 << 10, 32 << 10, 256 << 10} {
 				text := strings.Repeat(part, size/len(part)+1)
 				for _, piece := range []int{1, 7, 64, len(text)} {
-					if piece == 1 && size > 4<<10 {
+					if piece == 1 && size > 32<<10 {
 						continue // takes long to write, and differs in nothing
 					}
 					if x := extract(text, piece).x; x.work > mostWork*int64(len(text))+freeWork {
@@ -76,7 +76,7 @@ func extract(text string, piece int) extracted {
 func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			text := strings.Repeat(part, 96<<10/len(part)) + "\nsaid\n" + enough
+			text := strings.Repeat(part, 200<<10/len(part)) + "\nsaid\n" + enough
 			want := extract(text, len(text))
 			for _, piece := range []int{3, 7, 100, 4000} {
 				got := extract(text, piece)
