@@ -43,6 +43,7 @@ export default defineConfig({
   plugins: [svelte(), wordsByLanguage(), pageFirst],
   build: {
     target: "es2022",
+    cssTarget: ["chrome123", "firefox120", "safari17.5"], // which know light-dark()
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     manifest: true, // for the test that adds up what a conversation loads; it is not served

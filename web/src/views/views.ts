@@ -1,13 +1,15 @@
 import type { Component } from "svelte";
+import type { IconName } from "../lib/icons";
 import { Loaded } from "../lib/loaded.svelte";
 import { part as fetched } from "../lib/part";
 import { speakOfAll } from "../lib/words.svelte";
 import type { Key } from "../words";
 
-/** A view, by the first part of its address. Those that have a name are in the bar. */
+/** A view, by the first part of its address. Those that have a name are in the bar, the first of them on a phone. */
 export interface View {
   part: string;
   name?: Key;
+  icon?: IconName;
   /** Its component, which is fetched when it is opened first. */
   show: Loaded<Component>;
 }
@@ -19,13 +21,13 @@ const openedLater = (file: File) => new Loaded(async () => (await Promise.all([f
 const conversations = opened(() => import("./Conversations.svelte"));
 
 export const views: View[] = [
-  { part: "", name: "nav.conversations", show: conversations },
+  { part: "", name: "nav.conversations", icon: "talk", show: conversations },
   { part: "session", show: conversations },
-  { part: "tasks", name: "tasks.name", show: opened(() => import("./tasks/Tasks.svelte")) },
-  { part: "council", name: "council.name", show: openedLater(() => import("./council/Council.svelte")) },
+  { part: "tasks", name: "tasks.name", icon: "tasks", show: opened(() => import("./tasks/Tasks.svelte")) },
+  { part: "council", name: "council.name", icon: "council", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
-  { part: "inquiries", name: "inquiry.nav", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
-  { part: "operation", name: "operation.nav", show: openedLater(() => import("./operation/Operation.svelte")) },
+  { part: "inquiries", name: "inquiry.nav", icon: "inquiry", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
+  { part: "operation", name: "operation.nav", icon: "gauge", show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);
