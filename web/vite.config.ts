@@ -26,28 +26,15 @@ function wordsByLanguage(): Plugin {
   };
 }
 
-// What several views share is one file, but for what conversations don't show.
-const groups = [
-  { name: "page", test: /src\/page\.css/ },
-  { name: "shared", test: /src\/(lib|parts)\/(?!bars|Chart)/, minShareCount: 2 },
-];
-
-/** Has the styles of the page come before those of its parts, which prevail. */
-const pageFirst: Plugin = {
-  name: "page-first",
-  transformIndexHtml: { order: "post", handler: (html) => html.replace(/( *<link rel="stylesheet".*?)( *<link rel="stylesheet"[^>]*\/page-[^>]*>\n)/s, "$2$1") },
-};
-
 // The name of a file holds the hash of what is in it: a browser keeps it for good. Only index.html is asked for each time.
 export default defineConfig({
-  plugins: [svelte(), wordsByLanguage(), pageFirst],
+  plugins: [svelte(), wordsByLanguage()],
   build: {
     target: "es2022",
     cssTarget: ["chrome123", "firefox120", "safari17.5"], // which know light-dark()
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     manifest: true, // for the test that adds up what a conversation loads; it is not served
-    rolldownOptions: { output: { codeSplitting: { groups } } },
   },
   server: { host: "127.0.0.1", proxy: { "/api": "http://127.0.0.1:7333", "/openapi.json": "http://127.0.0.1:7333" } },
   test: { environment: "node", include: ["src/**/*.test.ts"] },

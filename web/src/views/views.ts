@@ -4,13 +4,14 @@ import { Loaded } from "../lib/loaded.svelte";
 import { part as fetched } from "../lib/part";
 import { speakOfAll } from "../lib/words.svelte";
 import type { Key } from "../words";
+import Conversations from "./Conversations.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar, the first of them on a phone. */
 export interface View {
   part: string;
   name?: Key;
   icon?: IconName;
-  /** Its component, which is fetched when it is opened first. */
+  /** Its component, which is fetched when it is opened first, unless it is that of conversations. */
   show: Loaded<Component>;
 }
 
@@ -18,7 +19,7 @@ type File = () => Promise<{ default: Component }>;
 const opened = (file: File) => new Loaded(async () => (await fetched(file)).default);
 /** A view that says more than conversations do. */
 const openedLater = (file: File) => new Loaded(async () => (await Promise.all([fetched(file), speakOfAll()]))[0].default);
-const conversations = opened(() => import("./Conversations.svelte"));
+const conversations = new Loaded<Component>(async () => Conversations); // with which most begin
 
 export const views: View[] = [
   { part: "", name: "nav.conversations", icon: "talk", show: conversations },
