@@ -29,7 +29,7 @@ func TestPageFetchesWhatAConversationNeedsAndTheOthersWhenOpened(t *testing.T) {
 	if again := evaluate[int](p, fetched); again > 2000 {
 		t.Errorf("%d bytes were fetched again", again)
 	}
-	p.press("Language, colours, account")
+	p.opensMenu()
 	p.chooses("dialog select", "de")
 	p.sees("Befragungen")
 	p.sees("Noch keine Befragungen.")
