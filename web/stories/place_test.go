@@ -15,7 +15,7 @@ func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
 	const scroll = `document.querySelector("main .scroll")`
 	const left = scroll + ".scrollHeight - " + scroll + ".scrollTop - " + scroll + ".clientHeight"
 	p.sees(asksOfLease(120))
-	p.until("the end", left+" < 80")
+	p.until("the end", scroll+" && "+left+" < 80")
 	p.until("earlier messages", `(`+scroll+`.scrollTop = 0, document.querySelectorAll("main ol > li .question").length > 60)`)
 	p.do("going to the middle", chromedp.Evaluate[chromedp.Void](scroll+`.scrollTop = `+scroll+`.scrollHeight / 2`))
 	const seen = `[...document.querySelectorAll("main ol > li")].find((e) => e.querySelector(".question") && e.getBoundingClientRect().bottom > ` + scroll + `.getBoundingClientRect().top)?.querySelector(".question").textContent`
