@@ -59,7 +59,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
 	s.Warnings = a.reasons()
-	s.Waiting = a.asks()
+	s.Waiting, s.Citations = a.asks(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	s.Warnings = append(s.Warnings, a.warnings()...)
 	for _, n := range a.Notices {

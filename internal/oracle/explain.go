@@ -114,18 +114,40 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	var env Env
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
-	for _, s := range a.Sources {
-		p := assistant.Place{Cite: s.Cite, Hash: s.Hash, Read: true, Cited: s.Cited}
-		if !document.IsPDFOrDOCX(s.Path) { // which is no file of lines
-			p.Start, p.End = s.Start, s.End
+	placed := func(ref tool.Ref) assistant.Place {
+		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash}
+		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
+			p.Start, p.End = ref.Start, ref.End
 		}
-		if root := roots[s.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(s.Path)) {
-			p.File = filepath.Join(root, filepath.FromSlash(s.Path))
+		if root := roots[ref.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(ref.Path)) {
+			p.File = filepath.Join(root, filepath.FromSlash(ref.Path))
 		}
+		return p
+	}
+	quoted := a.citedPlaces()
+	for n, c := range quoted {
+		p := placed(c.Ref)
+		p.Number, p.Cited, p.Read = n+1, true, c.source != nil
 		all = append(all, p)
 	}
-	for _, u := range a.Unsupported {
-		all = append(all, assistant.Place{Cite: u, Cited: true})
+	for i := range a.Sources {
+		s := &a.Sources[i]
+		if s.Cited && slices.ContainsFunc(quoted, func(c citedPlace) bool { return c.citations[0].leads(s) }) {
+			continue // its lines that are cited stand before
+		}
+		p := placed(s.Ref)
+		p.Cite, p.Read, p.Cited = s.Cite, true, s.Cited
+		all = append(all, p)
+	}
+	return all
+}
+
+// shownCitations are the citations in the answer, with their numbers.
+func (a *Answer) shownCitations() (all []assistant.Citation) {
+	for n, place := range a.citedPlaces() {
+		for _, c := range place.citations {
+			all = append(all, assistant.Citation{Text: c.text, Number: n + 1, Read: place.source != nil})
+		}
 	}
 	return all
 }
