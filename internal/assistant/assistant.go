@@ -116,7 +116,7 @@ type Shown struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer" doc:"Markdown."`
 	Partial  bool     `json:"partial" doc:"There is an answer, but not a whole one."`
-	Warnings []string `json:"warnings"`
+	Warnings []string `json:"warnings" doc:"In English."`
 	Notes    []string `json:"notes"` // what else is worth a line
 	Ending   []string `json:"ending" doc:"How it came to its end."`
 	Footer   string   `json:"footer" doc:"Markdown: what the answer rests on."`
@@ -127,11 +127,21 @@ type Shown struct {
 	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
 	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
 
+	WarningCodes []bt.Coded `json:"warning_codes,omitempty" doc:"Of the warnings, in their order: what words each in other languages. The last ones may have none."`
+
 	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
 
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
 	Beside  []Usage  `json:"-"` // of models that other runs asked for it
+}
+
+// Warn adds a warning with its code.
+func (s *Shown) Warn(why bt.Why) {
+	for len(s.WarningCodes) < len(s.Warnings) {
+		s.WarningCodes = append(s.WarningCodes, bt.Coded{})
+	}
+	s.Warnings, s.WarningCodes = append(s.Warnings, why.Text), append(s.WarningCodes, why.Coded)
 }
 
 // Citation is what an answer names a source by. Several texts may name one source.

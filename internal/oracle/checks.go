@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
@@ -58,16 +59,16 @@ func (g *ground) base() (what, why string) {
 	return missingSource, "nothing was read yet"
 }
 
-func (g *ground) line(what string) string {
+func (g *ground) line(what string) bt.Why {
 	switch {
 	case what == missingWrites:
-		return g.Ledger.Writes.String()
+		return g.Ledger.Writes.Why()
 	case what == missingWrite:
-		return "Nothing was written."
+		return nothingWritten.With()
 	case g.Ledger.Calls() > 0:
-		return "No source was opened for this answer: it relies on what the model knows."
+		return nothingOpened.With()
 	}
-	return "Nothing was looked up for this answer: it relies on what the model knows."
+	return nothingLookedUp.With()
 }
 
 // callable names the offered tools that could give what is missing. A change that may have been made is not asked for again.

@@ -58,10 +58,11 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
-	s.Warnings = a.reasons()
 	s.Waiting, s.Citations = a.asks(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
-	s.Warnings = append(s.Warnings, a.warnings()...)
+	for _, why := range slices.Concat(a.reasons(), a.warnings()) {
+		s.Warn(why)
+	}
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
 	}
@@ -106,7 +107,7 @@ func (a *Answer) ending() []string {
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
-	all := append([]string{first}, a.reasons()...)
+	all := append([]string{first}, texts(a.reasons())...)
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}
@@ -139,27 +140,6 @@ func shownCall(w agent.Waiting) assistant.Waiting {
 	return shown
 }
 
-func (a *Answer) warnings() (all []string) {
-	for _, u := range a.Unsupported {
-		all = append(all, "cited, but not read: "+u)
-	}
-	for _, n := range a.Notices {
-		if n.Severity != agent.Info {
-			all = append(all, n.Text)
-		}
-	}
-	return all
-}
-
-func (a *Answer) reasons() (all []string) {
-	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
-		if why.text != "" {
-			all = append(all, why.what+": "+why.text)
-		}
-	}
-	return all
-}
-
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), text.Count(a.Turns, "turn"), a.Model)
@@ -170,7 +150,7 @@ func (a *Answer) footer() string {
 	for _, w := range a.asks() {
 		waiting = append(waiting, "It waited for a yes: "+w.String())
 	}
-	if beside := slices.Concat(a.reasons(), waiting, a.warnings()); len(beside) > 0 {
+	if beside := slices.Concat(texts(a.reasons()), waiting, texts(a.warnings())); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {
 			fmt.Fprintf(b, "- %s\n", line)

@@ -52,7 +52,7 @@ func (a *Answer) points() []assistant.Point {
 	for _, f := range a.Fallbacks {
 		why += fmt.Sprintf("; turn %d was in doubt (%s): %s", f.Turn, f.Cause, f.Verdict)
 	}
-	tell("ended", strings.Join(append([]string{why}, a.reasons()...), "; "))
+	tell("ended", strings.Join(append([]string{why}, texts(a.reasons())...), "; "))
 	return all
 }
 
