@@ -129,6 +129,7 @@ type Shown struct {
 
 	WarningCodes []bt.Coded `json:"warning_codes,omitempty" doc:"Of the warnings, in their order: what words each in other languages. The last ones may have none."`
 
+	Calls     []Call     `json:"calls,omitempty" doc:"Of tools, in the order in which the model wanted them."`
 	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
 
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
@@ -142,6 +143,16 @@ func (s *Shown) Warn(why bt.Why) {
 		s.WarningCodes = append(s.WarningCodes, bt.Coded{})
 	}
 	s.Warnings, s.WarningCodes = append(s.Warnings, why.Text), append(s.WarningCodes, why.Coded)
+}
+
+// Call is a call of a tool, as people are told of it.
+type Call struct {
+	Tool    string `json:"tool"`
+	Target  string `json:"target,omitempty" doc:"What it was made to: a file, an address, the words of a search."`
+	Items   int    `json:"items,omitempty" doc:"How much it found or read."`
+	TookMS  int64  `json:"took_ms"`
+	Failed  bool   `json:"failed,omitempty"`
+	Refused bool   `json:"refused,omitempty" doc:"It was not made."`
 }
 
 // Citation is what an answer names a source by. Several texts may name one source.

@@ -58,7 +58,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
-	s.Waiting, s.Citations = a.asks(), a.shownCitations()
+	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	for _, why := range slices.Concat(a.reasons(), a.warnings()) {
 		s.Warn(why)
@@ -130,6 +130,18 @@ func (a *Answer) asks() (all []assistant.Waiting) {
 	}
 	return all
 }
+
+// shownCalls are the calls of the run, as people are told of them.
+func (a *Answer) shownCalls() (all []assistant.Call) {
+	for _, c := range a.ToolCalls {
+		target, _ := agent.Waiting{Arguments: c.Arguments}.Shown()
+		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, longestTarget), Items: c.Items, TookMS: c.TookMS, Failed: c.Error != "", Refused: c.Refused != ""})
+	}
+	return all
+}
+
+// longestTarget is how much of what a call is made to is told in a line, in characters.
+const longestTarget = 120
 
 func shownCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()

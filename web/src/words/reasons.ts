@@ -5,8 +5,8 @@ export interface Why {
   why_values?: Record<string, Why>;
 }
 
-/** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server. */
-export const reasons: Record<string, readonly [string, string]> = {
+/** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server, but for those that name a command. */
+export const reasons: Record<string, readonly [string, string, string?]> = {
   "left.by_choice": ["das Modell des Laufs", "o modelo da execução"],
   "left.by_fallback": ["es wurde vor einem anderen gefragt und antwortete nicht", "foi consultado antes de outro e não respondeu"],
   "rule.stays": ["nichts davon verlässt den Rechner", "nada disto sai da máquina"],
@@ -140,9 +140,10 @@ export const reasons: Record<string, readonly [string, string]> = {
   "notice.no_engine": [
     "Es ist keine Suchmaschine eingerichtet, darum wurde das Web nicht durchsucht. Wer den Server betreibt, kann eine einrichten.",
     "Não há motor de busca configurado, por isso a web não foi pesquisada. Quem gere o servidor pode configurar um.",
+    "No search engine is set up, so the web was not searched. Whoever runs this server can set one up.",
   ],
-  "notice.no_vault": ["Es ist kein Ordner mit Notizen gewählt, darum wurden keine durchsucht.", "Não está escolhida nenhuma pasta de notas, por isso nenhuma foi pesquisada."],
-  "notice.no_code": ["Es ist kein Ordner mit Code gewählt, darum wurde keiner durchsucht.", "Não está escolhida nenhuma pasta de código, por isso nenhuma foi pesquisada."],
+  "notice.no_vault": ["Es ist kein Ordner mit Notizen gewählt, darum wurden keine durchsucht.", "Não está escolhida nenhuma pasta de notas, por isso nenhuma foi pesquisada.", "No folder of notes is chosen, so none was searched."],
+  "notice.no_code": ["Es ist kein Ordner mit Code gewählt, darum wurde keiner durchsucht.", "Não está escolhida nenhuma pasta de código, por isso nenhuma foi pesquisada.", "No folder of code is chosen, so none was searched."],
   "notice.no_capability": ["Das Modell wollte eine Fähigkeit, die es hier nicht gibt: {capability}", "O modelo pediu uma capacidade que aqui não existe: {capability}"],
   "notice.no_classifier": ["Der Klassifikator ist nicht verfügbar, darum entscheiden Regeln: {reason}", "O classificador não está disponível, por isso decidem as regras: {reason}"],
   "notice.not_sure": ["Das Modell ist sich dieser Antwort nicht sicher: Es gibt ihr eine Zuversicht von {confidence}.", "O modelo não tem certeza desta resposta: dá-lhe uma confiança de {confidence}."],
@@ -156,6 +157,6 @@ export const reasons: Record<string, readonly [string, string]> = {
 
 /** A reason in a language of the page, 0 being English. What has no code here stays as the server says it. */
 export function reasonIn(language: number, said: Why): string {
-  const words = language ? reasons[said.why_code ?? ""]?.[language - 1] : undefined;
+  const words = reasons[said.why_code ?? ""]?.[language ? language - 1 : 2];
   return words?.replace(/\{(\w+)\}/g, (_, name: string) => reasonIn(language, said.why_values?.[name] ?? {})) ?? said.why ?? "";
 }

@@ -56,6 +56,8 @@ export const talk = {
   "talk.tokens": ["{tokens} tokens", "{tokens} Token", "{tokens} tokens"],
   "talk.choose": ["Choose one:", "Wählen Sie:", "Escolha:"],
   "sources.title": ["Sources", "Quellen", "Fontes"],
+  "sources.of.answer": ["What the answer cites", "Was die Antwort zitiert", "O que a resposta cita"],
+  "sources.also": ["Also read", "Auch gelesen", "Também lido"],
   "sources.none": ["Nothing was read for this answer.", "Für diese Antwort wurde nichts gelesen.", "Nada foi lido para esta resposta."],
   "sources.cited": ["cited and read", "zitiert und gelesen", "citado e lido"],
   "sources.read": ["read, not cited", "gelesen, nicht zitiert", "lido, não citado"],
