@@ -74,7 +74,7 @@ func noteReply() bt.Leaf {
 		o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
 		o.Shown = i.Offered
 		o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
-		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, bt.Because(why)}}
+		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
 		return nil
 	})
 }

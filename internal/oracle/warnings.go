@@ -26,6 +26,15 @@ const (
 	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
 	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
 
+	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
+	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"
+	noneWritten  bt.Reason = "ground.not_written: nothing was written"
+	needsNone    bt.Reason = "ground.needs_none: a {kind} question needs no source"
+	placesRead   bt.Reason = "ground.read: {n} places were read"
+	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
+	noTool       bt.Reason = "ground.no_tool: no tool can read one"
+	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
+
 	notWhole    bt.Reason = "answer.not_whole: not the whole answer: {why}"
 	blocked     bt.Reason = "answer.blocked: what blocked it: {what}"
 	wouldHelp   bt.Reason = "answer.would_help: what would help: {what}"
@@ -34,7 +43,7 @@ const (
 
 func warningReasons() []bt.Reason {
 	return []bt.Reason{nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, noCode, noCapability, noClassifier, notSure,
-		delegating, severalSignals, notWhole, blocked, wouldHelp, citedUnread}
+		delegating, severalSignals, modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread}
 }
 
 // reasons say why it is not the whole answer, in the words of the rules and of the model.

@@ -29,10 +29,10 @@ type chip struct {
 	alone bool // it stood in brackets: the number says enough
 }
 
-var kindChip = ast.NewNodeKind("Chip")
+var kindChip = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("Chip") })
 
 // Kind implements ast.Node.
-func (*chip) Kind() ast.NodeKind { return kindChip }
+func (*chip) Kind() ast.NodeKind { return kindChip() }
 
 // Dump implements ast.Node.
 func (c *chip) Dump(source []byte, level int) {
@@ -181,7 +181,7 @@ func settle(pieces []ast.Node, source []byte) (any bool) {
 		t, _ := pieces[at].(*ast.Text)
 		return t
 	}
-	isChip := func(at int) bool { return at < len(pieces) && pieces[at] != nil && pieces[at].Kind() == kindChip }
+	isChip := func(at int) bool { return at < len(pieces) && pieces[at] != nil && pieces[at].Kind() == kindChip() }
 	for first := 0; first < len(pieces); first++ {
 		if !isChip(first) {
 			continue

@@ -63,7 +63,7 @@ type pageNodes struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
 func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(kindChip, writeChip)
+	r.Register(kindChip(), writeChip)
 	r.Register(ast.KindFencedCodeBlock, writeFenced)
 }
 

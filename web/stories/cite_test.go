@@ -45,10 +45,43 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 	}
 	p.do("closing the sources", chromedp.KeyEvent("\x1b"))
 	p.until("the citation, with the focus again", `document.activeElement.value === "3"`)
+	p.sees("Read 1 file")
+	p.do("opening what was done", chromedp.Click(`.did summary`))
+	p.sees("Read lease.go")
 	p.accessible("an answer with citations")
 	for _, width := range widths() {
 		p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 		p.fits()
 	}
 	p.until("whole words in the table", `(() => { const t = document.querySelector(".markdown table"); return t.scrollWidth > t.clientWidth || innerWidth > 1000 })()`)
+}
+
+// An answer that stands on nothing is taken back: the page says why, and keeps the draft folded while it goes on.
+func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
+	proceed := make(chan struct{})
+	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		if len(r.Messages) < 3 {
+			return modeltest.Stream("A lease is taken by magic. " + sure)
+		}
+		<-proceed
+		return leaseReader(r)
+	})).visit(1000)
+	p.says("How is a lease acquired?")
+	p.sees("I checked this draft: nothing was read yet. I go on.")
+	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "magic") {
+		t.Error("the draft is not folded")
+	}
+	p.do("opening the draft", chromedp.Click(`.answer > details summary`))
+	p.sees("by magic")
+	close(proceed)
+	p.sees("nothing follows.")
+	p.until("the end of it", `!document.querySelector("[aria-busy=true]") && !document.body.innerText.includes("magic")`)
+}
+
+func TestCodeIsColouredAndCopied(t *testing.T) {
+	p := open(t, acts(t, leaseReader)).visit(1000)
+	p.says("How is a lease acquired?")
+	p.until("code in colours", `(() => { const k = document.querySelector("pre code .keyword"); return k && getComputedStyle(k).color !== getComputedStyle(k.parentElement).color })()`)
+	p.do("copying it", chromedp.Focus(`.markdown .copy`), chromedp.KeyEvent(" "))
+	p.until("that it was copied, or that the browser does not allow it", `document.querySelector(".markdown .copy").innerText !== "Copy"`)
 }
