@@ -71,8 +71,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.came(), a.Turns, a.MaxTurns,
-		text.Count(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
+	s.Notes = append(s.Notes, a.done())
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -69,6 +70,41 @@ func (a *Answer) came() string {
 		return "nothing found"
 	}
 	return "found " + text.Count(len(cited), "place")
+}
+
+// done is what was done for the answer, in a line: what came of it, where it was looked, how long it took, and which model answered.
+func (a *Answer) done() string {
+	var all []string
+	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
+		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer", StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
+			StopNeedsUser: "waits for you", StopError: "failed", StopSuspended: "paused"}[a.came()], a.came()))
+	}
+	var did []string
+	for _, t := range a.Tried {
+		where, what := string(t.Source), "place"
+		switch t.Source {
+		case tool.Code:
+			where = "the code"
+		case tool.Vault:
+			where, what = "the notes", "note"
+		case tool.Web:
+			where, what = "the web", "page"
+		}
+		if t.Hits+t.Empty > 0 {
+			did = append(did, "searched "+where)
+		}
+		if t.Opened > 0 {
+			did = append(did, "read "+text.Count(t.Opened, what))
+		}
+	}
+	if len(did) > 0 {
+		all = append(all, strings.Join(did, ", "))
+	}
+	all = append(all, agent.Seconds(a.TookMS))
+	if a.Model != model.OfflineRules {
+		all = append(all, a.Model)
+	}
+	return strings.Join(all, "; ")
 }
 
 // read are the places that were read, those that the answer cites apart.
