@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { words, type Key } from "../words";
+import { fill } from "./fill";
 import { callTold, didInShort, type Call } from "./did";
 
 const call = (tool: string, target: string, more: Partial<Call> = {}): Call => ({ tool, target, took_ms: 1, ...more });
-const english = (key: string, values: Record<string, string | number>) => words[key as Key][0].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+const english = (key: string, values: Record<string, string | number>) => fill(words[key as Key][0], (name) => String(values[name]));
 
 test("calls are told by what they did, each file once, and those that did nothing apart", () => {
   expect(didInShort([], english)).toBe("");

@@ -2,13 +2,12 @@ import type { Form } from "./api";
 
 export type Call = Form<"Call">;
 
-/** What is told together of the tools that do it. Of the sorts in counted it is told how many things there were. */
+/** What is told together of the tools that do it. */
 const sorts: Record<string, string> = {
   code_search: "code", code_symbol: "code", code_history: "code", repo_map: "code", code_read: "files",
   vault_search: "notes", vault_list: "notes", thread_seek: "notes", thread_list: "notes", vault_read: "note", thread_read: "note", vault_write: "written", thread_push: "written",
   web_search: "web", web_fetch: "pages",
 };
-const counted = ["files", "note", "written", "pages"];
 
 /** What calls did, in a few words: “searched the code, read 2 files”. Of those that failed or were not made it is told how many there are. */
 export function didInShort(calls: readonly Call[], say: (key: string, values: Record<string, string | number>) => string): string {
@@ -20,7 +19,7 @@ export function didInShort(calls: readonly Call[], say: (key: string, values: Re
   }
   const told = [...done].map(([sort, of]) => {
     if (!Object.values(sorts).includes(sort)) return say("did.other", { tool: sort });
-    return say(`did.${sort}${counted.includes(sort) && of.size === 1 ? ".one" : ""}`, { n: of.size });
+    return say(`did.${sort}`, { n: of.size });
   });
   const not = calls.filter((c) => c.failed || c.refused).length;
   if (not) told.push(say("did.not", { n: not }));
