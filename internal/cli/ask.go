@@ -180,7 +180,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		}
 	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
 	})
 	if err != nil {
 		return err
