@@ -127,10 +127,10 @@ func TestTaskListIsUsedByTheKeyboardAlone(t *testing.T) {
 	}
 	p.do("down", chromedp.KeyEvent(kb.ArrowDown))
 	has(2, "the keyboard on the second")
-	p.do("ticking it", chromedp.KeyEvent(" "))
+	p.key(" ", "Space", 32)
 	p.until("two tasks", `document.querySelector("#tasks-pending").parentElement.innerText.includes("Three") && `+taskTitles+` === "One; Three"`)
 	has(3, "the keyboard on the one that came there")
-	p.do("editing", chromedp.KeyEvent("e"))
+	p.key("e", "KeyE", 69)
 	p.until("the field", `document.activeElement.value === "Three"`)
 	p.do("not saving", chromedp.SendKeys("aside li form input", "Nothing"), chromedp.KeyEvent(kb.Escape))
 	has(3, "the keyboard on its row again")
