@@ -49,6 +49,7 @@ export const inquiry = {
   "inquiry.judged": ["Judged by {by}", "Beurteilt von {by}", "Avaliado por {by}"],
   "inquiry.judged.none": ["Nobody has judged this", "Niemand hat dies beurteilt", "Ninguém avaliou isto"],
   "inquiry.written": ["Written by {by}", "Geschrieben von {by}", "Escrito por {by}"],
+  "inquiry.by.offline": ["The witness: {witness}. There is no detective.", "Zeuge: {witness}. Keine Detektivin.", "Testemunha: {witness}. Sem detetive."],
   "inquiry.by.asked": ["asked by {by}", "gefragt von {by}", "pergunta de {by}"],
   "inquiry.by.template": ["asked by template", "Frage nach Vorlage", "pergunta de modelo fixo"],
   "inquiry.by.answered": ["answered by {by}", "beantwortet von {by}", "resposta de {by}"],
