@@ -287,6 +287,9 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 	if r.ContentLength == 0 {
 		return nil
 	}
+	if op.Metadata[textsOf] == true {
+		most = s.config.Limits.Texts
+	}
 	if op.RequestBody != nil && !isJSON(r.Header) {
 		return newProblem(http.StatusUnsupportedMediaType, "not_json", "The body must be JSON.", "Send it with ‘Content-Type: application/json’, not compressed.").closing()
 	}

@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
+	doc "sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -90,7 +91,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 	if q.piped && !stdin && c.InTTY {
 		return q, withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
 	}
-	var parts []oracle.Part
+	var parts []doc.Part
 	switch {
 	case q.piped || stdin:
 		text, err := readMaterial(c.In)
@@ -104,7 +105,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		if strings.TrimSpace(text) == "" {
 			return q, withCode(ExitUsage, errors.New("standard input is empty: leave out the ‘-’, or pipe in what the question is about"))
 		}
-		parts = append(parts, oracle.Part{Name: stdinName, Text: text})
+		parts = append(parts, doc.Part{Name: stdinName, Text: text})
 	default:
 		text, err := c.besideQuestion(silence)
 		if err != nil {
@@ -114,7 +115,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 			return q, withCode(ExitUsage, errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
 		}
 		if strings.TrimSpace(text) != "" {
-			parts = append(parts, oracle.Part{Name: stdinName, Text: text})
+			parts = append(parts, doc.Part{Name: stdinName, Text: text})
 		}
 	}
 	defer c.tellLong("reading what is attached; the first PDF takes some seconds")()
@@ -136,7 +137,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		return q, withCode(ExitUsage, err)
 	}
 	if len(parts) > 0 {
-		q.material = oracle.JoinParts(parts)
+		q.material = doc.JoinParts(parts)
 	}
 	return q, nil
 }

@@ -119,7 +119,7 @@ func (c *command) tellLong(what string) (done func()) {
 }
 
 // attached reads a file that is handed over: the pages of a PDF or DOCX, or a text. Answers cite it by the name, with which errors begin.
-func (c *command) attached(ctx context.Context, file, name string) ([]oracle.Part, error) {
+func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
 		return nil, err
@@ -130,7 +130,7 @@ func (c *command) attached(ctx context.Context, file, name string) ([]oracle.Par
 }
 
 // mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no such file.
-func (c *command) mentioned(ctx context.Context, words string) (parts []oracle.Part, err error) {
+func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
 	seen, home := map[string]bool{}, c.env("HOME")
 	var names []string
 	tokens := strings.Fields(quotedMention.ReplaceAllStringFunc(words, func(mention string) string {
@@ -223,7 +223,7 @@ func isFile(name string) bool {
 }
 
 // tooMuch says that the material is over the bound, and what would help.
-func tooMuch(parts []oracle.Part) error {
+func tooMuch(parts []doc.Part) error {
 	n := 0
 	for _, p := range parts {
 		n += len(p.Text)

@@ -24,6 +24,7 @@ import (
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
+	doc "sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -321,7 +322,7 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 		return err
 	}
 	if asked.Material != "" { // under a name of its own, whatever it says of itself
-		parts = append([]oracle.Part{{Name: "pasted", Text: asked.Material}}, parts...)
+		parts = append([]doc.Part{{Name: "pasted", Text: asked.Material}}, parts...)
 	}
 	if len(parts) == 0 {
 		return nil
@@ -329,7 +330,7 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 	if err := tooMuch(parts); err != nil {
 		return err
 	}
-	o.Material = oracle.JoinParts(parts)
+	o.Material = doc.JoinParts(parts)
 	return nil
 }
 

@@ -57,6 +57,7 @@ const (
 	textDetective = "detective"
 	textAnalyse   = "analyse"
 	textSummary   = "summary"
+	textHanded    = "documents" // those that were handed over
 )
 
 // read takes in what the run was begun with.
