@@ -202,8 +202,9 @@ type Filter struct {
 // SessionFilter selects sessions, or what they left. Zero fields select all; Limit 0 means 100.
 type SessionFilter struct {
 	Assistant string
-	Place     string // of sessions alone
-	Title     string // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
+	Without   []string // names of assistants whose are left out; of sessions alone
+	Place     string   // of sessions alone
+	Title     string   // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
 	Limit     int
 	After     Cursor
 }

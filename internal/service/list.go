@@ -178,6 +178,16 @@ func (s *Service) Sessions(ctx context.Context, owner journal.Owner, f journal.S
 	return s.config.Store.Sessions(ctx, owner, f)
 }
 
+// Talks lists the sessions of which all that was said lies in their runs: those of the Council are listed by its desk.
+func (s *Service) Talks(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	for _, a := range s.config.Assistants {
+		if a.Apart {
+			f.Without = append(f.Without, a.Name)
+		}
+	}
+	return s.Sessions(ctx, owner, f)
+}
+
 // Removed lists what removed sessions have left, the latest removed first.
 func (s *Service) Removed(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
 	return s.config.Store.Tombstones(ctx, owner, f)

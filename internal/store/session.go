@@ -49,6 +49,9 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
 	q.where("assistant = ", f.Assistant)
 	q.where("place = ", f.Place)
+	for _, name := range f.Without {
+		q.conditions += " AND assistant <> " + q.arg(name)
+	}
 	if f.Title != "" {
 		q.conditions += ` AND strpos(lower(title), lower(CAST(` + q.arg(f.Title) + ` AS text) COLLATE "C")) > 0`
 	}

@@ -4,6 +4,7 @@ import Conversations from "./Conversations.svelte";
 import Council from "./council/Council.svelte";
 import Inquiry from "./inquiry/Inquiry.svelte";
 import Operation from "./operation/Operation.svelte";
+import Runs from "./runs/Runs.svelte";
 import Tasks from "./tasks/Tasks.svelte";
 import Why from "./why/Why.svelte";
 
@@ -11,6 +12,8 @@ import Why from "./why/Why.svelte";
 export interface View {
   part: string;
   name?: Key;
+  /** Only who operates the server sees it. */
+  operates?: boolean;
   show: Component;
 }
 
@@ -21,7 +24,8 @@ export const views: View[] = [
   { part: "council", name: "council.name", show: Council },
   { part: "why", show: Why },
   { part: "inquiries", name: "inquiry.nav", show: Inquiry },
-  { part: "operation", name: "operation.nav", show: Operation },
+  { part: "runs", name: "runs.nav", show: Runs },
+  { part: "operation", name: "operation.nav", show: Operation, operates: true },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);
