@@ -1,5 +1,4 @@
 export const operation = {
-  "operation.nav": ["Operation", "Betrieb", "Operação"],
   "operation.title": ["Operation", "Betrieb", "Operação"],
   "operation.server": ["The whole server", "Der ganze Server", "O servidor inteiro"],
   "operation.server.hint": ["Runs of all users, in numbers. Nobody's words are shown.", "Läufe aller Benutzer, in Zahlen. Niemandes Worte werden gezeigt.", "Execuções de todos os utilizadores, em números. Não se mostram palavras de ninguém."],

@@ -1,12 +1,9 @@
 export const runs = {
-  "runs.nav": ["Runs", "Läufe", "Execuções"],
   "runs.title": ["All runs", "Alle Läufe", "Todas as execuções"],
   "runs.none": ["You have asked nothing yet.", "Sie haben noch nichts gefragt.", "Ainda não perguntou nada."],
   "runs.none.found": ["No run is like this.", "So einen Lauf gibt es nicht.", "Nenhuma execução é assim."],
   "runs.waiting": ["Waiting for you", "Warten auf Sie", "À sua espera"],
   "runs.filter": ["Which runs", "Welche Läufe", "Quais execuções"],
-  "runs.assistant": ["Assistant", "Assistent", "Assistente"],
-  "runs.assistant.all": ["All assistants", "Alle Assistenten", "Todos os assistentes"],
   "runs.status": ["Status", "Status", "Estado"],
   "runs.status.all": ["Any status", "Jeder Status", "Qualquer estado"],
   "runs.day": ["Day", "Tag", "Dia"],
