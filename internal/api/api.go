@@ -173,6 +173,7 @@ func New(c Config) (*Server, error) {
 	s.api = newAPI(s)
 	s.accountRoutes()
 	s.sessionRoutes()
+	s.findRoutes()
 	s.runRoutes()
 	s.whyRoutes()
 	s.replayRoutes()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
@@ -38,6 +39,16 @@ type runList struct {
 	Session   string `query:"session" doc:"Only those of this session."`
 	Assistant string `query:"assistant" doc:"Only those of this assistant."`
 	Open      bool   `query:"open" doc:"Only those that have not ended."`
+	Status    string `query:"status" enum:"running,done,failed,cancelled,needs_user" doc:"Only those of this status."`
+	Times
+	Waiting bool `query:"waiting" doc:"Only those that wait for the person, all in one part: nobody drives them, or their question is open. It stands alone."`
+	Used    bool `query:"used" doc:"With what models took."`
+}
+
+// Times bound when something was.
+type Times struct {
+	From time.Time `query:"from" doc:"Not before this time."`
+	To   time.Time `query:"to" doc:"Before this time."`
 }
 
 // RunPath is in the address of whatever is about a run.
@@ -122,12 +133,20 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	if err != nil {
 		return f, err
 	}
-	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Limit: in.Limit, After: after}
+	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Status: journal.Status(in.Status), Limit: in.Limit, After: after,
+		From: in.From, To: in.To}
 	if in.Open {
 		wanted.Status = journal.Running
 	}
-	f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
-	f.Next = next(in.Limit, f.Runs)
+	if in.Waiting {
+		f.Runs, err = s.config.Service.Waiting(ctx, ownerOf(ctx), in.Limit)
+	} else {
+		f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
+		f.Next = next(in.Limit, f.Runs)
+	}
+	if err == nil && in.Used {
+		err = s.config.Service.Count(ctx, f.Runs, costTime)
+	}
 	return f, err
 }
 

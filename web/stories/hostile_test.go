@@ -216,7 +216,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.until("all details", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length; })()`)
 			p.shows("cite")
 		}},
-		{"operation", "#/operation", func() { p.shows("main") }},
+		{"runs", "#/runs", func() { p.shows("main") }},
 	} {
 		if place.at != "" {
 			p.turnsTo(place.at)
@@ -225,7 +225,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		p.harmless(place.name)
 	}
 	p.until("the way to stop the run that waits", `(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
-	p.sees("None of your runs is open.")
+	p.sees("Stopped:")
 
 	for name, at := range map[string]string{"evidence": "/api/inquiries/" + inquiry + "/export?format=html", "inquiry": "/api/inquiries/" + inquiry + "/export?format=md",
 		"session": "/api/sessions/" + session + "/export", "council": said + "/export"} {

@@ -227,10 +227,10 @@ func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 	p.holds("/api/runs")
 	p.says("How is a lease acquired?")
 	p.until("the answer that is held", "globalThis.goOn")
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
+	p.turnsTo("#/runs")
+	p.sees("All runs")
 	p.until("the words to be no draft any more", `(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
-	p.stands("#/operation")
+	p.stands("#/runs")
 }
 
 func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
@@ -238,10 +238,10 @@ func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
 	p.holds("/api/inquiries")
 	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
 	p.until("the answer that is held", "globalThis.goOn")
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
+	p.turnsTo("#/runs")
+	p.sees("All runs")
 	p.until("the answer to be taken", `(goOn(), globalThis.taken)`)
-	p.stands("#/operation")
+	p.stands("#/runs")
 }
 
 // holds has what comes back of requests that send something wait for goOn.

@@ -30,6 +30,7 @@ export const common = {
   "council.name": ["Council", "Rat", "Conselho"],
   "inquiry.nav": ["Inquiries", "Befragungen", "Inquéritos"],
   "operation.nav": ["Operation", "Betrieb", "Operação"],
+  "runs.nav": ["Runs", "Läufe", "Execuções"],
   "nav.look": ["Language, colours, account", "Sprache, Farben, Konto", "Idioma, cores, conta"],
   "look.language": ["Language", "Sprache", "Idioma"],
   "look.colours": ["Colours", "Farben", "Cores"],
