@@ -11,6 +11,8 @@ export interface View {
   part: string;
   name?: Key;
   icon?: IconName;
+  /** Only who operates the server sees it. */
+  operates?: boolean;
   /** Its component, which is fetched when it is opened first, unless it is that of conversations. */
   show: Loaded<Component>;
 }
@@ -28,7 +30,8 @@ export const views: View[] = [
   { part: "council", name: "council.name", icon: "council", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
   { part: "inquiries", name: "inquiry.nav", icon: "inquiry", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
-  { part: "operation", name: "operation.nav", icon: "gauge", show: openedLater(() => import("./operation/Operation.svelte")) },
+  { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },
+  { part: "operation", name: "operation.nav", icon: "gauge", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);
