@@ -2,14 +2,14 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { type Plugin, runnerImport } from "vite";
 import { defineConfig } from "vitest/config";
 
-type Words = Record<"first" | "later" | "reasons", Record<string, readonly string[]>> & { languages: object };
+type Words = Record<"first" | "later" | "reasons", Record<string, readonly string[]>>;
 
 /**
- * Gives each language two files of its own, virtual:words/first/LANGUAGE and virtual:words/later/LANGUAGE: words are written side by side,
- * and a browser fetches those of one language.
+ * Gives each language files of its own, virtual:words/first/LANGUAGE and likewise later and reasons: words are written side by side, and a
+ * browser fetches those of one language.
  */
 function wordsByLanguage(): Plugin {
-  const address = /^virtual:words\/(first|later)\/(\w+)$/;
+  const address = /^virtual:words\/(first|later|reasons)\/(\w+)$/;
   const column = (all: Record<string, readonly string[]>, at: number) => JSON.stringify(Object.fromEntries(Object.entries(all).map(([key, texts]) => [key, texts[at]])));
   return {
     name: "words-by-language",
@@ -17,11 +17,11 @@ function wordsByLanguage(): Plugin {
     async load(id) {
       const [, which, language] = address.exec(id) ?? [];
       if (!which) return undefined;
-      const { module, dependencies } = await runnerImport<Words>("./src/words/index.ts");
+      const { module, dependencies } = await runnerImport<Words & { languages: object }>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
-      if (which === "later") return `export const words = ${column(module.later, at)};`;
-      return `export const words = ${column(module.first, at)};\nexport const reasons = ${column(module.reasons, (at + 2) % 3)};`;
+      // Of reasons the English words come last.
+      return `export const words = ${column(module[which as keyof Words], which === "reasons" ? (at + 2) % 3 : at)};`;
     },
   };
 }
