@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
 
@@ -48,6 +49,8 @@ func (s *Server) accountRoutes() {
 	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
 		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
 	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
+	answer(s, route{id: "listModels", at: "GET /api/models", tag: "account", summary: "The models that can be asked, with what they cost"},
+		func(ctx context.Context, _ *none) (service.Models, error) { return s.config.Service.Models(ctx), nil })
 	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
 	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
 }

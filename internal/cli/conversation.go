@@ -380,9 +380,9 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 }
 
 func (t *talker) Models(ctx context.Context) (all []string, err error) {
-	for _, l := range listAll(ctx, t.a) {
-		for _, name := range l.Models {
-			all = append(all, l.Provider+":"+name)
+	for _, p := range t.a.Service.Models(ctx).Providers {
+		for _, m := range p.Models {
+			all = append(all, m.ID)
 		}
 	}
 	return all, nil

@@ -35,6 +35,7 @@ type Config struct {
 	Redact     func(text string) string // of titles
 	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
 	Prices     *Prices                  // nil: nobody has said what models cost
+	Models     *ModelSource             // nil: there are none to choose from
 	Now        func() time.Time         // nil: the time of day
 }
 
@@ -230,6 +231,11 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
+	if r.Replaces != "" {
+		if err := s.makeWay(ctx, owner, a, &r); err != nil {
+			return nil, run.Spec{}, err
+		}
+	}
 	if r.Session != "" {
 		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
@@ -245,7 +251,7 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return a, run.Spec{}, usage(err)
 	}
-	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree = owner, a.Name, file, text
+	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
 	if r.Key != "" {
 		spec.ID = idOf("run", owner, r.Key)
 	}
