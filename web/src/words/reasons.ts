@@ -1,3 +1,5 @@
+import { fill } from "../lib/fill";
+
 /** Why something was decided or not done: a code, as the description of the API lists them, and words with values in them. */
 export interface Why {
   why?: string;
@@ -88,8 +90,8 @@ export const reasons: Record<string, readonly [string, string]> = {
   ],
 };
 
-/** A reason in a language of the page, 0 being English. What has no code here stays as the server says it. */
-export function reasonIn(language: number, said: Why): string {
-  const words = language ? reasons[said.why_code ?? ""]?.[language - 1] : undefined;
-  return words?.replace(/\{(\w+)\}/g, (_, name: string) => reasonIn(language, said.why_values?.[name] ?? {})) ?? said.why ?? "";
+/** A reason, by the sentences of a language. What has no code in them stays as the server says it. */
+export function reasonIn(sentences: Readonly<Record<string, string>>, said: Why): string {
+  const words = sentences[said.why_code ?? ""];
+  return words === undefined ? (said.why ?? "") : fill(words, (name) => reasonIn(sentences, said.why_values?.[name] ?? {}));
 }
