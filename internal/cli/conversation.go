@@ -189,7 +189,7 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 
 // begin makes a run of words and options, as the assistant wants them.
 func (t *talker) begin(ctx context.Context, asked conversation.Asked, words string, into any) (conversation.Run, error) {
-	r := service.Request{Assistant: asked.Of, Session: asked.Session}
+	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces}
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
@@ -298,6 +298,9 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 		o.Vault = schema.Folder{Path: asked.Vault}
 	}
 	o.Project = app.IsProject(o.Code.Path)
+	if o.SameMaterial = asked.Replaces != ""; o.SameMaterial {
+		return nil
+	}
 	parts, err := t.c.mentioned(ctx, words)
 	if err != nil {
 		return err
@@ -374,7 +377,7 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 		if err != nil {
 			return conversation.Exchange{}, err
 		}
-		return conversation.Exchange{Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
+		return conversation.Exchange{Of: r.Assistant, Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
 	}
 	return conversation.Exchange{}, journal.ErrNotFound
 }
@@ -407,6 +410,10 @@ func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) 
 		return p.Text, nil
 	}
 	return cite, nil // an address, which the terminal opens
+}
+
+func (t *talker) Decline(ctx context.Context, run string) error {
+	return t.a.Service.Decline(ctx, t.c.owner(), run)
 }
 
 func (t *talker) LastWrite(ctx context.Context) (id, words string, err error) {

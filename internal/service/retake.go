@@ -74,8 +74,11 @@ func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Sho
 // ended. One that nobody drives is stopped; who drives one has to stop it first.
 func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	row, err := s.Run(ctx, owner, r.Replaces)
-	if err != nil {
+	switch {
+	case err != nil:
 		return usage(err)
+	case !a.Retakes:
+		return usage(&assistant.RequestError{Public: "what is said to this assistant acts, so it keeps its place", Hint: "say it as a new message"})
 	}
 	if r.Session == "" {
 		r.Session = row.Session
@@ -101,7 +104,7 @@ func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant
 	if err != nil {
 		return err
 	}
-	if acted || !a.Retakes {
+	if acted {
 		return ErrActed
 	}
 	if shown == nil {

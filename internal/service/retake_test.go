@@ -75,9 +75,8 @@ func TestRunThatActedOrGoesOnKeepsItsPlace(t *testing.T) {
 		p := must(s.Prospect(h.Context(), must(s.Run(h.Context(), ada, going.ID))(h), &res.Shown))(h)
 		same(h, "whether it can be replaced then", p.Retakable, true)
 		elsewhere := h.process("two", h.store)
-		if _, err := elsewhere.Start(h.Context(), ada, replacing(going.ID, "", "Milk?")); !errors.Is(err, service.ErrActed) {
-			h.Errorf("replacing a run of an assistant that lets none be gives %v", err)
-		}
+		_, err := elsewhere.Start(h.Context(), ada, replacing(going.ID, "", "Milk?"))
+		misused(h, "replacing a run of an assistant that lets none be", err, "keeps its place")
 	})
 }
 
