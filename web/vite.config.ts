@@ -21,7 +21,7 @@ function wordsByLanguage(): Plugin {
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
       if (which === "later") return `export const words = ${column(module.later, at)};`;
-      return `export const words = ${column(module.first, at)};\nexport const reasons = ${column(module.reasons, at - 1)};`;
+      return `export const words = ${column(module.first, at)};\nexport const reasons = ${column(module.reasons, (at + 2) % 3)};`;
     },
   };
 }

@@ -261,7 +261,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil, Asks: r.Clarification != nil}
 	if r.Writes != nil && !r.Writes.Whole() {
 		s.Partial = true
-		s.Warnings = append(s.Warnings, r.Writes.String())
+		s.Warn(r.Writes.Why())
 	}
 	line := string(r.Status)
 	var used []string

@@ -42,7 +42,7 @@ type played struct {
 	last     Exchange
 	write    string // in words; "" for none
 	undone   []string
-	declined chan string     // runs
+	declined chan string   // runs
 	refuse   error         // instead of a run
 	slow     chan struct{} // what a beginning waits for, beside its end; nil: nothing
 
@@ -57,7 +57,9 @@ type playedRun struct {
 	result  chan service.Result
 }
 
-func newPlayed() *played { return &played{begun: make(chan *playedRun, 10), declined: make(chan string, 10)} }
+func newPlayed() *played {
+	return &played{begun: make(chan *playedRun, 10), declined: make(chan string, 10)}
+}
 
 func (p *played) Start(ctx context.Context, a Asked) (Run, error) {
 	if p.refuse != nil {
