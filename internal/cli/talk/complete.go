@@ -89,7 +89,7 @@ func (m *model) kindAt(text, word string) string {
 	case !isCommand:
 	case name == "/in" || name == "/vault":
 		return "folder"
-	case name == "/model":
+	case name == "/model" || name == "/again":
 		return "model"
 	case name == "/sessions":
 		return "session"

@@ -280,7 +280,7 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 
 func TestKeysThatWereBegunBeforeAHeldCallWasSeenDoNotAnswerIt(t *testing.T) {
 	b := newBare(t)
-	b.askWaiting("oracle", []assistant.Waiting{{Call: "vault_write"}})
+	b.askWaiting("oracle", "0run", []assistant.Waiting{{Call: "vault_write"}})
 	b.press("why yes")
 	if len(b.asking) != 1 || b.live != nil {
 		t.Fatalf("it was answered: %+v", b.live)
