@@ -10,9 +10,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
-	"sibyl/internal/schema"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 // Begin is what a run begins with.
@@ -24,6 +22,7 @@ type Begin struct {
 // keyed is a request that begins a run.
 type keyed[T any] struct {
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
 }
 
@@ -48,7 +47,7 @@ type RunPath struct {
 
 func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
-	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated}, s.beginRun)
+	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated, takesTexts: true}, s.beginRun)
 	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
 	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
 	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
@@ -100,22 +99,13 @@ func (s *Server) submit(ctx context.Context, r service.Request, said assistant.S
 // submitRequest begins a run, if its user has room for one more.
 func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
 	owner := ownerOf(ctx)
+	r.OverLimit = exchangeOf(ctx).overLimit
 	err = s.begin(ctx, owner, func() (err error) {
 		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err
 	})
 	exchangeOf(ctx).run = begun.Run
 	return begun, err
-}
-
-// folders finds the folders that a user may name. Of those of others it says what it says of those that are not there.
-func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
-	return func(_ *schema.Field, name string) (string, error) {
-		if path := s.config.Folders(t.User)[name]; path != "" {
-			return path, nil
-		}
-		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.", "GET /api/me names those that you have.")
-	}
 }
 
 // standing says how a run stands.

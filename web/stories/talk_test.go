@@ -29,8 +29,8 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 	p.says("add a task to call Bob")
 	p.sees("call Bob' to your tasks")
 	p.says("complete the call")
-	p.until("a choice of two", `document.querySelectorAll("section ul[role=group] button:enabled").length === 2`)
-	p.until("a choice that is taken", `(() => { document.querySelector("section ul[role=group] button").click(); return true })()`)
+	p.until("a choice of two", `document.querySelectorAll("section ul[aria-label] button:enabled").length === 2`)
+	p.until("a choice that is taken", `(() => { document.querySelector("section ul[aria-label] button").click(); return true })()`)
 	p.sees("marked 'call Ada' as completed")
 }
 
