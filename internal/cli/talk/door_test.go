@@ -3,6 +3,7 @@ package talk
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -142,6 +143,20 @@ func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
 		if s := b.View().Content; !strings.Contains(s, "[y/N]") {
 			t.Errorf("%d columns:\n%s", width, s)
 		}
+	}
+}
+
+func TestFileWithBlanksInItsNameIsCompletedInQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"My Report.pdf", "Your Report.pdf", "Your.pdf"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBare(t)
+	b.run("what is in @My<tab>")
+	if got := b.input.Value(); got != `what is in @"My Report.pdf"` {
+		t.Errorf("%q is typed", got)
 	}
 }
 
