@@ -215,7 +215,6 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.sees("No inquiries yet.")
 	p.hypothesis("The bridge was closed because of corrosion.")
 	p.chooses("select[name=witness]", "own")
-	t.Log(evaluate[string](p, `[...document.querySelectorAll("form button.main")].map((b) => b.outerHTML).join() + document.querySelector("select[name=witness]").value`))
 	p.until("a button that waits for documents", `document.querySelector("form[aria-label] button.main").disabled`)
 	p.uploads("form input[type=file]", bridge, scan, other)
 	p.sees("bridge.md")
