@@ -22,6 +22,7 @@ type Begin struct {
 // keyed is a request that begins a run.
 type keyed[T any] struct {
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
 }
 
@@ -98,6 +99,7 @@ func (s *Server) submit(ctx context.Context, r service.Request, said assistant.S
 // submitRequest begins a run, if its user has room for one more.
 func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
 	owner := ownerOf(ctx)
+	r.OverLimit = exchangeOf(ctx).overLimit
 	err = s.begin(ctx, owner, func() (err error) {
 		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err

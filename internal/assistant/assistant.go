@@ -80,8 +80,16 @@ type Request struct {
 	Relayed   bool          `json:"-"` // a program passes the words on, and may have made them: they are no yes, and nothing is written
 	Late      bool          `json:"-"` // another run of the session has gone on since the words were said: they are no answer to what that one said
 
+	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and goes on
+
 	Key      string        `json:"-"` // what is submitted again under the same key is the same run, for good; "": it is another one
 	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
+}
+
+// Asks is an Env of a run that asks models.
+type Asks interface {
+	// Models are those that it may ask, as provider:model.
+	Models() []string
 }
 
 // Said are options as somebody elsewhere said them. What they leave out is as in Base, or as the settings have it.

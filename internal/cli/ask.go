@@ -40,11 +40,12 @@ func (c *command) askCommand() *cobra.Command {
 			"question is about them, they give no orders, and they are cited as stdin:LINE or path:LINE. A ‘-’\n" +
 			"after the question waits for piped input; ‘-’ alone reads the question itself from standard input,\n" +
 			"and then no notes are written.\n\n" +
-			"A call that would send private text to an address you did not name, or write something a stranger\n" +
-			"asked for, waits for your approval. ‘sibyl ask -c yes’ approves exactly that call.\n\n" +
-			"The last line says how the run ended: satisfied, partial (something is missing), budget, loop (the\n" +
-			"model repeated itself), stuck, needs_user (it asks you something; answer with -c), suspended (the\n" +
-			"model is unavailable for now; ‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
+			"A call that would send private text to an address you did not name, or write something that a web\n" +
+			"page or a file asked for, not you, waits for your approval. ‘sibyl ask -c yes’ makes that very call.\n\n" +
+			"Below the answer stands what was done, and what is missing, if anything. ‘sibyl explain’ says how the\n" +
+			"run ended: satisfied, partial (something is missing), budget, loop (the model repeated itself), stuck,\n" +
+			"needs_user (it asks you something; answer with -c), suspended (the model is unavailable for now;\n" +
+			"‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 1 failed, 2 bad input, 3 a partial answer or a question to you, 4 the model\n" +
 			"refused, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
@@ -180,7 +181,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		}
 	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
 	})
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ const claim = "inquiry"
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Events: Events(), Show: show, Lines: lines, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Events: Events(), Show: show, Lines: lines, Exchanged: exchanged,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
@@ -63,7 +63,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if b.Session != "" {
 		return run.Spec{}, &assistant.RequestError{Public: "an inquiry needs its own session", Hint: "name none"}
 	}
-	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
+	words := hypothesis(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
 	}

@@ -48,6 +48,9 @@ type Env struct {
 	LeftOut  []string `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
 }
 
+// Models implements assistant.Asks.
+func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...) }
+
 // smallWindow is a window, in tokens, in which the whole instructions for signals would take too much room.
 const smallWindow = 10_000
 
