@@ -218,7 +218,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.until("a button that waits for documents", `document.querySelector("form[aria-label] button.main").disabled`)
 	p.uploads("form input[type=file]", bridge, scan, other)
 	p.sees("bridge.md")
-	p.sees("scan.pdf: This document is damaged")
+	p.sees("scan.pdf: The document can't be read")
 	p.until("both that can be read", `document.querySelectorAll(".upload li").length === 2`)
 	p.fits()
 	p.axe("upload", "")
