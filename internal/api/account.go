@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
 
@@ -49,6 +50,8 @@ func (s *Server) accountRoutes() {
 		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
 	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
 	answer(s, route{id: "listFolders", at: "GET /api/folders", tag: "account", summary: "The folders that the options of an assistant may name, with those in them"}, s.listFolders)
+	answer(s, route{id: "listModels", at: "GET /api/models", tag: "account", summary: "The models that can be asked, with what they cost"},
+		func(ctx context.Context, _ *none) (service.Models, error) { return s.config.Service.Models(ctx), nil })
 	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
 	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
 }

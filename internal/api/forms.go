@@ -11,7 +11,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/service"
@@ -26,8 +25,8 @@ type Runs struct {
 // RunWithResult is a run with what came of it.
 type RunWithResult struct {
 	service.Row
-	Result *service.Result    `json:"result,omitempty" doc:"Once it has ended."`
-	Waits  *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
+	Result *service.Result `json:"result,omitempty" doc:"Once it has ended."`
+	service.Prospect
 }
 
 // Results are runs with what came of them.

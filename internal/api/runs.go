@@ -64,6 +64,7 @@ func (s *Server) runRoutes() {
 	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
 	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
 	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
+	answer(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag, summary: "Answer no to the calls that a run waits to be allowed"}, s.decline)
 	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true}, s.explain)
 }
 
@@ -189,19 +190,22 @@ func (s *Server) results(ctx context.Context, in *struct {
 // withResult is a run with what came of it, if it has ended and this build has its assistant.
 func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunWithResult, error) {
 	f := RunWithResult{Row: r}
-	if r.Status == journal.Running {
-		var err error
-		f.Waits, err = s.config.Service.WaitsFor(ctx, r)
-		return f, err
+	var shown *assistant.Shown
+	if r.Status != journal.Running {
+		res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
+		if _, misuse := errors.AsType[*service.UsageError](err); misuse {
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+		if html {
+			res.Mark()
+		}
+		f.Result, shown = &res, &res.Shown
 	}
-	res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
-	if _, misuse := errors.AsType[*service.UsageError](err); misuse {
-		return f, nil
-	}
-	if html {
-		res.Mark()
-	}
-	f.Result = &res
+	var err error
+	f.Prospect, err = s.config.Service.Prospect(ctx, r, shown)
 	return f, err
 }
 
@@ -210,6 +214,17 @@ func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
 		return Begun{}, err
 	}
 	return s.standing(ctx, in.Run)
+}
+
+func (s *Server) decline(ctx context.Context, in *RunPath) (RunWithResult, error) {
+	if err := s.config.Service.Decline(context.WithoutCancel(ctx), ownerOf(ctx), in.Run); err != nil {
+		return RunWithResult{}, err
+	}
+	r, err := s.found(ctx, in.Run)
+	if err != nil {
+		return RunWithResult{}, err
+	}
+	return s.withResult(ctx, r, false)
 }
 
 // resumption is which run is gone on with, and whether at any risk.

@@ -67,6 +67,7 @@ type App struct {
 	Trees   trees.Set
 	Prompts *prompt.Set
 	Models  model.Catalog
+	Offered *service.ModelSource
 	Oracle  *run.Assistant
 
 	Documents *document.Reader
@@ -171,7 +172,7 @@ func (a *App) assist() (err error) {
 		return err
 	}
 	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree,
-		Prices: a.prices(), Apart: a.apart(), Now: a.Clock.Now})
+		Prices: a.prices(), Apart: a.apart(), Models: a.Offered, Now: a.Clock.Now})
 	return err
 }
 
@@ -194,6 +195,7 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
+	a.Offered = &service.ModelSource{Offers: model.NewOffers(a.Models, nil), Named: cfg.Model, Prices: a.prices(), Redact: a.Redact}
 	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})

@@ -29,6 +29,7 @@ type Assistant struct {
 	Permanent bool          // no retention and no pruning removes its sessions
 	Apart     bool          // what was said in its sessions lies in a place of its own, and is found there; none of them is found by its runs
 	Exclusive bool          // a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
+	Retakes   bool          // another run may take the place of its last one, unless that one has acted (Shown.Acted)
 	Events    []bt.Typed    // one of each type that its leaves emit
 	Reasons   []bt.Reason   // those that its events give
 
@@ -78,6 +79,7 @@ type Request struct {
 	Assistant string        `json:"assistant" minLength:"1" maxLength:"64"`
 	Session   string        `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
 	Words     string        `json:"words" minLength:"1" doc:"What is asked of the assistant."`
+	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of the last run of the session, whose place this one takes: what comes later goes on from this one. One that waits is stopped. Left out: it takes none."`
 	Owner     journal.Owner `json:"-"` // who asks
 	Options   any           `json:"-"` // the assistant's own, or a Said
 	Relayed   bool          `json:"-"` // a program passes the words on, and may have made them: they are no yes, and nothing is written
@@ -137,6 +139,8 @@ type Shown struct {
 	Usage   []Usage   `json:"usage,omitempty" doc:"Of the models that were asked, where they count; rules do not."`
 	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
 	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
+	Acted   bool      `json:"acted,omitempty" doc:"It changed something, or carried out what the person had allowed: no other run takes its place."`
+	Files   []string  `json:"files,omitempty" doc:"The names of the files that were handed over with the question."`
 
 	WarningCodes []bt.Coded `json:"warning_codes,omitempty" doc:"Of the warnings, in their order: what words each in other languages. The last ones may have none."`
 

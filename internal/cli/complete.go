@@ -366,7 +366,9 @@ func (v *values) mention(home string) error {
 	}
 	names, err := conversation.Paths(home, typed, false)
 	for _, name := range names {
-		v.add("@"+name, "")
+		if !strings.ContainsFunc(name, unicode.IsSpace) { // which the shell would take for two words
+			v.add("@"+name, "")
+		}
 	}
 	return err
 }

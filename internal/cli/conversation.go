@@ -193,7 +193,7 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 
 // begin makes a run of words and options, as the assistant wants them.
 func (t *talker) begin(ctx context.Context, asked conversation.Asked, words string, into any) (conversation.Run, error) {
-	r := service.Request{Assistant: asked.Of, Session: asked.Session, OverLimit: asked.OverLimit}
+	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces, OverLimit: asked.OverLimit}
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
@@ -317,6 +317,9 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 		o.Vault = schema.Folder{Path: asked.Vault}
 	}
 	o.Project = app.IsProject(o.Code.Path)
+	if o.SameMaterial = asked.Replaces != ""; o.SameMaterial {
+		return nil
+	}
 	parts, err := t.c.mentioned(ctx, words)
 	if err != nil {
 		return err
@@ -393,15 +396,15 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 		if err != nil {
 			return conversation.Exchange{}, err
 		}
-		return conversation.Exchange{Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
+		return conversation.Exchange{Of: r.Assistant, Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
 	}
 	return conversation.Exchange{}, journal.ErrNotFound
 }
 
 func (t *talker) Models(ctx context.Context) (all []string, err error) {
-	for _, l := range listAll(ctx, t.a) {
-		for _, name := range l.Models {
-			all = append(all, l.Provider+":"+name)
+	for _, p := range t.a.Service.Models(ctx).Providers {
+		for _, m := range p.Models {
+			all = append(all, m.ID)
 		}
 	}
 	return all, nil
@@ -426,6 +429,10 @@ func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) 
 		return p.Text, nil
 	}
 	return cite, nil // an address, which the terminal opens
+}
+
+func (t *talker) Decline(ctx context.Context, run string) error {
+	return t.a.Service.Decline(ctx, t.c.owner(), run)
 }
 
 func (t *talker) LastWrite(ctx context.Context) (id, words string, err error) {

@@ -34,8 +34,8 @@ func (p Part) Page() (document string, number int) {
 	return found[1], number
 }
 
-// unnamed is what a text is called that came without a name.
-const unnamed = "material"
+// Unnamed is what a text is called that came without a name.
+const Unnamed = "material"
 
 // JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text can forge another.
 func JoinParts(parts []Part) string {
@@ -75,7 +75,7 @@ func linesOf(text string) []string {
 // SplitParts takes a material apart as JoinParts made it; any other is one part.
 func SplitParts(material string) (parts []Part) {
 	lines := linesOf(material)
-	whole := []Part{{Name: unnamed, Text: material, Size: len(lines)}}
+	whole := []Part{{Name: Unnamed, Text: material, Size: len(lines)}}
 	for at := 0; at < len(lines); {
 		p, ok := partHeader(lines[at])
 		if !ok || at+1+p.Size > len(lines) {

@@ -17,6 +17,8 @@
 //     another owner does not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
 //     that does not consume it voids it.
+//   - A run may replace the last run of its session, which has ended. Both are kept: of a chain of such runs the last one
+//     is in force.
 //   - A key is claimed by at most one Running run of an owner, from its beginning to its end.
 //   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its
 //     runs named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
@@ -49,6 +51,7 @@ var (
 	ErrReadOnly = errors.New("the journal can only be read")
 	ErrConsumed = errors.New("it is no longer open")
 	ErrClaimed  = errors.New("another run claims it")
+	ErrNotLast  = errors.New("it is not the last run of its session that has ended")
 
 	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it
 	// committed.
@@ -136,6 +139,7 @@ type Run struct {
 	StartedAt time.Time `json:"started_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	Records   int64     `json:"records" doc:"How many things the journal has of it."` // the next sequence number; set by the store
+	Replaces  string    `json:"replaces,omitempty" doc:"The run before it in its session whose place it takes."`
 
 	Reason string `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."` // set by its end, at most 64 bytes
 	// Summary is its outcome for lists and histories, in its assistant's form; see Filter.Summaries.
@@ -282,7 +286,7 @@ type Store interface {
 
 	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes
 	// pending rows; those of the session that it does not consume are void and removed. ErrNotFound if the session is
-	// not the owner's; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is
+	// not the owner's; ErrNotLast if it replaces another run than the last of the session, or one that is Running; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is
 	// removed; ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a
 	// ClaimedError if a Running run of the owner holds a claim. Nothing is written with an error.
 	Begin(ctx context.Context, b Beginning) error
@@ -307,6 +311,9 @@ type Store interface {
 	Blob(ctx context.Context, owner Owner, hash string) ([]byte, error)
 	// Pending lists the rows of a session that are not expired at now, the oldest first (ties by id, ascending).
 	Pending(ctx context.Context, owner Owner, session string, now time.Time) ([]Pending, error)
+	// Void removes the pending rows that a run left and that are still there: the person wants none of it. ErrNotFound if
+	// the run is not the owner's.
+	Void(ctx context.Context, owner Owner, run string) error
 	// Claimed returns the id of the run that holds a key; ErrNotFound if none does.
 	Claimed(ctx context.Context, owner Owner, key string) (run string, err error)
 

@@ -93,8 +93,8 @@ func newRun(r Run, recs []Record) (Run, error) {
 	case r.Status != Running && r.Status != "":
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
-	err := cmp.Or(plain("the id, session, owner, assistant, title or lease holder of a run", r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder),
-		consecutive(recs, 0))
+	err := cmp.Or(plain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
+		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), consecutive(recs, 0))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}

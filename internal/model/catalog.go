@@ -137,7 +137,7 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	if err != nil {
 		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "embed") }) // these do not chat
+	names = slices.DeleteFunc(names, func(n string) bool { return !mayChat(n, true) })
 	if len(names) > 1 && !p.Probe {
 		return "", &ManyError{Provider: p.Name, Models: names}
 	}

@@ -44,6 +44,13 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	}
 	env := s.env(o)
 	env.Date = time.Now().Format(time.DateOnly)
+	if o.SameMaterial && r.Replaces != "" {
+		handed, err := run.ReadText(ctx, s.Store, r.Owner, r.Replaces, MaterialText)
+		if err != nil {
+			return spec, err
+		}
+		o.Material = string(handed)
+	}
 	tools, err := s.equip(ctx, r, o, &env)
 	if err != nil {
 		return spec, err
@@ -149,7 +156,8 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 	}
 	var past []string
 	var exchanges []Exchange
-	left := false // what is before belongs to a topic that the session has left
+	replaced := map[string]bool{q.Replaces: true} // the later run stands before the one whose place it takes
+	left := false                                 // what is before belongs to a topic that the session has left
 	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * keptPast}
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
@@ -157,7 +165,8 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 			return nil, err
 		}
 		for _, r := range runs {
-			if r.Status == journal.Running || len(past) == keptPast {
+			replaced[r.Replaces] = true
+			if r.Status == journal.Running || replaced[r.ID] || len(past) == keptPast {
 				continue
 			}
 			e, err := exchangeOf(r)

@@ -40,7 +40,7 @@ type Surroundings struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention,
+		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention, Retakes: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
@@ -57,7 +57,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		return assistant.Shown{}, err
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
-		Points: a.points(), Usage: a.usage()}
+		Points: a.points(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
 	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	for _, why := range slices.Concat(a.reasons(), a.warnings()) {

@@ -94,6 +94,16 @@ func (e Env) handed() (all []agent.Source) {
 	return all
 }
 
+// files are the names of what was handed over, a document once.
+func (e Env) files() (names []string) {
+	for _, p := range e.Parts {
+		if name := refOf(p).Path; name != document.Unnamed && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // foldPages makes one source of neighbouring pages that were handed over and are not cited.
 func (a *Answer) foldPages() {
 	kept := []agent.Source{}

@@ -21,6 +21,7 @@ import (
 // Answer is the outcome of a run, and the exchange that its session keeps.
 type Answer struct {
 	Question    string                  `json:"question"`
+	Files       []string                `json:"files,omitempty"` // names of what was handed over with it
 	Answer      string                  `json:"answer"`
 	Signal      *signal.Signal          `json:"signal"`
 	QueryType   string                  `json:"query_type"`
@@ -47,6 +48,7 @@ type Answer struct {
 	Notices     []agent.Notice          `json:"notices,omitempty"`
 	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
 	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
+	Allowed     bool                    `json:"allowed,omitempty"`          // the question was a yes to calls that had waited
 	Asked       bool                    `json:"asked,omitempty"`            // the answer is a question to the person
 	Piped       bool                    `json:"piped,omitempty"`            // the question was piped in
 	Relayed     bool                    `json:"relayed,omitempty"`          // a program passed the question on
@@ -80,6 +82,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	if len(env.Parts) > 0 {
 		a.Sources = append(env.handed(), a.Sources...)
 	}
+	a.Files, a.Allowed = env.files(), len(given.Said.Yes) > 0
 	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
@@ -162,6 +165,11 @@ func (a *Answer) use(named [][]tool.Ref) {
 			return slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited && s.Overlaps(ref) })
 		})
 	}
+}
+
+// acted says that something was changed, or may have been, or that the person's yes was carried out.
+func (a *Answer) acted() bool {
+	return a.Allowed || a.Writes != nil && a.Writes.Done+a.Writes.Unsure > 0
 }
 
 // Unnecessary counts the calls that the answer does not rest on, failed and refused ones included.

@@ -171,3 +171,37 @@ func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
 	same(t, "answer", a.Answer, "It checks a")
 }
+
+func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
+	h := setUp(t, modeltest.Say("Before. "+partial("more")), modeltest.Say("WRONG. "+partial("more")), modeltest.Say("STILL WRONG. "+partial("more")),
+		modeltest.Say("Right. "+partial("more")), modeltest.Say("After. "+partial("more")))
+	h.engine = h.newEngine(h.store, "test", newSteppingClock())
+	h.finish(h.start("How does the auth middleware check token 1?"))
+	h.finish(h.start("How does the auth middleware check token 2?"))
+	for n, words := range []string{"How does the auth middleware check token 3?", "How does the auth middleware check token 4?"} {
+		q := h.question(words)
+		q.Replaces = h.last.ID
+		h.finish(h.startQuestion(q))
+		same(t, "messages of the one that replaces", len(h.request(3+n).Messages), 3)
+	}
+	h.ask("How does the auth middleware check token 5?")
+	last := h.request(5)
+	same(t, "messages", len(last.Messages), 2*2+1)
+	lacks(t, "the request after it", whole(last), "WRONG", "token 2", "token 3")
+	holds(t, "the request after it", whole(last), "Before.", "Right.", "token 4")
+}
+
+func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
+	h := setUp(t, modeltest.Say("Green, says talk.txt:1. "+enough()), modeltest.Say("Green. "+enough()), modeltest.Say("No idea. "+enough()))
+	q := h.question("What colour is the bridge?")
+	q.Material = oracle.JoinParts([]oracle.Part{{Name: "talk.txt", Text: "Paint the bridge green."}, {Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
+	same(t, "files", h.finish(h.startQuestion(q)).Files, []string{"talk.txt", "plan.pdf"})
+	again := h.question("And what colour now?")
+	again.Replaces, again.SameMaterial = h.last.ID, true
+	same(t, "files of the next", h.finish(h.startQuestion(again)).Files, []string{"talk.txt", "plan.pdf"})
+	holds(t, "its request", lastText(h.request(2)), "Paint the bridge green.")
+	without := h.question("And without it?")
+	without.Replaces = h.last.ID
+	same(t, "files of one without", h.finish(h.startQuestion(without)).Files, []string(nil))
+	lacks(t, "its request", whole(h.request(3)), "Paint the bridge green.")
+}

@@ -123,6 +123,7 @@ type Spec struct {
 	Given      any // a struct of ports
 	Env        any
 	Consume    []string // pending rows that the run uses up
+	Replaces   string   // the last run of the session, whose place it takes; "": it takes none
 	Claims     []string // what one run of the owner at a time may hold
 }
 
@@ -277,7 +278,7 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	now := e.Clock.Now()
 	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
 	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
-		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now}
+		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now, Replaces: s.Replaces}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}

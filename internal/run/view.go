@@ -126,6 +126,23 @@ func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 	return text, err
 }
 
+// ReadText gives a text that a run of an owner began with; nil if it keeps none of that name.
+func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id, name string) ([]byte, error) {
+	recs, err := store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	start, err := startOf(recs)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{ID: id, Owner: owner, store: store, bodies: []any{start}}
+	if v.Blob(name) == "" {
+		return nil, nil
+	}
+	return v.Text(ctx, name)
+}
+
 // Earlier gives the row of another run of the same owner, with its summary.
 func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error) {
 	err = whileAway(ctx, realClock{}, usualPatience, func() (err error) {

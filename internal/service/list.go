@@ -51,8 +51,8 @@ func (s *Service) row(r journal.Run) Row {
 	return row
 }
 
-// WaitsFor says why a run is suspended; nil for one that is not.
-func (s *Service) WaitsFor(ctx context.Context, row Row) (*assistant.Failure, error) {
+// waitsFor says why a run is suspended; nil for one that is not.
+func (s *Service) waitsFor(ctx context.Context, row Row) (*assistant.Failure, error) {
 	if row.State != Suspended {
 		return nil, nil
 	}

@@ -74,6 +74,8 @@ func meanings() []Meaning {
 		{journal.ErrLeased, conflict, "leased", "The run is being driven.", "Wait for its end, or cancel it.", "", 0},
 		{journal.ErrEnded, conflict, "ended", "The run has ended.", "Another one may go on with its session.", "", 0},
 		{journal.ErrClaimed, conflict, "claimed", "Another run that goes on holds what only one may have.", "Wait for its end, or cancel it.", "", 0},
+		{journal.ErrNotLast, conflict, "not_last", "Something was said in the conversation since, or is being answered.", "Ask it as a new message.", "", 0},
+		{ErrActed, conflict, "acted", "This message has acted, so another one can't take its place.", "Ask it as a new message.", "", 0},
 		{journal.ErrConsumed, conflict, "consumed", "The question that this would answer is no longer open.", "Ask anew.", "", 0},
 		{run.ErrIncompatible, conflict, "incompatible", "This build of the server can't go on with the run.", "Cancel it, which ends it.", "", 0},
 		{run.ErrSetAside, conflict, "set_aside",

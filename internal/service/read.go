@@ -22,7 +22,8 @@ import (
 // Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants made them.
 type Conversation struct {
 	journal.Session
-	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant."`
+	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant; without those whose place another one took."`
+	Replaced int               `json:"replaced,omitempty" doc:"How many runs another one took the place of. The audit has them."`
 
 	shown []assistant.Shown
 }
@@ -42,7 +43,15 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 	if err != nil {
 		return c, err
 	}
+	replaced := map[string]bool{}
 	for _, r := range runs {
+		replaced[r.Replaces] = true
+	}
+	for _, r := range runs {
+		if replaced[r.ID] {
+			c.Replaced++
+			continue
+		}
 		if r.Status == journal.Running || s.accompanies(r.Assistant) && r.Assistant != session.Assistant {
 			continue
 		}
@@ -70,6 +79,9 @@ func (s *Service) runsOf(ctx context.Context, owner journal.Owner, session journ
 func (c Conversation) Markdown() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
+	if c.Replaced > 0 {
+		fmt.Fprintf(b, "\nLeft out: %s, each replaced by a later one.\n", text.Count(c.Replaced, "earlier version"))
+	}
 	for _, x := range c.shown {
 		heading := text.Brief(x.Question, 72)
 		fmt.Fprintf(b, "\n## %s\n\n", heading)

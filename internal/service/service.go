@@ -36,6 +36,7 @@ type Config struct {
 	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
 	Prices     *Prices                  // nil: nobody has said what models cost
 	Apart      []Apart                  // what is found beside sessions and runs
+	Models     *ModelSource             // nil: there are none to choose from
 	Now        func() time.Time         // nil: the time of day
 }
 
@@ -231,6 +232,11 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
+	if r.Replaces != "" {
+		if err := s.makeWay(ctx, owner, a, &r); err != nil {
+			return nil, run.Spec{}, err
+		}
+	}
 	if r.Session != "" {
 		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
@@ -246,7 +252,7 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return a, run.Spec{}, usage(err)
 	}
-	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree = owner, a.Name, file, text
+	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
 	if r.Key != "" {
 		spec.ID = idOf("run", owner, r.Key)
 	}

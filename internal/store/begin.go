@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -30,6 +31,7 @@ func (t *tx) begin(b journal.Beginning) error {
 	// Of a run that nobody else can have begun, it is enough that it is there.
 	t.prove(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
 	t.beginIn(b)
+	t.replace(b.Run)
 	// Which tells whether there is a session, without which nothing else is locked.
 	hashes, err := t.keepBlobs(b.Run, b.Blobs)
 	if err != nil {
@@ -37,13 +39,13 @@ func (t *tx) begin(b journal.Beginning) error {
 	}
 	r, numbers := b.Run, `'[]'`
 	if len(hashes) > 0 {
-		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` + places(10, len(hashes)) + `))`
+		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` + places(11, len(hashes)) + `))`
 	}
 	t.want(taken("run", r.ID), `
-		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, blobs)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
 		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(), r.LeaseHolder,
-			maybe(r.LeaseUntil)}, hashes...)...)
+			maybe(r.LeaseUntil), r.Replaces}, hashes...)...)
 	t.append(r.Owner, r.ID, b.Records)
 	t.consume(b)
 	t.claim(b)
@@ -65,6 +67,17 @@ func (t *tx) beginIn(b journal.Beginning) {
 	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
 	// sees.
 	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
+}
+
+// replace checks that a run takes the place of the last one of its session. The session is locked, so that no other
+// run begins in it meanwhile.
+func (t *tx) replace(r journal.Run) {
+	if r.Replaces == "" {
+		return
+	}
+	t.want(fmt.Errorf("run %q: %w", r.Replaces, journal.ErrNotLast), `
+		SELECT 1 FROM run WHERE id = $1 AND session = $2 AND owner = $3 AND status <> 'running'
+		AND no = (SELECT max(no) FROM run WHERE session = $2)`, r.Replaces, r.Session, string(r.Owner))
 }
 
 // keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each
@@ -148,4 +161,13 @@ func (db *DB) Pending(ctx context.Context, owner journal.Owner, session string, 
 		SELECT id, owner, session, run, kind, data, created_at, expires_at FROM pending
 		WHERE session = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY created_at, id`,
 		session, string(owner), now.UnixMilli())
+}
+
+// Void implements journal.Store.
+func (db *DB) Void(ctx context.Context, owner journal.Owner, run string) error {
+	return db.write(ctx, func(t *tx) error {
+		t.want(notFound("run", run), `SELECT 1 FROM run WHERE id = $1 AND owner = $2`, run, string(owner))
+		t.run(`DELETE FROM pending WHERE run = $1 AND owner = $2`, run, string(owner))
+		return nil
+	})
 }

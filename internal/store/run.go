@@ -11,7 +11,7 @@ import (
 
 const (
 	runColumns = `
-	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, ` + nextRecord
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, replaces, ` + nextRecord
 
 	selectRun     = runColumns + `, NULL FROM run `
 	selectSummary = runColumns + `, summary FROM run `
@@ -19,7 +19,7 @@ const (
 
 func scanRun(r row, run *journal.Run) error {
 	return r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt}, millis{&run.EndedAt},
-		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Records, data{&run.Summary})
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Replaces, &run.Records, data{&run.Summary})
 }
 
 // Run implements journal.Store.

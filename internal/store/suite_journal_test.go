@@ -144,6 +144,42 @@ var sessionTests = map[string]func(*suite){
 				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "new", "r3"), Session: &newSession, Consume: []string{"p"}}))
 		})
 	},
+	"OnlyTheLastRunOfASessionThatHasEndedIsReplaced": func(s *suite) {
+		retaking := func(owner journal.Owner, session, id, of string) error {
+			r := runOf(owner, session, id)
+			r.Replaces = of
+			return s.db.Begin(s.ctx, journal.Beginning{Run: r, Records: recordsFrom(0, 1)})
+		}
+		s.begin("s", "first", 1)
+		s.begin("s2", "other", 1)
+		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "second", "first")) }) // it goes on
+		s.end("first", 1, journal.Done, noon)
+		s.unchanged(func() {
+			s.fails(journal.ErrNotLast, retaking(ada, "s2", "second", "first"), retaking(ada, "s", "second", "unknown"), retaking(ada, "s", "second", "second"))
+			s.fails(journal.ErrNotFound, retaking(bob, "s", "second", "first"))
+		})
+		winner := s.oneWins(4, journal.ErrNotLast, func(i int) error { return retaking(ada, "s", fmt.Sprint("second", i), "first") })
+		second := fmt.Sprint("second", winner)
+		s.same("what it replaces", s.run(second).Replaces, "first")
+		s.same("in a list", must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
+		s.end(second, 1, journal.Failed, noon)
+		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "third", "first")) })
+		s.ok(retaking(ada, "s", "third", second))
+	},
+	"WhatARunLeftToThePersonIsVoidOnceTheyDeclineIt": func(s *suite) {
+		for _, run := range []string{"r", "other"} {
+			s.begin("s of "+run, run, 1)
+			s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon, Pending: []journal.Pending{{ID: "p", Kind: "k"}}}))
+		}
+		s.unchanged(func() { s.fails(journal.ErrNotFound, s.db.Void(s.ctx, bob, "r"), s.db.Void(s.ctx, ada, "unknown")) })
+		s.ok(s.db.Void(s.ctx, ada, "r"))
+		s.ok(s.db.Void(s.ctx, ada, "r"))
+		s.same("rows that are left", len(must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
+		s.same("rows of another run", len(must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
+		s.unchanged(func() {
+			s.fails(journal.ErrConsumed, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s of r", "late"), Consume: []string{"p"}}))
+		})
+	},
 	"WhatIsUnknownIsNotFound": func(s *suite) {
 		s.unchanged(func() {
 			for name, err := range s.everyCall(s.ctx, ada) {
@@ -420,5 +456,6 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 		"Tombstone":                  errOf(s.db.Tombstone(ctx, owner, "s")),
 		"Blob":                       errOf(s.db.Blob(ctx, owner, journal.BlobHash([]byte("blob")))),
 		"Claimed":                    errOf(s.db.Claimed(ctx, owner, "key")),
+		"Void":                       s.db.Void(ctx, owner, "r"),
 	}
 }

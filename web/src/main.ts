@@ -1,6 +1,7 @@
 import "./page.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
+import "./lib/asking.svelte"; // it hears from the beginning, before its view is fetched
 import { beginToSpeak } from "./lib/words.svelte";
 
 beginToSpeak().then(

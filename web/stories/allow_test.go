@@ -72,6 +72,8 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 	}
 	p.press("Don’t")
 	p.sees("Not done.")
+	p.reload()
+	p.sees("Not done.")
 	p.press("+ New conversation")
 	p.sees("What would you like to know?")
 	ask()

@@ -171,6 +171,9 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.until("the answer", `document.querySelector(".markdown table")`)
 			p.shows(".markdown")
 		}},
+		{"what-was-done", "", func() {
+			p.until("the steps", `(() => { const all = [...document.querySelectorAll(".did details")]; all.forEach((d) => (d.open = true)); return all.length })()`)
+		}},
 		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
 		{"list", "", func() { p.press("Close"); p.press("☰ Conversations"); p.shows("aside .title") }},
 		{"why-steps", "#/why/" + run, func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},

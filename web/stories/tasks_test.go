@@ -63,7 +63,7 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.until("the card after a reload", `document.querySelector("section.card")?.innerText.includes("about the roof")`)
 	h.sibyl("task", "edit", "1", "--title", "Call John Miller")
 	p.press("Conversation")
-	p.until("a conversation that is folded", `!document.querySelector("main section textarea").checkVisibility({ visibilityProperty: true })`)
+	p.until("a conversation that is folded", `!document.querySelector(".tasks > section")`)
 	p.reload() // another program's change is seen when the list is looked at
 	p.until("the other title", taskTitles+`.includes("Call John Miller")`)
 	p.fits()

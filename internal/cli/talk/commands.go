@@ -36,6 +36,7 @@ func (m *model) slashes() (all []slash) {
 		all = append(all, slash{a.Command, takes, a.Title + " " + a.About, false, say})
 	}
 	return append(all, []slash{
+		{"/again", "[MODEL]", "ask the last question again, in the place of its answer; with a name, ask that model from here on", false, (*model).again},
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
 		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
 		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
@@ -127,6 +128,14 @@ func (m *model) help(string) tea.Cmd {
 		lines = append(lines, strings.Split(fmt.Sprintf("  %-*s%s", margin-2, one[0], about), "\n")...)
 	}
 	return m.print(append(lines, "")...)
+}
+
+func (m *model) again(named string) tea.Cmd {
+	if m.last.Run == "" {
+		return m.fail(errNoAnswer)
+	}
+	m.With.Model = cmp.Or(named, m.With.Model)
+	return m.ask(Asked{Of: m.last.Of, Words: m.last.Question, Flagged: m.last.Flagged, Replaces: m.last.Run}, strings.TrimSpace("/again "+named))
 }
 
 func (m *model) changeModel(name string) tea.Cmd {

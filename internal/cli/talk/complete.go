@@ -89,7 +89,7 @@ func (m *model) kindAt(text, word string) string {
 	case !isCommand:
 	case name == "/in" || name == "/vault":
 		return "folder"
-	case name == "/model":
+	case name == "/model" || name == "/again":
 		return "model"
 	case name == "/sessions":
 		return "session"
@@ -158,13 +158,18 @@ func fitting(all []candidate, word string) []candidate {
 func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
 	names, err := Paths(m.env("HOME"), path, folders)
 	for _, name := range names {
-		all = append(all, candidate{text: sign + name})
+		switch blank := strings.ContainsFunc(name, unicode.IsSpace); {
+		case !blank:
+			all = append(all, candidate{text: sign + name})
+		case sign == "@" && !os.IsPathSeparator(name[len(name)-1]):
+			all = append(all, candidate{text: `@"` + name + `"`})
+		}
 	}
 	return all, err
 }
 
 // Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator at their end. ~ is the home
-// folder. Hidden ones are listed where the path names their dot, and names with spaces are left out.
+// folder. Hidden ones are listed where the path names their dot.
 func Paths(home, path string, folders bool) (all []string, err error) {
 	dir, begun := filepath.Split(path)
 	f, err := os.Open(filepath.Clean(expanded(home, dir)))
@@ -183,7 +188,7 @@ func Paths(home, path string, folders bool) (all []string, err error) {
 			isDir = err == nil && info.IsDir()
 		}
 		switch {
-		case !strings.HasPrefix(name, begun), folders && !isDir, strings.HasPrefix(name, ".") && begun == "", strings.ContainsFunc(name, unicode.IsSpace):
+		case !strings.HasPrefix(name, begun), folders && !isDir, strings.HasPrefix(name, ".") && begun == "":
 			continue
 		case isDir:
 			name += string(filepath.Separator)

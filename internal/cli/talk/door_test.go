@@ -3,6 +3,7 @@ package talk
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -145,6 +146,20 @@ func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
 	}
 }
 
+func TestFileWithBlanksInItsNameIsCompletedInQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"My Report.pdf", "Your Report.pdf", "Your.pdf"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBare(t)
+	b.run("what is in @My<tab>")
+	if got := b.input.Value(); got != `what is in @"My Report.pdf"` {
+		t.Errorf("%q is typed", got)
+	}
+}
+
 func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 	for keys, over := range map[string]bool{"y": true, "n": false, "<esc>": false, "<c-c>": false} {
 		b := newBare(t)
@@ -280,7 +295,7 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 
 func TestKeysThatWereBegunBeforeAHeldCallWasSeenDoNotAnswerIt(t *testing.T) {
 	b := newBare(t)
-	b.askWaiting("oracle", []assistant.Waiting{{Call: "vault_write"}})
+	b.askWaiting("oracle", "0run", []assistant.Waiting{{Call: "vault_write"}})
 	b.press("why yes")
 	if len(b.asking) != 1 || b.live != nil {
 		t.Fatalf("it was answered: %+v", b.live)

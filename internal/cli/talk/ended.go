@@ -22,13 +22,13 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	l := m.live
 	l.stop(nil)
 	m.live = nil
+	res := msg.res
+	m.last = Exchange{Of: l.Of, Run: l.run.ID, Question: l.Words, Flagged: l.Flagged, Answer: res.Answer, Sources: res.Sources}
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	res := msg.res
-	m.last = Exchange{Run: l.run.ID, Question: l.Words, Answer: res.Answer, Sources: res.Sources}
 	res.Answer = Rest(res.Answer, l.early)
-	m.askWaiting(l.Of, res.Waiting)
+	m.askWaiting(l.Of, l.run.ID, res.Waiting)
 	m.open = ""
 	if res.Asks && l.Of != m.To {
 		m.open = l.Of
@@ -89,8 +89,8 @@ type question struct {
 	giveUp func(m *model) tea.Cmd
 }
 
-// askWaiting asks about calls that wait for a yes. What was said yes to is told to the assistant that wants them.
-func (m *model) askWaiting(of string, waiting []assistant.Waiting) {
+// askWaiting asks about calls of a run that wait for a yes. What was said yes to is told to the assistant that wants them.
+func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	var allowed []int
 	for n, call := range waiting {
 		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
@@ -101,7 +101,12 @@ func (m *model) askWaiting(of string, waiting []assistant.Waiting) {
 			case n+1 < len(waiting):
 				return nil
 			case len(allowed) == 0:
-				return m.say("not done")
+				return tea.Batch(m.say("not done"), func() tea.Msg {
+					if err := m.Sibyl.Decline(m.ctx, run); err != nil {
+						return toldMsg{err: err}
+					}
+					return nil
+				})
 			}
 			words := "yes " + numbers(allowed)
 			return m.ask(Asked{Of: of, Words: words}, words)

@@ -42,6 +42,7 @@ type played struct {
 	last     Exchange
 	write    string // in words; "" for none
 	undone   []string
+	declined chan string   // runs
 	refuse   error         // instead of a run
 	slow     chan struct{} // what a beginning waits for, beside its end; nil: nothing
 
@@ -56,7 +57,9 @@ type playedRun struct {
 	result  chan service.Result
 }
 
-func newPlayed() *played { return &played{begun: make(chan *playedRun, 10)} }
+func newPlayed() *played {
+	return &played{begun: make(chan *playedRun, 10), declined: make(chan string, 10)}
+}
 
 func (p *played) Start(ctx context.Context, a Asked) (Run, error) {
 	if p.refuse != nil {
@@ -131,6 +134,10 @@ func (p *played) Why(_ context.Context, run string) ([]string, error) {
 }
 func (p *played) Passage(_ context.Context, _, source string) (string, error) {
 	return "```\n   12  func take() {\n```\n", nil
+}
+func (p *played) Decline(_ context.Context, run string) error {
+	p.declined <- run
+	return nil
 }
 func (p *played) LastWrite(context.Context) (string, string, error) {
 	if p.write == "" {

@@ -209,8 +209,8 @@ func TestNoToAHeldCallAsksNothing(t *testing.T) {
 	h.shows("Do it?")
 	h.answers("n")
 	h.shows("not done")
-	if len(h.p.asked) != 1 {
-		t.Errorf("%q was asked", h.p.asked)
+	if run := <-h.p.declined; run != "0run" || len(h.p.asked) != 1 {
+		t.Errorf("run %s was declined, and %q was asked", run, h.p.asked)
 	}
 }
 
@@ -293,4 +293,26 @@ type panicking struct{ *played }
 
 func (panicking) Sessions(context.Context, string) ([]journal.Session, error) {
 	panic("a fault of the test")
+}
+
+func TestLastQuestionIsAskedAgainInItsPlace(t *testing.T) {
+	h := hold(t, 80, 24)
+	h.press("/again\r")
+	h.shows("there is no answer yet")
+	h.ask("How does it end?").end(answer("Badly."))
+	h.shows("Badly.")
+	h.press("/again work:big\r")
+	r := <-h.p.begun
+	if r.Replaces != "0run" || r.Words != "How does it end?" || r.Model != "work:big" || r.Of != "oracle" {
+		t.Errorf("%+v was asked", r.Asked)
+	}
+	r.end(service.Result{Reason: "broken"})
+	h.shows("the disk is full")
+	h.press("/again\r")
+	r = <-h.p.begun
+	if r.Words != "How does it end?" || r.Model != "work:big" {
+		t.Errorf("%+v was asked after a failure", r.Asked)
+	}
+	r.end(answer("Well."))
+	h.shows("Well.")
 }

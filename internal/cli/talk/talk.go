@@ -43,6 +43,7 @@ type Asked struct {
 	Words    string
 	Flagged  bool   // flags may stand before the words
 	Material string // a text that was pasted
+	Replaces string // the last run of the session, whose place this one takes, with what was handed over to it; "": none
 	With
 	OverLimit bool // the person knows that the day has cost what it may
 }
@@ -67,6 +68,8 @@ type Sibyl interface {
 	Why(ctx context.Context, run string) ([]string, error)
 	// Passage gives what a run had read of a source, as its answer cites it, as Markdown.
 	Passage(ctx context.Context, run, source string) (string, error)
+	// Decline answers no to the calls that a run waits to be allowed.
+	Decline(ctx context.Context, run string) error
 	// LastWrite is the last write to a note that can be put back: its id, and in words. An empty id: there is none.
 	LastWrite(ctx context.Context) (id, words string, err error)
 	// Undo puts back what a write replaced, and says what became of it.
@@ -129,7 +132,9 @@ func (e *OverLimitError) Unwrap() error { return e.Err }
 
 // Exchange is a question and what came of it.
 type Exchange struct {
+	Of                    string // the assistant
 	Run, Question, Answer string
+	Flagged               bool // flags may stand before the question
 	Sources               []string
 }
 

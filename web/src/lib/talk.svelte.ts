@@ -1,6 +1,7 @@
 import { get, newKey, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { merged } from "./merged";
+import { SvelteMap } from "svelte/reactivity";
 
 type Row = Form<"Run">;
 
@@ -23,8 +24,9 @@ export class Talk {
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
     this.rows = merged(runs.filter((r) => !r.companion).reverse(), this.rows);
     this.earlier = next ?? "";
+    await this.#complete();
     if (told !== live.opened) this.lookAgain();
-    for (const row of this.rows) if (this.#heard.delete(row.id)) this.look(row.id);
+    for (const row of this.rows) if (this.#heard.delete(row.id)) void this.#settle(row.id);
   }
 
   /** Fetches those before the first one; what is asked for twice is fetched once. */
@@ -37,6 +39,12 @@ export class Talk {
     const there = new Set(this.rows.map((r) => r.id));
     this.rows = [...runs.filter((r) => !r.companion && !there.has(r.id)).reverse(), ...this.rows];
     this.earlier = next ?? "";
+    await this.#complete();
+  }
+
+  /** Fetches the earlier versions of the first exchange. They stand right before it. */
+  async #complete() {
+    if (this.rows[0]?.replaces && this.earlier) await this.#fetchEarlier();
   }
 
   /** Has what happens to the runs of this session change them, until the function that it returns is called. */
@@ -48,8 +56,9 @@ export class Talk {
       begin: ({ row }) => this.take(row),
       record: ({ run, kind }) => {
         if (!["suspend", "resume", "leave"].includes(kind)) return;
-        if (this.rows.some((r) => r.id === run)) this.look(run);
-        else this.#heard.add(run);
+        if (!this.rows.some((r) => r.id === run)) this.#heard.add(run);
+        else if (kind === "resume") this.look(run);
+        else void this.#settle(run);
       },
       end: ({ row }) => this.take(row),
     });
@@ -65,13 +74,23 @@ export class Talk {
     get("/api/runs/{run}", { run }).then((now) => this.take(now), () => undefined);
   }
 
+  /** Looks at a run that has stopped short until whoever drove it has let it go: that comes after what is told of it, and is not told. */
+  async #settle(run: string) {
+    for (const pause of [0, 200, 500, 1500, 4000]) {
+      await new Promise((done) => setTimeout(done, pause));
+      const now = await get("/api/runs/{run}", { run }).catch(() => undefined);
+      if (now) this.take(now);
+      if (!now || !goesOn(now) || stands(now)) return;
+    }
+  }
+
   take(row: Row) {
     if (row.session_id !== this.session || row.companion) return;
     const at = this.rows.findIndex((r) => r.id === row.id);
     if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
     else if (at < 0) {
       this.rows = [...this.rows, row];
-      if (this.#heard.delete(row.id)) this.look(row.id);
+      if (this.#heard.delete(row.id)) void this.#settle(row.id);
     }
     else if (row.records >= this.rows[at]!.records) this.rows = this.rows.with(at, row); // what was asked for before may come after what was told since
   }
@@ -83,11 +102,22 @@ export interface Message {
   session: string;
   words: string;
   options: Record<string, unknown>;
+  /** The run whose place it takes; empty: it takes none. */
+  replaces: string;
+  /** The names of what is handed over with it. */
+  files: readonly string[];
 }
 
+/** What this tab said, by the runs that answer: until one has ended, the server tells no more of it than a line. */
+export const saidHere = new SvelteMap<string, Pick<Message, "words" | "files">>();
+
 /** Says something, once, however often it has to be sent. Gives the run that answers. */
-export function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
-  return send("POST", "/api/runs", { key, body: { assistant: m.assistant, words: m.words, options: m.options, ...(m.session ? { session: m.session } : {}) } });
+export async function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
+  const { assistant, words, options, session, replaces } = m;
+  const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
+  const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });
+  saidHere.set(begun.run, m);
+  return begun;
 }
 
 /** Whether a run still has something to say. */

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"strings"
+
+	"sibyl/internal/model"
+)
+
+// Models are those that can be asked here.
+type Models struct {
+	Default   string          `json:"default,omitempty" doc:"The one that answers where none is named: provider:model. Left out: one has to be named."`
+	Offline   bool            `json:"offline" doc:"No model answers where none is named: rules search and quote."`
+	Currency  string          `json:"currency,omitempty" doc:"Of the prices."`
+	Providers []ModelProvider `json:"providers"`
+}
+
+// ModelProvider is somebody who may serve models.
+type ModelProvider struct {
+	Provider string  `json:"provider"`
+	Local    bool    `json:"local" doc:"Nothing that is sent there leaves the machines of whoever runs this."`
+	Ready    bool    `json:"ready" doc:"It is set up, with its key where it needs one."`
+	Models   []Model `json:"models"`
+	Missing  string  `json:"missing,omitempty" hidden:"true"` // what sets it up
+	Error    string  `json:"error,omitempty" doc:"Why it lists none, as the kind of a failure."`
+	Detail   string  `json:"detail,omitempty" hidden:"true"` // the same in full
+}
+
+// Model is one that can be asked.
+type Model struct {
+	ID      string `json:"id" doc:"provider:model, as options name it."`
+	Window  int    `json:"window,omitempty" doc:"Of tokens, question and answer together. Left out: not known."`
+	NoTools bool   `json:"no_tools,omitempty" doc:"It can't call tools, so it can look nothing up by itself."`
+	Price   *Price `json:"price,omitempty" doc:"Left out: not known."`
+}
+
+// Price is what a million tokens cost.
+type Price struct {
+	Input  float64 `json:"input" doc:"Per million tokens that the provider had not cached."`
+	Cached float64 `json:"cached" doc:"Per million of the input that it had."`
+	Output float64 `json:"output" doc:"Per million tokens."`
+}
+
+// ModelSource is where the models come from.
+type ModelSource struct {
+	Offers *model.Offers
+	Named  string // the model of the settings; "": none
+	Prices *Prices
+	Redact func(text string) string
+}
+
+// List asks all providers that are set up, each for a few seconds at most. The error is why none answers where none is named.
+func (m *ModelSource) List(ctx context.Context) (Models, error) {
+	all := Models{Currency: m.Prices.Currency, Providers: []ModelProvider{}}
+	for _, o := range m.Offers.All(ctx) {
+		p := ModelProvider{Provider: o.Name, Local: o.Local, Ready: o.Missing == "" && o.Err == nil, Missing: o.Missing, Models: []Model{}}
+		if o.Err != nil {
+			p.Error, p.Detail = string(model.KindOf(o.Err)), m.Redact(o.Err.Error())
+		}
+		for _, one := range o.Models {
+			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools, Price: m.Prices.perMillion(one.ID)})
+		}
+		all.Providers = append(all.Providers, p)
+	}
+	var err error
+	all.Default, err = m.Offers.Choose(ctx, m.Named)
+	all.Offline = strings.HasPrefix(all.Default, "offline:")
+	return all, err
+}
+
+// perMillion is the price of a model; nil if it has none.
+func (p *Prices) perMillion(id string) *Price {
+	const million = 1_000_000
+	input, known := p.Of(id, million, 0, 0)
+	if !known {
+		return nil
+	}
+	cached, _ := p.Of(id, million, million, 0)
+	output, _ := p.Of(id, 0, 0, million)
+	return &Price{Input: input, Cached: cached, Output: output}
+}
+
+// Models lists the models that can be asked. Where none answers unless it is named, there is no default.
+func (s *Service) Models(ctx context.Context) Models {
+	if s.config.Models == nil {
+		return Models{Providers: []ModelProvider{}}
+	}
+	all, _ := s.config.Models.List(ctx) // which of them answers is then for the person to say
+	return all
+}

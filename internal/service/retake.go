@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Prospect is what a person can still do about a run, beside going on from it.
+type Prospect struct {
+	Waits     *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
+	Retakable bool               `json:"retakable,omitempty" doc:"While it is the last of its session, another run can take its place (replaces)."`
+	Open      bool               `json:"open,omitempty" doc:"The calls that wait for a yes can still be allowed or declined."`
+}
+
+// Prospect says what can still be done about a run; shown is what came of it, nil where it has not ended.
+func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown) (p Prospect, err error) {
+	if p.Waits, err = s.waitsFor(ctx, row); err != nil {
+		return p, err
+	}
+	if a := s.byName[row.Assistant]; a != nil && a.Retakes && (shown != nil || stands(row.State)) {
+		acted, err := s.acted(ctx, row.Run, shown)
+		if err != nil {
+			return p, err
+		}
+		p.Retakable = !acted
+	}
+	if shown != nil && len(shown.Waiting) > 0 {
+		rows, err := s.config.Store.Pending(ctx, row.Owner, row.Session, s.config.Now())
+		if err != nil {
+			return p, err
+		}
+		for _, left := range rows {
+			p.Open = p.Open || left.Run == row.ID
+		}
+	}
+	return p, nil
+}
+
+// Decline answers no to what a run has asked its person: nothing that comes later can allow it.
+func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) error {
+	return s.config.Store.Void(ctx, owner, id)
+}
+
+// stands says that a run has not ended, and that nobody drives it.
+func stands(state string) bool {
+	return state == Suspended || state == Interrupted || state == SetAside
+}
+
+// acted says that a run changed something or carried out what was allowed. Of one that has not ended its records tell: it used up what waited
+// for a yes, or began to write.
+func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Shown) (bool, error) {
+	if shown != nil {
+		return shown.Acted, nil
+	}
+	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
+	if err != nil {
+		return false, err
+	}
+	for _, rec := range recs {
+		if rec.Kind == run.KindMark {
+			return true, nil
+		}
+	}
+	body, err := run.Read(recs[0])
+	start, is := body.(*run.StartRecord)
+	return is && len(start.Consumed) > 0, err
+}
+
+// makeWay sees to it that a request can take the place of the run that it names: it is the last one of its session, it has not acted, and it has
+// ended. One that nobody drives is stopped; who drives one has to stop it first.
+func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
+	row, err := s.Run(ctx, owner, r.Replaces)
+	switch {
+	case err != nil:
+		return usage(err)
+	case !a.Retakes:
+		return usage(&assistant.RequestError{Public: "what is said to this assistant acts, so it keeps its place", Hint: "say it as a new message"})
+	}
+	if r.Session == "" {
+		r.Session = row.Session
+	}
+	last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: r.Session, Limit: 1})
+	switch {
+	case err != nil:
+		return err
+	case len(last) == 0 || last[0].ID != row.ID:
+		return journal.ErrNotLast
+	case row.Status == journal.Running && !stands(row.State):
+		return journal.ErrLeased
+	}
+	var shown *assistant.Shown
+	if row.Status != journal.Running {
+		res, err := s.Result(ctx, owner, row.ID)
+		if err != nil {
+			return err
+		}
+		shown = &res.Shown
+	}
+	acted, err := s.acted(ctx, row.Run, shown)
+	if err != nil {
+		return err
+	}
+	if acted {
+		return ErrActed
+	}
+	if shown == nil {
+		return s.Cancel(context.WithoutCancel(ctx), owner, row.ID, "another run takes its place")
+	}
+	return nil
+}
+
+// ErrActed is why no other run may take the place of one.
+var ErrActed = errors.New("it has acted, so no other run can take its place")

@@ -1,0 +1,94 @@
+package service_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+// retaking is a process whose panel has answers replaced. Answers to words that begin with “Do” have acted.
+func (h *house) retaking(holder string, store journal.Store) *service.Service {
+	panel := h.panel("panel")
+	panel.Retakes = true
+	show := panel.Show
+	panel.Show = func(outcome json.RawMessage) (assistant.Shown, error) {
+		shown, err := show(outcome)
+		shown.Acted = strings.HasPrefix(shown.Question, "Do")
+		return shown, err
+	}
+	return h.process(holder, store, panel)
+}
+
+func replacing(run, session, words string) service.Request {
+	return service.Request{Assistant: "panel", Session: session, Words: words, Replaces: run, Options: "ada bob"}
+}
+
+func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.retaking("one", h.store)
+		first := h.ask(s, "", "Tea?")
+		again := must(s.Start(h.Context(), ada, replacing(first.ID, "", "Milk?")))(h)
+		h.wait(again)
+		same(h, "session", again.Session, first.Session)
+		rows := must(s.Runs(h.Context(), ada, journal.Filter{Session: first.Session}))(h)
+		same(h, "runs that are kept", len(rows), 2)
+		same(h, "what the last one replaces", rows[0].Replaces, first.ID)
+
+		c := must(s.Show(h.Context(), ada, first.Session))(h)
+		same(h, "exchanges of an export", len(c.Outcomes), 1)
+		md := must(c.Export("md", encode))(h)
+		if !strings.Contains(md, "Left out: 1 earlier version") || !strings.Contains(md, "## Milk?") || strings.Contains(md, "## Tea?") {
+			h.Errorf("the Markdown is\n%s", md)
+		}
+		same(h, "runs of the audit", len(must(s.Audit(h.Context(), ada, first.Session))(h).Runs), 2)
+
+		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"), "one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
+			if _, err := s.Start(h.Context(), ada, r); !errors.Is(err, journal.ErrNotLast) {
+				h.Errorf("replacing %s gives %v", about, err)
+			}
+		}
+		if _, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?")); !errors.Is(err, journal.ErrNotFound) {
+			h.Errorf("replacing another person's run gives %v", err)
+		}
+	})
+}
+
+func TestRunThatActedOrGoesOnKeepsItsPlace(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.retaking("one", h.store)
+		acted := h.ask(s, "", "Do it")
+		if _, err := s.Start(h.Context(), ada, replacing(acted.ID, "", "Milk?")); !errors.Is(err, service.ErrActed) {
+			h.Errorf("replacing one that has acted gives %v", err)
+		}
+		release := h.holds("bob")
+		going := h.start(s, "", "Tea?")
+		if _, err := s.Start(h.Context(), ada, replacing(going.ID, "", "Milk?")); !errors.Is(err, journal.ErrLeased) {
+			h.Errorf("replacing one that goes on gives %v", err)
+		}
+		release()
+		res := h.wait(going)
+		p := must(s.Prospect(h.Context(), must(s.Run(h.Context(), ada, going.ID))(h), &res.Shown))(h)
+		same(h, "whether it can be replaced then", p.Retakable, true)
+		elsewhere := h.process("two", h.store)
+		_, err := elsewhere.Start(h.Context(), ada, replacing(going.ID, "", "Milk?"))
+		misused(h, "replacing a run of an assistant that lets none be", err, "keeps its place")
+	})
+}
+
+func TestRunThatStandsIsStoppedAndReplaced(t *testing.T) {
+	inHouse(t, func(h *house) {
+		id := h.crash(2)
+		s := h.retaking("one", h.store)
+		row := must(s.Run(h.Context(), ada, id))(h)
+		same(h, "how it stands", row.State, service.Interrupted)
+		same(h, "whether it can be replaced", must(s.Prospect(h.Context(), row, nil))(h).Retakable, true)
+		again := must(s.Start(h.Context(), ada, replacing(id, row.Session, "Milk?")))(h)
+		same(h, "the answer", h.wait(again).Answer, "- ada: ADA\n- bob: BOB\n")
+		same(h, "status of the one before", must(s.Run(h.Context(), ada, id))(h).Status, journal.Cancelled)
+	})
+}
