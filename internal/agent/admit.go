@@ -95,13 +95,13 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are the sentences that say why a call is let through, held or refused.
+// Reasons are the sentences that say why a call is let through, held or refused, and those of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
 		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
-	return slices.AppendSeq(all, maps.Values(ruleReasons))
+	return slices.AppendSeq(append(all, stories()...), maps.Values(ruleReasons))
 }
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.

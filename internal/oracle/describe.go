@@ -57,7 +57,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		return assistant.Shown{}, err
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
-		Points: a.points(), Usage: a.usage()}
+		Came: a.story(), Usage: a.usage()}
 	s.Warnings = a.reasons()
 	s.Waiting = a.asks()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
@@ -152,10 +152,8 @@ func (a *Answer) warnings() (all []string) {
 }
 
 func (a *Answer) reasons() (all []string) {
-	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
-		if why.text != "" {
-			all = append(all, why.what+": "+why.text)
-		}
+	for _, why := range a.lacking() {
+		all = append(all, why.Text)
 	}
 	return all
 }

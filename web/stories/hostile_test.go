@@ -173,7 +173,8 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		}},
 		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
 		{"list", "", func() { p.press("Close"); p.press("☰ Conversations"); p.shows("aside .title") }},
-		{"why-steps", "#/why/" + run, func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
+		{"why-story", "#/why/" + run, func() { p.shows("h1"); p.until("the story", `document.querySelector(".story li")`) }},
+		{"why-steps", "#/why/" + run + "/steps", func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
 		{"why-receipt", "", func() {
 			row(p, "Turn")
 			p.press("What was sent, and what came back")

@@ -1,3 +1,5 @@
+import { story } from "./story";
+
 /** Why something was decided or not done: a code, as the description of the API lists them, and words with values in them. */
 export interface Why {
   why?: string;
@@ -7,6 +9,7 @@ export interface Why {
 
 /** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server. */
 export const reasons: Record<string, readonly [string, string]> = {
+  ...story,
   "left.by_choice": ["das Modell des Laufs", "o modelo da execução"],
   "left.by_fallback": ["es wurde vor einem anderen gefragt und antwortete nicht", "foi consultado antes de outro e não respondeu"],
   "rule.stays": ["nichts davon verlässt den Rechner", "nada disto sai da máquina"],
