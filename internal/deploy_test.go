@@ -2,6 +2,7 @@ package internal
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -32,12 +33,34 @@ func forOperators(t *testing.T) map[string]string {
 	return texts
 }
 
+// forEverybody are all documents, beside the files for operators.
+func forEverybody(t *testing.T) map[string]string {
+	t.Helper()
+	texts, operators := map[string]string{}, forOperators(t)
+	for _, pattern := range []string{"../*.md", "../docs/*.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) < 3 {
+			t.Fatalf("the documents are not where they were: %v, %v", files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[strings.TrimPrefix(file, "../")] = string(text)
+		}
+	}
+	delete(texts, "CHANGELOG.md") // it names what is gone
+	maps.Copy(texts, operators)
+	return texts
+}
+
 // commandsIn finds what is called of the program: the words after its name. Of Markdown only what is marked as code is looked at.
 func commandsIn(file, text string) (calls []string) {
 	if strings.HasSuffix(file, ".md") {
 		text = strings.Join(regexp.MustCompile("(?s)```.*?\n```|`[^`\n]+`").FindAllString(text, -1), "\n")
 	}
-	text = strings.NewReplacer("\\\n", " ", `CMD ["/sibyl", "`, "sibyl ", `CMD ["`, "sibyl ", `"]`, "", "run --rm node-1 ", "sibyl ", "‘", "`", "’", "`", "`", " ` ").Replace(text)
+	text = strings.NewReplacer("\\\n", " ", `CMD ["/sibyl", "`, "sibyl ", "add sibyl -- ", "", `CMD ["`, "sibyl ", `"]`, "", "run --rm node-1 ", "sibyl ", "‘", "`", "’", "`", "`", " ` ").Replace(text)
 	for _, m := range regexp.MustCompile(`(?m)(?:^|[ (]|bin/)sibyl((?: [^\s|;&()]+)+)`).FindAllStringSubmatch(text, -1) {
 		calls = append(calls, m[1])
 	}
@@ -82,10 +105,10 @@ func isCommand(path []string, name string) bool {
 	return err == nil && cmd.Name() == name
 }
 
-func TestFilesForOperatorsNameCommandsAndFlagsThatExist(t *testing.T) {
+func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z][a-z-]*$`)
 	found := 0
-	for file, text := range forOperators(t) {
+	for file, text := range forEverybody(t) {
 		for _, call := range commandsIn(file, text) {
 			var path []string
 			about, below := help(t, nil)

@@ -3,16 +3,18 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io/fs"
+	"os"
+	"path"
 	"strings"
 	"testing"
 )
 
-// mostScript is what the scripts of the page may have, compressed, in bytes.
-const mostScript = 120_000
+// mostForChat is what a browser may load to show a conversation, compressed, in bytes.
+const mostForChat = 60_000
 
-func TestScriptsAreSmallAndAskNobodyElse(t *testing.T) {
-	total := 0
+func TestPageAsksNobodyElse(t *testing.T) {
 	err := fs.WalkDir(Dist, "dist", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -26,23 +28,74 @@ func TestScriptsAreSmallAndAskNobodyElse(t *testing.T) {
 				t.Errorf("%s has %s", path, foreign)
 			}
 		}
-		if strings.HasSuffix(path, ".js") {
-			var b bytes.Buffer
-			w := gzip.NewWriter(&b)
-			if _, err := w.Write(text); err != nil {
-				return err
-			}
-			if err := w.Close(); err != nil {
-				return err
-			}
-			total += b.Len()
-		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total > mostScript {
-		t.Errorf("%d bytes of compressed script, at most %d", total, mostScript)
+}
+
+// made is what vite tells of a file that it made, by what it made it of.
+type made struct {
+	File    string
+	Imports []string
+	CSS     []string
+}
+
+func TestConversationIsLoadedWithFewBytes(t *testing.T) {
+	text, err := os.ReadFile("dist/.vite/manifest.json")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var all map[string]made
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range []string{"en", "de", "pt"} {
+		files := map[string]bool{"index.html": true, "icon.svg": true}
+		for _, begin := range []string{"index.html", "src/views/Conversations.svelte", "virtual:words/first/" + language} {
+			gather(t, all, begin, files)
+		}
+		total := 0
+		for file := range files {
+			total += packedSize(t, file)
+		}
+		t.Logf("%s: %d files, %d bytes compressed", language, len(files), total)
+		if total > mostForChat || len(files) < 6 {
+			t.Errorf("%s: %d files have %d bytes compressed, at most %d", language, len(files), total, mostForChat)
+		}
+	}
+}
+
+// gather adds a file, its styles and what it imports.
+func gather(t *testing.T, all map[string]made, of string, files map[string]bool) {
+	t.Helper()
+	one, known := all[of]
+	if !known {
+		t.Fatalf("the page has nothing made of %s", of)
+	}
+	files[one.File] = true
+	for _, style := range one.CSS {
+		files[style] = true
+	}
+	for _, imported := range one.Imports {
+		gather(t, all, imported, files)
+	}
+}
+
+func packedSize(t *testing.T, file string) int {
+	t.Helper()
+	text, err := fs.ReadFile(Dist, path.Join("dist", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Len()
 }

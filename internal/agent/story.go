@@ -21,9 +21,9 @@ const (
 	storyRead    bt.Reason = "story.read.file: Read {what}"
 	storyOpened  bt.Reason = "story.read.page: Opened {what}"
 	storyWrote   bt.Reason = "story.wrote: Wrote {what}"
-	storyCalled  bt.Reason = "story.called: Used {tool} {what}"
-	storyFailed  bt.Reason = "story.failed.call: {tool} {what} failed: {why}"
-	storyHeld    bt.Reason = "story.held: Did not do this without you: {tool} {what}, because {why}"
+	storyCalled  bt.Reason = "story.called: Used {call}"
+	storyFailed  bt.Reason = "story.failed.call: {call} failed: {why}"
+	storyHeld    bt.Reason = "story.held: Did not do this without you: {call}, because {why}"
 	storyRefused bt.Reason = "story.refused: Was not allowed to use {tool}, because {why}"
 	storyLast    bt.Reason = "story.limit.last: Nearly at a limit, so the next turn had to be the last"
 	storyLoop    bt.Reason = "story.checked.loop: Noticed that the model repeats itself"
@@ -41,7 +41,7 @@ func stories() []bt.Reason {
 func (e CallDone) Story() bt.Why {
 	what := aim(e.Arguments)
 	if e.Error != "" {
-		return storyFailed.With(e.Tool, what, e.Error)
+		return storyFailed.With(callOf(e.Tool, e.Arguments), e.Error)
 	}
 	switch e.Tool {
 	case "code_search":
@@ -63,11 +63,11 @@ func (e CallDone) Story() bt.Why {
 	case "vault_write":
 		return storyWrote.With(what)
 	}
-	return storyCalled.With(e.Tool, what)
+	return storyCalled.With(callOf(e.Tool, e.Arguments))
 }
 
 // Story implements bt.Narrated.
-func (e CallHeld) Story() bt.Why { return storyHeld.With(e.Tool, aim(e.Arguments), e.Why) }
+func (e CallHeld) Story() bt.Why { return storyHeld.With(callOf(e.Tool, e.Arguments), e.Why) }
 
 // Story implements bt.Narrated.
 func (e CallRefused) Story() bt.Why { return storyRefused.With(e.Tool, e.Why) }
@@ -94,6 +94,8 @@ func (e ToolTakenAway) Story() bt.Why { return storyAway.With(e.Tool) }
 
 // Story implements bt.Narrated.
 func (e NotesTaken) Story() bt.Why { return storyNoted.With() }
+
+func callOf(tool, arguments string) string { return strings.TrimSpace(tool + " " + aim(arguments)) }
 
 // aimed finds the argument that says what a call is about, in arguments that may be cut short.
 var aimed = sync.OnceValue(func() *regexp.Regexp {

@@ -6,9 +6,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -41,41 +43,74 @@ func (s *Server) plainRoutes() error {
 	}
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+json", s.description) })
 	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+yaml", s.descriptionYAML) })
-	for _, f := range []struct{ path, file, kind string }{
-		{"/{$}", "index.html", "text/html; charset=utf-8"},
-		{"/app.js", "app.js", "text/javascript; charset=utf-8"},
-		{"/app.css", "app.css", "text/css; charset=utf-8"},
-		{"/icon.svg", "icon.svg", "image/svg+xml"},
-	} {
-		text, err := fs.ReadFile(web.Dist, "dist/"+f.file)
+	return s.pageRoutes()
+}
+
+// pageRoutes has a route for each file of the page.
+func (s *Server) pageRoutes() error {
+	files, err := fs.Sub(web.Dist, "dist")
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		s.mux.Handle("GET "+f.path, newPageFile(f.kind, text))
-	}
-	return nil
+		file, err := newPageFile(name, text)
+		if err != nil {
+			return err
+		}
+		route := "/" + name
+		if name == "index.html" {
+			route = "/{$}"
+		}
+		s.mux.Handle("GET "+route, file)
+		return nil
+	})
 }
 
-// pageFile is a file of the page. A browser keeps it, and asks each time whether it is still the same.
+// pageFile is a file of the page. A browser keeps it for good where its name holds the hash of what is in it, and otherwise asks each time whether it is
+// still the same.
 type pageFile struct {
-	kind, tag    string
-	text, packed []byte
+	kind, tag, kept string
+	text, packed    []byte
 }
 
-func newPageFile(kind string, text []byte) *pageFile {
+// hashedFiles is the folder of those whose names hold their hashes.
+const hashedFiles = "assets/"
+
+func newPageFile(name string, text []byte) (*pageFile, error) {
+	kinds := map[string]string{
+		".html": "text/html; charset=utf-8",
+		".js":   "text/javascript; charset=utf-8",
+		".css":  "text/css; charset=utf-8",
+		".svg":  "image/svg+xml",
+	}
+	kind, known := kinds[path.Ext(name)]
+	if !known {
+		return nil, fmt.Errorf("the page has a file of no known kind: %s", name)
+	}
+	kept := "no-cache"
+	if strings.HasPrefix(name, hashedFiles) {
+		kept = "public, max-age=31536000, immutable"
+	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(text) // into memory
 	_ = w.Close()
 	sum := sha256.Sum256(text)
-	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text, packed: packed.Bytes()}
+	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, kept: kept, text: text, packed: packed.Bytes()}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (f *pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Cache-Control", "no-cache")
+	h.Set("Cache-Control", f.kept)
 	h.Set("ETag", f.tag)
 	h.Set("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("If-None-Match"), f.tag) {

@@ -168,7 +168,7 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 		}
 		h.get(question{path: address[1], token: "-"}, nil)
 	}
-	if script := h.get(question{path: "/app.js", token: "-"}, nil); !strings.HasPrefix(script.header.Get("Content-Type"), "text/javascript") || len(script.body) == 0 {
+	if script := h.get(question{path: h.script(), token: "-"}, nil); !strings.HasPrefix(script.header.Get("Content-Type"), "text/javascript") || len(script.body) == 0 {
 		t.Errorf("the script is %d bytes of %s", len(script.body), script.header.Get("Content-Type"))
 	}
 	if address := api.SignInAddress("http://127.0.0.1:7777", "sibyl_x"); address != "http://127.0.0.1:7777/#sibyl_x" {
@@ -178,8 +178,9 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 
 func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
 	h := newHouse(t).open()
+	script := h.script()
 	ask := func(header map[string]string) answer {
-		return h.ask(question{path: "/app.js", token: "-", header: header})
+		return h.ask(question{path: script, token: "-", header: header})
 	}
 	plain, packed := ask(map[string]string{"Accept-Encoding": "br, gzip;q=0"}), ask(map[string]string{"Accept-Encoding": "br, gzip"})
 	r, err := gzip.NewReader(bytes.NewReader(packed.body))
@@ -196,6 +197,29 @@ func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
 	}
 	if other := ask(map[string]string{"If-None-Match": `"other"`}); other.status != http.StatusOK {
 		t.Errorf("what was another is answered with %d", other.status)
+	}
+}
+
+// script is the address of the script of the page.
+func (h *house) script() string {
+	h.Helper()
+	html := string(h.get(question{path: "/", token: "-"}, nil).body)
+	found := regexp.MustCompile(`<script [^>]*src="([^"]+)"`).FindStringSubmatch(html)
+	if found == nil {
+		h.Fatalf("the page has no script:\n%s", html)
+	}
+	return found[1]
+}
+
+func TestFilesWithTheirHashInTheNameAreKeptForGood(t *testing.T) {
+	h := newHouse(t).open()
+	for path, want := range map[string]string{"/": "no-cache", "/icon.svg": "no-cache", h.script(): "public, max-age=31536000, immutable"} {
+		if got := h.get(question{path: path, token: "-"}, nil).header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for _, gone := range []string{"/assets/index-0000.js", "/assets/", "/.vite/manifest.json", "/index.html"} {
+		h.refused("a file that is not of this page", question{path: gone, token: "-"}, 404, "no_route")
 	}
 }
 

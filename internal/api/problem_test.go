@@ -241,12 +241,12 @@ func TestNoRouteAndNoMethodAreProblems(t *testing.T) {
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	h := newHouse(t).open()
 	ids := map[string]bool{}
-	for _, q := range []question{{path: "/api/me"}, {path: "/api/me", token: "-"}, {path: "/nope"}, {path: "/"}, {path: "/app.js"}, {path: "/healthz"}, {path: "/openapi.json"},
+	for _, q := range []question{{path: "/api/me"}, {path: "/api/me", token: "-"}, {path: "/nope"}, {path: "/"}, {path: "/icon.svg"}, {path: "/healthz"}, {path: "/openapi.json"},
 		{path: "/api/runs?limit=x"}, {method: "POST", path: "/api/me"}, {path: "/api/me", host: "evil.example"}, {method: "POST", path: "/api/runs", body: "x"}} {
 		q.header = map[string]string{"X-Request-Id": "mine"}
 		a := h.ask(q)
 		kept := "no-store"
-		if (q.path == "/" || q.path == "/app.js") && q.host == "" {
+		if (q.path == "/" || q.path == "/icon.svg") && q.host == "" {
 			kept = "no-cache" // the page is everybody's: it is kept, and asked about
 		}
 		for name, want := range map[string]string{"Cache-Control": kept, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",

@@ -77,7 +77,7 @@ func (h *heavy) add(do func(journal.Record) error) {
 
 func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 	house := newHouse(t)
-	house.config.Limits.Stall = time.Second
+	house.config.Limits.Stall = 3 * time.Second
 	h := &heavy{house: house.open()}
 	h.begin()
 	for _, path := range []string{"/api/events", "/api/runs/r/events"} {
@@ -107,6 +107,25 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 	reader.close()
 	h.quiet("in the end")
 }
+
+func TestClientThatReadsOneByteAtATimeGetsAll(t *testing.T) {
+	h := newHouse(t).open()
+	const n = 8
+	release := h.answersLong(n, 16<<10)
+	begun := h.begun(personas(n))
+	l := h.stream(question{path: "/api/runs/" + begun.Run + "/events"})
+	l.lines.Reset(oneByte{l.resp.Body})
+	release()
+	all := l.rest()
+	if len(kept(all)) < 2*n || all[len(all)-1].Event != "end" {
+		t.Errorf("%d events came; the last is %+v", len(all), all[len(all)-1])
+	}
+}
+
+// oneByte reads one byte at a time.
+type oneByte struct{ io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(1, len(b))]) }
 
 func TestManyClientsOfARunAllGetAll(t *testing.T) {
 	const clients, n = 100, 20

@@ -135,7 +135,7 @@ func (a *Answer) story() (all []bt.Why) {
 	default: // how it failed is told of every assistant alike
 		return nil
 	}
-	if b := a.Budget; b != nil {
+	if b := a.Budget; b != nil && a.Partial() {
 		limit := map[string]bt.Reason{"turns": storyTurns, "tokens": storyTokens, "seconds": storySeconds}[b.Kind]
 		all = append(all, limit.With(b.Limit))
 	}

@@ -187,9 +187,13 @@ func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
 			t.Errorf("%s: %d of %d were missed", name, missed, tries)
 		}
 	}
-	words, err := os.ReadFile("../../docs/glossary.md")
-	if err != nil {
-		t.Fatal(err)
+	var words []byte
+	for _, file := range []string{"glossary", "oracle", "council", "inquiry"} {
+		text, err := os.ReadFile("../../docs/" + file + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, text...)
 	}
 	fields := strings.FieldsFunc(string(words), func(c rune) bool { return !isAlnum(byte(c)) || c > 127 })
 	tried, taken := 0, 0

@@ -184,6 +184,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"why-tree", "#/why/" + run + "/tree", func() { p.shows(".outline") }},
 		{"why-sources", "#/why/" + run + "/sources", func() { p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`) }},
 		{"why-compare", "#/why/" + run + "/compare", func() {
+			p.press("The whole tree (XML)")
 			p.press("Take this run’s tree")
 			p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 			p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/></ForceSuccess>`)

@@ -17,20 +17,28 @@ export function keep(name: string, value: string) {
   }
 }
 
-/** Words that this tab keeps while they are not sent; "" for none. */
-export function draft(of: string): string {
+/** What this tab keeps until it is closed; "" for nothing. */
+function ofTab(name: string): string {
   try {
-    return sessionStorage.getItem(prefix + "draft." + of) ?? "";
+    return sessionStorage.getItem(prefix + name) ?? "";
   } catch {
     return "";
   }
 }
 
-export function keepDraft(of: string, words: string) {
+function keepOfTab(name: string, value: string) {
   try {
-    if (words) sessionStorage.setItem(prefix + "draft." + of, words);
-    else sessionStorage.removeItem(prefix + "draft." + of);
+    if (value) sessionStorage.setItem(prefix + name, value);
+    else sessionStorage.removeItem(prefix + name);
   } catch {
-    // They are there as long as they are shown.
+    // It is there as long as it is shown.
   }
 }
+
+/** Words that are not sent yet. */
+export const draft = (of: string) => ofTab("draft." + of);
+export const keepDraft = (of: string, words: string) => keepOfTab("draft." + of, words);
+
+/** The script of the page that this tab has left for that of a newer program. */
+export const renewed = () => ofTab("renewed");
+export const renewedFrom = (script: string) => keepOfTab("renewed", script);

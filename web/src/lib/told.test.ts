@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import description from "../../../docs/openapi.json";
 import { words, type Key } from "../words";
+import { fill } from "./fill";
 import { Teller, tellers, type Say } from "./told";
 
 const { Event, Effect } = description.components.schemas;
@@ -10,7 +11,7 @@ const kinds: string[] = Effect.properties.kind.examples;
 function teller(language: number): Teller {
   const say: Say = (key: Key, values = {}) => {
     expect(words[key], key).toBeDefined();
-    return words[key][language]!.replace(/\{(\w+)\}/g, (_, name: string) => {
+    return fill(words[key][language]!, (name) => {
       expect(values[name], `${key}: ${name}`).toBeDefined();
       return String(values[name]);
     });

@@ -1,32 +1,79 @@
-import { words, type Key } from "../words";
+import type { Key } from "../words";
 import { reasonIn, type Why } from "../words/reasons";
+import { fill } from "./fill";
 import { kept, keep } from "./kept";
+import { languages, type Language } from "./languages";
+import { part } from "./part";
 import { Teller } from "./told";
 
-export const languages = { en: "English", de: "Deutsch", pt: "Português" } as const;
-export type Language = keyof typeof languages;
-const order = Object.keys(languages) as Language[]; // in which a key has its words
+/** The words of each language are two files; those of one language are fetched. */
+const firstWords = {
+  en: () => import("virtual:words/first/en"),
+  de: () => import("virtual:words/first/de"),
+  pt: () => import("virtual:words/first/pt"),
+};
+const laterWords = {
+  en: () => import("virtual:words/later/en"),
+  de: () => import("virtual:words/later/de"),
+  pt: () => import("virtual:words/later/pt"),
+};
 
 const isLanguage = (text: string): text is Language => text in languages;
 
 /** The language that was chosen, or else the first of the browser's that the page has. */
-function begin(): Language {
+function wanted(): Language {
   const chosen = kept("language");
   if (isLanguage(chosen)) return chosen;
-  for (const wanted of globalThis.navigator?.languages ?? []) { // tests run without a browser
-    const language = wanted.slice(0, 2);
+  for (const offered of navigator.languages) {
+    const language = offered.slice(0, 2);
     if (isLanguage(language)) return language;
   }
   return "en";
 }
 
-let language = $state<Language>(begin());
+let language = $state<Language>("en");
+let words = $state.raw<Readonly<Record<string, string>>>({});
+let reasons: Readonly<Record<string, string>> = {}; // which change with words
 
 export const spoken = () => language;
 
-export function speak(chosen: Language) {
-  language = chosen;
-  keep("language", chosen);
+/** What is wanted, and the fetching of it. */
+let next: Language = "en";
+let all = false;
+let fetching: Promise<void>;
+
+const fetchWords = () => (fetching = fetchNext());
+
+async function fetchNext(): Promise<void> {
+  const [of, withLater] = [next, all];
+  const [first, later] = await Promise.all([part(firstWords[of]), withLater ? part(laterWords[of]) : undefined]);
+  if (of !== next || withLater !== all) return fetching; // something else is wanted by now
+  [language, words, reasons] = [of, { ...first.words, ...later?.words }, { ...first.reasons, ...later?.reasons }];
+}
+
+/** Fetches the words of the page, which stand before anything is shown. */
+export function beginToSpeak(): Promise<void> {
+  next = wanted();
+  return fetchWords();
+}
+
+/** Fetches the words of the views that say more than conversations do. */
+export function speakOfAll(): Promise<void> {
+  all = true;
+  return fetchWords();
+}
+
+/** Speaks a language from now on, in this browser. */
+export async function speak(chosen: Language) {
+  const before = next;
+  next = chosen;
+  try {
+    await fetchWords();
+    keep("language", chosen);
+  } catch (e) {
+    next = before;
+    throw e;
+  }
 }
 
 /** Marks that turn the direction of all that comes after them. */
@@ -34,7 +81,7 @@ const turning = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** Words in the language of the page, with values in their braces. No value turns the words around it. */
 export function say(key: Key, values: Record<string, string | number> = {}): string {
-  return words[key][order.indexOf(language)]!.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? "").replace(turning, ""));
+  return fill(words[key] ?? key, (name) => String(values[name] ?? "").replace(turning, ""), (n) => plurals().select(n) === "one");
 }
 
 /** Words of a key that is made at run time, or the text itself where there are none. */
@@ -43,7 +90,7 @@ export function sayOr(key: string, text: string): string {
 }
 
 /** Why something was decided or not done: in the language of the page. */
-export const reason = (said: Why) => reasonIn(order.indexOf(language), said).replace(turning, "");
+export const reason = (said: Why) => reasonIn(words && reasons, said).replace(turning, "");
 
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
@@ -58,6 +105,8 @@ function once<T>(make: (variant: string) => T): () => T {
   };
 }
 
+// The words are those of Portugal, where none of a thing are several.
+const plurals = once((of) => new Intl.PluralRules(of === "pt" ? "pt-PT" : of));
 const numbers = once((of) => new Intl.NumberFormat(of));
 const hours = once((of) => new Intl.DateTimeFormat(of, { timeStyle: "short" }));
 const days = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));

@@ -1,27 +1,31 @@
 import type { Component } from "svelte";
+import { Loaded } from "../lib/loaded.svelte";
+import { part as fetched } from "../lib/part";
+import { speakOfAll } from "../lib/words.svelte";
 import type { Key } from "../words";
-import Conversations from "./Conversations.svelte";
-import Council from "./council/Council.svelte";
-import Inquiry from "./inquiry/Inquiry.svelte";
-import Operation from "./operation/Operation.svelte";
-import Tasks from "./tasks/Tasks.svelte";
-import Why from "./why/Why.svelte";
 
 /** A view, by the first part of its address. Those that have a name are in the bar. */
 export interface View {
   part: string;
   name?: Key;
-  show: Component;
+  /** Its component, which is fetched when it is opened first. */
+  show: Loaded<Component>;
 }
 
+type File = () => Promise<{ default: Component }>;
+const opened = (file: File) => new Loaded(async () => (await fetched(file)).default);
+/** A view that says more than conversations do. */
+const openedLater = (file: File) => new Loaded(async () => (await Promise.all([fetched(file), speakOfAll()]))[0].default);
+const conversations = opened(() => import("./Conversations.svelte"));
+
 export const views: View[] = [
-  { part: "", name: "nav.conversations", show: Conversations },
-  { part: "session", show: Conversations },
-  { part: "tasks", name: "tasks.name", show: Tasks },
-  { part: "council", name: "council.name", show: Council },
-  { part: "why", show: Why },
-  { part: "inquiries", name: "inquiry.nav", show: Inquiry },
-  { part: "operation", name: "operation.nav", show: Operation },
+  { part: "", name: "nav.conversations", show: conversations },
+  { part: "session", show: conversations },
+  { part: "tasks", name: "tasks.name", show: opened(() => import("./tasks/Tasks.svelte")) },
+  { part: "council", name: "council.name", show: openedLater(() => import("./council/Council.svelte")) },
+  { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
+  { part: "inquiries", name: "inquiry.nav", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
+  { part: "operation", name: "operation.nav", show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

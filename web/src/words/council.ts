@@ -1,5 +1,4 @@
 export const council = {
-  "council.name": ["Council", "Rat", "Conselho"],
   "council.new": ["New session", "Neue Sitzung", "Nova sessão"],
   "council.sessions": ["Sessions", "Sitzungen", "Sessões"],
   "council.find": ["Search sessions", "Sitzungen durchsuchen", "Procurar sessões"],

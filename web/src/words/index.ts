@@ -7,6 +7,14 @@ import { tasks } from "./tasks";
 import { told } from "./told";
 import { why } from "./why";
 
+export { languages } from "../lib/languages";
+export { reasons } from "./reasons";
+export { story } from "./story";
+
+/** What the bar and conversations say. It is fetched before anything is shown; what other views say comes with the first of them. */
+export const first = { ...common, ...talk, ...tasks, ...told };
+export const later = { ...council, ...inquiry, ...operation, ...why };
+
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
-export const words = { ...common, ...talk, ...why, ...tasks, ...council, ...inquiry, ...operation, ...told };
+export const words = { ...first, ...later };
 export type Key = keyof typeof words;

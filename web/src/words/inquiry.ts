@@ -1,5 +1,4 @@
 export const inquiry = {
-  "inquiry.nav": ["Inquiries", "Befragungen", "Inquéritos"],
   "inquiry.title": ["Inquiries", "Befragungen", "Inquéritos"],
   "inquiry.hello": [
     "A detective questions a witness about a hypothesis until the answers are complete, and keeps what contradicts what.",

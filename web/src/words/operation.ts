@@ -1,5 +1,4 @@
 export const operation = {
-  "operation.nav": ["Operation", "Betrieb", "Operação"],
   "operation.title": ["Operation", "Betrieb", "Operação"],
   "operation.own": ["Your open runs", "Ihre offenen Läufe", "As suas execuções em aberto"],
   "operation.own.hint": ["A run is one question to an assistant, with all that it does to answer.", "Ein Lauf ist eine Frage an einen Assistenten, mit allem, was er für die Antwort tut.", "Uma execução é uma pergunta a um assistente, com tudo o que ele faz para responder."],

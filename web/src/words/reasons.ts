@@ -1,4 +1,4 @@
-import { story } from "./story";
+import { fill } from "../lib/fill";
 
 /** Why something was decided or not done: a code, as the description of the API lists them, and words with values in them. */
 export interface Why {
@@ -9,7 +9,6 @@ export interface Why {
 
 /** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server. */
 export const reasons: Record<string, readonly [string, string]> = {
-  ...story,
   "left.by_choice": ["das Modell des Laufs", "o modelo da execução"],
   "left.by_fallback": ["es wurde vor einem anderen gefragt und antwortete nicht", "foi consultado antes de outro e não respondeu"],
   "rule.stays": ["nichts davon verlässt den Rechner", "nada disto sai da máquina"],
@@ -91,8 +90,8 @@ export const reasons: Record<string, readonly [string, string]> = {
   ],
 };
 
-/** A reason in a language of the page, 0 being English. What has no code here stays as the server says it. */
-export function reasonIn(language: number, said: Why): string {
-  const words = language ? reasons[said.why_code ?? ""]?.[language - 1] : undefined;
-  return words?.replace(/\{(\w+)\}/g, (_, name: string) => reasonIn(language, said.why_values?.[name] ?? {})) ?? said.why ?? "";
+/** A reason, by the sentences of a language. What has no code in them stays as the server says it. */
+export function reasonIn(sentences: Readonly<Record<string, string>>, said: Why): string {
+  const words = sentences[said.why_code ?? ""];
+  return words === undefined ? (said.why ?? "") : fill(words, (name) => reasonIn(sentences, said.why_values?.[name] ?? {}));
 }

@@ -1,11 +1,21 @@
 import { expect, test } from "vitest";
 import { words } from ".";
+import { fill, valuesOf } from "../lib/fill";
 
 test("each key has words in three languages, with the same values put in", () => {
   for (const [key, all] of Object.entries(words)) {
     expect(all.length, key).toBe(3);
-    const put = all.map((text) => [...text.matchAll(/\{\w+\}/g)].map(String).sort().join());
-    expect(new Set(put).size, key).toBe(1);
-    for (const text of all) expect(text.trim(), key).not.toBe("");
+    expect(new Set(all.map((text) => valuesOf(text).join())).size, key).toBe(1);
+    for (const text of all) {
+      expect(text.trim(), key).not.toBe("");
+      expect(fill(text, () => "1"), key).not.toMatch(/[{}]/);
+    }
   }
+});
+
+test("words for one and for several stand behind a number", () => {
+  const text = "{n} {n:file|files}, {name}";
+  const of = (n: string) => fill(text, (name) => (name === "n" ? n : "x"));
+  expect([of("1"), of("0"), of("2"), of("1,234")]).toEqual(["1 file, x", "0 files, x", "2 files, x", "1,234 files, x"]);
+  expect(valuesOf(text)).toEqual(["n", "name"]);
 });

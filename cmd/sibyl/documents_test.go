@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/document/documenttest"
+	"sibyl/internal/model/modeltest"
+)
+
+// notRun are the commands of the pages that no test can run, with the reasons.
+var notRun = map[string]string{
+	"sh scripts/test.sh":           "it runs the tests, this one among them",
+	"go install ./cmd/sibyl":       "it builds the program once more, into a folder of the person",
+	"ollama pull llama3.1:8b":      "it is another program, and loads gigabytes from the network",
+	"sibyl ask -c yes":             "something has to wait for a yes: the scripts of undo and of pipes say it where something does",
+	"export ORACLES_DIR=~/oracles": "every command has a shell of its own: runsAs gives this to those that follow",
+}
+
+// runsAs says how a command is run where it can't be as it stands: the reason is in the comment.
+var runsAs = map[string]string{
+	// the program is built already, and stands on the path
+	`go run ./cmd/sibyl ask --in . "How are leases acquired when a process is dead?"`: `cd "$REPOSITORY" && sibyl ask --in . "How are leases acquired when a process is dead?"`,
+	"sibyl init": "sibyl init --yes --model openai:player", // nobody sits at a terminal
+	`sibyl council oracle new The Accountant`: `ORACLES_DIR=~/oracles sibyl council oracle new The Accountant`,
+	`sibyl council oracles --check`:           `ORACLES_DIR=~/oracles sibyl council oracles --check`,
+}
+
+// exitsWith are the commands that are meant to end otherwise than with 0. No model is played that leads an inquiry, so it is one without a detective.
+var exitsWith = map[string]int{
+	`sibyl investigate "The bridge was closed because of corrosion" --witness reports/`:           3,
+	`sibyl investigate "The bridge was closed because of corrosion" --witness reports/ --limit 5`: 3,
+}
+
+// command is one of a page, with the line it stands in.
+type command struct {
+	line int
+	text string
+}
+
+// commandsOf reads the commands of a page. A block of “sh” holds nothing but commands, one of “console” has them behind a dollar sign. A command in any
+// other block would be run by nobody, so it is given as stray.
+func commandsOf(page string) (all, stray []command) {
+	kind, inside := "", false
+	for i, line := range strings.Split(page, "\n") {
+		fence, isFence := strings.CutPrefix(line, "```")
+		shown, isShown := strings.CutPrefix(line, "$ ")
+		switch {
+		case isFence:
+			kind, inside = fence, !inside
+		case !inside || line == "":
+		case kind == "sh":
+			text, _, _ := strings.Cut(line, "   #")
+			all = append(all, command{i + 1, strings.TrimSpace(text)})
+		case kind == "console" && isShown:
+			all = append(all, command{i + 1, shown})
+		case isShown || strings.HasPrefix(line, "sibyl "):
+			stray = append(stray, command{i + 1, line})
+		}
+	}
+	return all, stray
+}
+
+// TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows it would.
+func TestCommandsOfThePagesRun(t *testing.T) {
+	known := map[string]bool{}
+	for _, name := range []string{"README.md", "docs/getting-started.md", "docs/oracle.md", "docs/tasks.md", "docs/council.md", "docs/inquiry.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, stray := commandsOf(string(text))
+		for _, c := range stray {
+			t.Errorf("%s:%d: ‘%s’ is in no block of sh or console, so nobody runs it", name, c.line, c.text)
+		}
+		if len(all) < 4 {
+			t.Errorf("%s: only %d commands were found: the page is read in the wrong way", name, len(all))
+		}
+		for _, c := range all {
+			known[c.text] = true
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) { follow(t, name, all) })
+	}
+	for _, text := range slices.Concat(slices.Collect(maps.Keys(notRun)), slices.Collect(maps.Keys(runsAs)), slices.Collect(maps.Keys(exitsWith))) {
+		if !known[text] {
+			t.Errorf("‘%s’ stands on no page any more", text)
+		}
+	}
+}
+
+// withoutModel are the commands that no model is played for: it reads one file of code, and answers as an oracle.
+var withoutModel = regexp.MustCompile(`^sibyl (chat|investigate) |caching|net/http|REPOSITORY`)
+
+// follow runs the commands of one page in a fresh home.
+func follow(t *testing.T, name string, all []command) {
+	work, environment := reader(t)
+	for _, c := range all {
+		if notRun[c.text] != "" {
+			continue
+		}
+		line := c.text
+		if other := runsAs[line]; other != "" {
+			line = other
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, "sh", "-c", line)
+		cmd.Dir, cmd.Env = work, environment
+		if withoutModel.MatchString(line) {
+			cmd.Env = append(cmd.Env, "SIBYL_MODEL=offline:rules")
+		}
+		out, err := cmd.CombinedOutput()
+		stop()
+		code := 0
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			code = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if code != exitsWith[c.text] {
+			t.Errorf("%s:%d: ‘%s’ exits with %d, not %d:\n%s", name, c.line, c.text, code, exitsWith[c.text], out)
+		}
+	}
+}
+
+// reader is somebody with a project, notes, reports and a model that is played: the folder they stand in, and their environment.
+func reader(t *testing.T) (work string, environment []string) {
+	t.Helper()
+	home := t.TempDir()
+	work = filepath.Join(home, "app")
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{
+		"app/go.mod":             "module app\n",
+		"app/greet.go":           "package app\n\n// Greet greets by name; its errors are handled by who calls it.\nfunc Greet(name string) string { return \"Hello, \" + name }\n",
+		"app/repo/greet.go":      "package repo\n\n// Greet greets by name.\nfunc Greet(name string) string { return \"Hello, \" + name }\n",
+		"app/build.log":          "greet.go:4: missing return\n",
+		"app/reports/closure.md": "# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. The repair cost 40000 euros.\n",
+		"notes/caching.md":       "# Caching\n\nWe decided against a cache.\n",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700), os.WriteFile(filepath.Join(home, file), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pdf := documenttest.PDF(true, []string{"The repair cost 40000 euros."})
+	err = errors.Join(os.WriteFile(filepath.Join(work, "report.pdf"), pdf, 0o600), os.Symlink(home, filepath.Join(home, "src")), exec.Command("git", "init", "-q", work).Run(), exec.Command("git", "-C", work, "add", ".").Run(),
+		os.WriteFile(filepath.Join(work, "build.log"), []byte("greet.go:5: missing return\n"), 0o600)) // so that there is a difference
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := newPlayed()
+	t.Cleanup(played.Close)
+	played.Play(func(r modeltest.Request) modeltest.Answer {
+		if asked := first(r, "user"); strings.HasPrefix(asked, "# ") || strings.Contains(first(r, "system"), "You preside") {
+			return opinion(r)
+		}
+		return played.answer(r)
+	})
+	return work, append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "SIBYL_") }),
+		"HOME="+home, "REPOSITORY="+repository, "SIBYL_DATA="+filepath.Join(home, "data"), "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1",
+		"OPENAI_BASE_URL="+played.BaseURL+"/v1", "OPENAI_MODEL=player")
+}
