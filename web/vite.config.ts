@@ -21,7 +21,7 @@ function wordsByLanguage(): Plugin {
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
       const [words, reasons] = which === "later" ? [module.later, module.story] : [module.first, module.reasons];
-      return `export const words = ${column(words, at)};\nexport const reasons = ${column(reasons, at - 1)};`;
+      return `export const words = ${column(words, at)};\nexport const reasons = ${column(reasons, (at + 2) % 3)};`;
     },
   };
 }

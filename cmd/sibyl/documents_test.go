@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/cli"
 	"sibyl/internal/document/documenttest"
 	"sibyl/internal/model/modeltest"
 )
@@ -73,8 +74,8 @@ func commandsOf(page string) (all, stray []command) {
 // TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows it would.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	known := map[string]bool{}
-	for _, name := range []string{"README.md", "docs/getting-started.md", "docs/oracle.md", "docs/tasks.md", "docs/council.md", "docs/inquiry.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	for _, name := range pages() {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,6 +100,67 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 
 // withoutModel are the commands that no model is played for: it reads one file of code, and answers as an oracle.
 var withoutModel = regexp.MustCompile(`^sibyl (chat|investigate) |caching|net/http|REPOSITORY`)
+
+// elsewhere are the commands that pages only mention and no script runs, with who runs them.
+var elsewhere = map[string]string{"sibyl open": "it serves until it is stopped: the stories of the page run it"}
+
+// TestCommandsThatPagesMentionAreRun looks for a run of each command that stands within a sentence or a table: in a block of a page, or in a script.
+func TestCommandsThatPagesMentionAreRun(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) < 20 {
+		t.Fatalf("the scripts are not where they were: %v, %v", scripts, err)
+	}
+	var runs, mentions strings.Builder
+	for _, name := range slices.Concat(pages(), scripts) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs.Write(text)
+		if strings.HasSuffix(name, ".md") {
+			mentions.Write(regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAll(text, nil))
+		}
+	}
+	run := regexp.MustCompile(`(?m)(?:^\$? ?|exec |exits \d+ |\| )(sibyl .*)`)
+	known, found := map[string]bool{}, map[string]bool{}
+	for _, m := range run.FindAllStringSubmatch(runs.String(), -1) {
+		known[pathOf(m[1])] = true
+	}
+	for _, m := range regexp.MustCompile("`(sibyl [^`]*)`").FindAllStringSubmatch(mentions.String(), -1) {
+		path := pathOf(m[1])
+		if found[path] = true; !known[path] && elsewhere[path] == "" {
+			t.Errorf("‘%s’: nothing runs ‘%s’", m[1], path)
+		}
+	}
+	for path := range elsewhere {
+		if !found[path] || known[path] {
+			t.Errorf("‘%s’ is mentioned no more, or is run by now", path)
+		}
+	}
+	if len(found) < 20 {
+		t.Errorf("only %v were found: the pages are read in the wrong way", slices.Sorted(maps.Keys(found)))
+	}
+}
+
+// pathOf is the command that a line calls, without what it is given.
+func pathOf(line string) string {
+	words := strings.Fields(line)[1:]
+	if at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }); at >= 0 {
+		words = words[:at]
+	}
+	if cmd, _, err := cli.Commands().Find(words); err == nil {
+		return cmd.CommandPath()
+	}
+	return "sibyl"
+}
+
+// pages are those for people who use the program.
+func pages() (files []string) {
+	for _, name := range []string{"README", "docs/getting-started", "docs/oracle", "docs/tasks", "docs/council", "docs/inquiry"} {
+		files = append(files, filepath.Join("..", "..", filepath.FromSlash(name)+".md"))
+	}
+	return files
+}
 
 // follow runs the commands of one page in a fresh home.
 func follow(t *testing.T, name string, all []command) {

@@ -95,13 +95,14 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are the sentences that say why a call is let through, held or refused, and those of a run's story.
+// Reasons are the sentences that say why a call is let through, held or refused, what the person is told beside an answer, and those of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
 		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
-	return slices.AppendSeq(append(all, stories()...), maps.Values(ruleReasons))
+	all = append(append(append(all, noticeReasons()...), writeReasons()...), stories()...)
+	return slices.AppendSeq(all, maps.Values(ruleReasons))
 }
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
@@ -171,7 +172,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 	}
 	switch {
 	case !asks:
-		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s needed approval, but nobody can be asked here: it was not made (%s).", h.Tool, h.Why.Text)
+		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), noApproval.With(h.Tool, h.Why))
 		return nobodyAsked.With(h.Why), all
 	case waits(all, h.Digest):
 	case others == mostHeld:
@@ -188,7 +189,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 
 // turnedAway tells the person of a call that can't wait for them.
 func (l *Ledger) turnedAway(h Held) {
-	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "More calls of %s needed your approval than can wait; they were refused and are not shown: ask for them one at a time.", h.Tool)
+	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), moreWait.With(h.Tool))
 }
 
 // hold is call k of a reply as one that waits for the person.

@@ -70,7 +70,7 @@ func Budget() bt.Leaf {
 			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
 				o.Warn = true
 				o.Ledger.Warned = append(o.Ledger.Warned, s.Kind)
-				o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), "%s were used.", s)
+				o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), budgetLow.With(s.Why()))
 			}
 			seen.Used = append(seen.Used, s)
 		}
@@ -97,7 +97,7 @@ func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 // TellExhausted tells of the budget that was used up.
 func (l *Ledger) TellExhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
-		l.Notice(NoticeBudgetExhausted, s, e.payload(), "The budget ran out: the last turn began after %s.", e)
+		l.Notice(NoticeBudgetExhausted, s, e.payload(), budgetOut.With(e.Why()))
 	}
 }
 
@@ -108,7 +108,7 @@ func NoteCut() bt.Leaf {
 	}
 	return bt.Func("NoteCut", "Records that a turn was cut off to leave time for the last one.", func(_ none, o *out) error {
 		o.Ledger = o.Ledger.Clone()
-		o.Ledger.Notice(NoticeCut, Warning, nil, "A turn was cut off to leave time for the last one.")
+		o.Ledger.Notice(NoticeCut, Warning, nil, turnCut.With())
 		return nil
 	})
 }
@@ -116,5 +116,5 @@ func NoteCut() bt.Leaf {
 // TimeIsUp enters that the last turn was cut off, since the time is used up.
 func (l *Ledger) TimeIsUp(now int64, maxSeconds int) {
 	l.Exhausted = &Spent{Kind: "seconds", Used: int(now / 1000), Limit: maxSeconds}
-	l.Notice(NoticeBudgetExhausted, Warning, l.Exhausted.payload(), "The time is used up: the last turn was cut off.")
+	l.Notice(NoticeBudgetExhausted, Warning, l.Exhausted.payload(), timeUp.With())
 }

@@ -97,10 +97,10 @@ func (l *Ledger) Replied(r Reply) {
 	l.History, l.Prompt = r.History, r.Prompt
 	l.truncated(r)
 	if r.Cut {
-		l.NoticeOnce(NoticeTooLong, Warning, nil, "What was read does not fit in the model's context window, so tool results were cut: use a larger window, or ask for less at a time.")
+		l.NoticeOnce(NoticeTooLong, Warning, nil, resultsCut.With())
 	}
 	if r.Instead != "" {
-		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), "%s answers instead: %s", r.Model, r.Instead)
+		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), otherModel.With(r.Model, r.Instead))
 	}
 	l.Fresh = false // until tools open something anew
 }
@@ -117,15 +117,14 @@ func (l *Ledger) truncated(r Reply) {
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
-		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
-			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
+		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted), readInPart.With(r.Counted, r.Sent))
 	}
 	l.Sent, l.Counted = r.Sent, r.Counted
 }
 
 // Unsure tells the person of a write that may have taken effect.
 func (l *Ledger) Unsure(name string, f *bt.Fault) {
-	l.Notice(NoticeUnsureWrite, Warning, Pairs("tool", name, "reason", f.Reason), "Not sure to be done: %s: %s", name, f.Reason)
+	l.Notice(NoticeUnsureWrite, Warning, Pairs("tool", name, "reason", f.Reason), unsureWrite.With(name, f.Reason))
 }
 
 // refused enters a call that is not made, and tells of it.
@@ -177,7 +176,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	l.History += Tokens(r.Result.Text)
 	m.Novel = l.learn(t, r.Result)
 	if r.Result.Beside != "" {
-		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, "%s", r.Result.Beside)
+		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Beside))
 	}
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
@@ -201,63 +200,4 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		}
 	}
 	return done, nil
-}
-
-// Notice tells the person, and whoever watches, something beside the answer.
-type Notice struct {
-	Type     string            `json:"type"` // what happened, dotted: budget.warning
-	Severity Severity          `json:"severity"`
-	Text     string            `json:"text"`
-	Turn     int               `json:"turn,omitempty"` // of the model, from 1; 0: before or after them all
-	Payload  map[string]string `json:"payload,omitempty"`
-}
-
-// Severity says how much a notice matters to the person.
-type Severity string
-
-// The severities. Info is for those who watch; the command line shows warnings.
-const (
-	Info    Severity = "info"
-	Warning Severity = "warning"
-)
-
-// The types of notice that do not depend on the assistant.
-const (
-	NoticeBudgetWarning   = "budget.warning"     // payload: kind, used, limit
-	NoticeBudgetExhausted = "budget.exhausted"   // payload: kind, used, limit
-	NoticeCut             = "budget.turn_cut"    // a turn, for the sake of the last one
-	NoticeLoop            = "loop.detected"      // payload: pattern, step
-	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
-	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
-	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched whole
-	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
-	NoticeSummarised      = "history.summarised" // payload: turns, tokens
-	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
-	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
-)
-
-// Pairs makes a payload of names and values in turn.
-func Pairs(names ...any) map[string]string {
-	p := make(map[string]string, len(names)/2)
-	for i := 0; i+1 < len(names); i += 2 {
-		p[fmt.Sprint(names[i])] = fmt.Sprint(names[i+1])
-	}
-	return p
-}
-
-// Notice enters a notice, once for each text; that another model answers, once for each model.
-func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, format string, args ...any) {
-	n := Notice{Type: kind, Severity: s, Text: fmt.Sprintf(format, args...), Turn: l.Turn, Payload: payload}
-	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
-		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel && o.Payload["answered"] == n.Payload["answered"])
-	}) {
-		l.Notices = append(l.Notices, n)
-	}
-}
-
-// NoticeOnce enters a notice if the run has none of its type.
-func (l *Ledger) NoticeOnce(kind string, s Severity, payload map[string]string, format string, args ...any) {
-	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == kind }) {
-		l.Notice(kind, s, payload, format, args...)
-	}
 }

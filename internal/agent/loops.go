@@ -201,11 +201,11 @@ func (l *Ledger) strike(pattern string, forgive int) {
 	}
 	l.Strikes++
 	l.StruckAt = l.Turn
-	text := fmt.Sprintf("The model repeats itself (%s).", pattern)
+	why := repeats.With(pattern)
 	if l.Strikes > 1 {
-		text = fmt.Sprintf("The model still repeats itself (%s), step %d.", pattern, l.Strikes)
+		why = stillSame.With(pattern, l.Strikes)
 	}
-	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), "%s", text)
+	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), why)
 }
 
 // sameCall says whether a call of the last turn was made so often since it last brought something new.

@@ -149,6 +149,6 @@ func TakeNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, 
 	}
 	old := older(transcript)
 	taken := NotesTaken{Turns: len(old), Tokens: Tokens(r.Text)}
-	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), "The conversation was long: the model goes on from notes of it.")
+	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), bt.Because("The conversation was long: the model goes on from notes of it."))
 	return append([]Entry{{Notes: c.Ref, Of: slices.Clone(old)}}, transcript[len(old):]...), taken, nil
 }

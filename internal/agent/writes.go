@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
@@ -160,28 +161,50 @@ func askedBy(t ToolFact, arguments string, turn int) asked {
 const mostTold = 5
 
 // String tells the person what was not done: “2 of 7 notes were not written: …”. It is empty where all was.
-func (w *Writes) String() string {
-	noun, verb := "change", "made"
+func (w *Writes) String() string { return w.Why().Text }
+
+// Why is that with its code.
+func (w *Writes) Why() bt.Why {
+	of := ofChanges
 	if w.Notes {
-		noun, verb = "note", "written"
+		of = ofNotes
 	}
-	var all []string
-	say := func(unsure bool, n int, one, several string) {
-		if n == 0 {
-			return
-		}
-		text := fmt.Sprintf("%d of %d %ss %s", n, w.Asked, noun, several)
-		if w.Asked == 1 {
-			text = fmt.Sprintf("The %s %s", noun, one)
-		} else if n == 1 {
-			text = fmt.Sprintf("1 of %d %ss %s", w.Asked, noun, one)
-		}
-		all = append(all, text+" "+verb+": "+w.named(unsure, n)+".")
-	}
-	say(false, w.Failed+w.Refused, "was not", "were not")
-	say(true, w.Unsure, "may not have been", "may not have been")
-	return strings.Join(all, " ")
+	not := w.Failed + w.Refused
+	return bt.Both(w.why(not, of[0], of[1], of[2], w.named(false, not)), w.why(w.Unsure, of[3], of[4], of[4], w.named(true, w.Unsure)))
 }
+
+// why is the sentence for so many changes: for the only one, one of several, or several.
+func (w *Writes) why(n int, only, one, several bt.Reason, which string) bt.Why {
+	switch {
+	case n == 0:
+		return bt.Why{}
+	case w.Asked == 1:
+		return only.With(which)
+	case n == 1:
+		return one.With(n, w.Asked, which)
+	}
+	return several.With(n, w.Asked, which)
+}
+
+// What was not done: the only change, one of several, several; and what may not have been: the only one, some.
+var (
+	ofChanges = [...]bt.Reason{
+		"writes.change_not: The change was not made: {which}.",
+		"writes.one_change_not: {n} of {asked} changes was not made: {which}.",
+		"writes.changes_not: {n} of {asked} changes were not made: {which}.",
+		"writes.change_unsure: The change may not have been made: {which}.",
+		"writes.changes_unsure: {n} of {asked} changes may not have been made: {which}.",
+	}
+	ofNotes = [...]bt.Reason{
+		"writes.note_not: The note was not written: {which}.",
+		"writes.one_note_not: {n} of {asked} notes was not written: {which}.",
+		"writes.notes_not: {n} of {asked} notes were not written: {which}.",
+		"writes.note_unsure: The note may not have been written: {which}.",
+		"writes.notes_unsure: {n} of {asked} notes may not have been written: {which}.",
+	}
+)
+
+func writeReasons() []bt.Reason { return slices.Concat(ofChanges[:], ofNotes[:]) }
 
 // named names the changes that are in doubt, or the others.
 func (w *Writes) named(unsure bool, n int) string {

@@ -130,6 +130,12 @@ func public(v reflect.Value, tell func(string) string) reflect.Value {
 			all.Index(i).Set(public(v.Index(i), tell))
 		}
 		return all
+	case t.Kind() == reflect.Map && !v.IsNil():
+		all := reflect.MakeMapWithSize(t, v.Len())
+		for of := v.MapRange(); of.Next(); {
+			all.SetMapIndex(of.Key(), public(of.Value(), tell))
+		}
+		return all
 	case t.Kind() == reflect.Struct:
 		copied := reflect.New(t).Elem()
 		copied.Set(v)

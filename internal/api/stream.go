@@ -256,7 +256,7 @@ func (t *stream) end(who About, r service.Row) {
 func (t *stream) draft(who About, op uint64, text []byte) {
 	d := Draft{About: who, Op: op, Text: string(text)}
 	if t.html {
-		d.HTML = render.HTML(d.Text)
+		d.HTML = render.Draft(d.Text)
 	}
 	t.event("text", "", d)
 }

@@ -51,7 +51,7 @@ type Assistant struct {
 	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
 	Early func(c *run.CompletionRecord) *Early
-	// Places are what was read and what the answer cites, in the order in which it was read. Nil: there are none.
+	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil: there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
 	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
 	Passages func(v *run.View) []Passage
@@ -116,7 +116,7 @@ type Shown struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer" doc:"Markdown."`
 	Partial  bool     `json:"partial" doc:"There is an answer, but not a whole one."`
-	Warnings []string `json:"warnings"`
+	Warnings []string `json:"warnings" doc:"In English."`
 	Notes    []string `json:"notes"` // what else is worth a line
 	Ending   []string `json:"ending" doc:"How it came to its end."`
 	Footer   string   `json:"footer" doc:"Markdown: what the answer rests on."`
@@ -127,9 +127,39 @@ type Shown struct {
 	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
 	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
 
+	WarningCodes []bt.Coded `json:"warning_codes,omitempty" doc:"Of the warnings, in their order: what words each in other languages. The last ones may have none."`
+
+	Calls     []Call     `json:"calls,omitempty" doc:"Of tools, in the order in which the model wanted them."`
+	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
+
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
 	Came    []bt.Why `json:"-"` // the last lines of the story of its run: how it ended, and why the answer is not whole
 	Beside  []Usage  `json:"-"` // of models that other runs asked for it
+}
+
+// Warn adds a warning with its code.
+func (s *Shown) Warn(why bt.Why) {
+	for len(s.WarningCodes) < len(s.Warnings) {
+		s.WarningCodes = append(s.WarningCodes, bt.Coded{})
+	}
+	s.Warnings, s.WarningCodes = append(s.Warnings, why.Text), append(s.WarningCodes, why.Coded)
+}
+
+// Call is a call of a tool, as people are told of it.
+type Call struct {
+	Tool    string `json:"tool"`
+	Target  string `json:"target,omitempty" doc:"What it was made to: a file, an address, the words of a search."`
+	Items   int    `json:"items,omitempty" doc:"How much it found or read."`
+	TookMS  int64  `json:"took_ms"`
+	Failed  bool   `json:"failed,omitempty"`
+	Refused bool   `json:"refused,omitempty" doc:"It was not made."`
+}
+
+// Citation is what an answer names a source by. Several texts may name one source.
+type Citation struct {
+	Text   string `json:"text" doc:"As it stands in the answer."`
+	Number int    `json:"number" doc:"Of the source, from 1: the sources of the explanation have it, too."`
+	Read   bool   `json:"read" doc:"The source was read."`
 }
 
 // Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be seen.
@@ -195,6 +225,7 @@ func Sum(all ...Usage) (sum Usage) {
 
 // Place is a place that was read, or that the answer cites though nobody read it.
 type Place struct {
+	Number     int    // by which the citations of the answer name it; 0: none does
 	Cite       string // as answers name it
 	File       string // where it lies on this machine; "" for what is no file, or is not known
 	Start, End int    // lines, from 1; 0: the whole

@@ -32,6 +32,22 @@ type Narrated interface {
 	Story() Why
 }
 
+// TwoSentences are two that stand one after the other.
+const TwoSentences Reason = "why.both: {first} {second}"
+
+// Both are two sentences, or the one that has words. The first ends as a sentence does.
+func Both(first, second Why) Why {
+	switch {
+	case first.Text == "":
+		return second
+	case second.Text == "":
+		return first
+	case !strings.ContainsAny(first.Text[len(first.Text)-1:], ".!?"):
+		first.Text += "."
+	}
+	return TwoSentences.With(first, second)
+}
+
 // Because is a Why of words that are no Reason.
 func Because(text string) Why { return Why{Text: text} }
 

@@ -120,7 +120,7 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	c.until("❯")
 	c.press("Who takes over the lease of a dead process?\r")
 	c.until("lease.go:")
-	c.until("place after")
+	c.until("found 1 place;")
 	c.press("/sources 1\r")
 	c.until("func Take() {}")
 	c.press("/quit\r")

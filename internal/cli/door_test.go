@@ -160,7 +160,7 @@ func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.
 	}
 	with := conversation.With{Model: "offline:rules", Code: code}
 	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name, Words: "Who takes over the lease of a dead process?", With: with})
-	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""), "offline:rules") {
+	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""), "found 1 place; searched the code, read 1 place; ") {
 		t.Errorf("%+v", res.Shown)
 	}
 	if last, err := talk.Last(t.Context(), session); err != nil || last.Answer != res.Answer {

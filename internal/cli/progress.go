@@ -141,6 +141,9 @@ func (p *progress) show(r service.Result) {
 		if costs := costsOf(p.prices, r.Usage); costs != "" {
 			notes = append(notes, costs)
 		}
+		if p.verbose {
+			notes = append(notes, "run "+r.Run)
+		}
 	}
 	for _, line := range notes {
 		if p.ErrTTY {

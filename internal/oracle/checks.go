@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
@@ -29,45 +30,45 @@ const (
 )
 
 // missing says what an answer still wants to stand on, "" for nothing, and why.
-func (g *ground) missing() (what, why string) {
+func (g *ground) missing() (what string, why bt.Why) {
 	what, why = g.base()
 	if writes := &g.Ledger.Writes; !writes.Whole() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
-		return missingWrites, writes.String()
+		return missingWrites, writes.Why()
 	}
 	return what, why
 }
 
-func (g *ground) base() (what, why string) {
+func (g *ground) base() (what string, why bt.Why) {
 	c := g.Class
 	switch {
 	case c.QueryType == prompt.AllTypes:
-		return "", "only the model decides when it is done"
+		return "", modelDecides.With()
 	case c.QueryType == classify.Action && g.Ledger.Wrote():
-		return "", "a change has a receipt"
+		return "", hasReceipt.With()
 	case c.QueryType == classify.Action:
-		return missingWrite, "nothing was written"
+		return missingWrite, noneWritten.With()
 	case !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb:
-		return "", "a " + string(c.QueryType) + " question needs no source"
+		return "", needsNone.With(string(c.QueryType))
 	case len(g.Ledger.Opened) > 0:
-		return "", fmt.Sprintf("%d places were read", len(g.Ledger.Opened))
+		return "", placesRead.With(len(g.Ledger.Opened))
 	case g.Past > 0 && !g.Shifted:
-		return "", "the conversation builds on earlier answers"
+		return "", buildsOn.With()
 	case len(g.Offered) == 0 && len(g.Ledger.Taken) == 0:
-		return "", "no tool can read one"
+		return "", noTool.With()
 	}
-	return missingSource, "nothing was read yet"
+	return missingSource, noneReadYet.With()
 }
 
-func (g *ground) line(what string) string {
+func (g *ground) line(what string) bt.Why {
 	switch {
 	case what == missingWrites:
-		return g.Ledger.Writes.String()
+		return g.Ledger.Writes.Why()
 	case what == missingWrite:
-		return "Nothing was written."
+		return nothingWritten.With()
 	case g.Ledger.Calls() > 0:
-		return "No source was opened for this answer: it relies on what the model knows."
+		return nothingOpened.With()
 	}
-	return "Nothing was looked up for this answer: it relies on what the model knows."
+	return nothingLookedUp.With()
 }
 
 // callable names the offered tools that could give what is missing. A change that may have been made is not asked for again.

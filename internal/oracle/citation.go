@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -31,37 +32,94 @@ var (
 	urlCite    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
 )
 
-// cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
-// quoted, not cited; a URL is a citation where the run looked at the web.
+// citation is what an answer names a source by.
+type citation struct {
+	text   string                     // as it stands in the answer
+	leads  func(s *agent.Source) bool // to this source
+	claims bool                       // it is one even if it leads nowhere
+	name   string                     // of a path; "": it is an address or a commit
+	from   int                        // lines or pages of a path
+	to     int
+}
+
+// cite marks the sources that the answer cites, and notes citations of what was never read.
 func (a *Answer) cite() {
+	for _, c := range a.citations() {
+		if !a.mark(c.leads) && c.claims && !slices.Contains(a.Unsupported, c.text) {
+			a.Unsupported = append(a.Unsupported, c.text)
+		}
+	}
+}
+
+// citations are all in the answer. What stands in a fence is quoted, not cited; a URL is a citation where the run looked at the web.
+func (a *Answer) citations() (all []citation) {
 	rest := Unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
 	if strings.Contains(rest, "://") {
 		for _, u := range urlCite().FindAllString(rest, -1) {
-			if u = trimURL(u); !a.markURL(u) && (overWeb || a.QueryType == "research") {
-				a.unsupported(u)
-			}
+			u = trimURL(u)
+			all = append(all, citation{text: u, leads: leadsToURL(u), claims: overWeb || a.QueryType == "research"})
 		}
 		rest = urlCite().ReplaceAllString(rest, " ")
 	}
 	if strings.Contains(rest, gitPlace) {
 		for _, c := range commitCite().FindAllString(rest, -1) {
-			if !a.markCommit(c) {
-				a.unsupported(c)
-			}
+			all = append(all, citation{text: c, leads: leadsToCommit(c), claims: true})
 		}
 		rest = commitCite().ReplaceAllString(rest, " ")
 	}
 	if !hasNumber(rest) {
-		return
+		return all
 	}
-	for _, found := range pathCite().FindAllStringSubmatch(a.citeOddNames(rest), -1) {
+	odd, rest := a.citeOddNames(rest)
+	all = append(all, odd...)
+	for _, found := range pathCite().FindAllStringSubmatch(rest, -1) {
 		if found[1] != "" {
-			a.citePath(spanOf(found[0], found[1], found[2], found[3]))
+			all = append(all, spanOf(found[0], found[1], found[2], found[3])...)
 		} else {
-			a.citePath(spanOf(found[0], found[4], found[5], found[6]))
+			all = append(all, spanOf(found[0], found[4], found[5], found[6])...)
 		}
 	}
+	return all
+}
+
+// citedPlace is a place that the answer cites.
+type citedPlace struct {
+	tool.Ref                // as its citations name it
+	citations []citation    // all of it
+	source    *agent.Source // that was read; nil: none was
+}
+
+// citedPlaces are what the answer cites, each place once and in the order in which it is cited first: its number is its place in the list, from 1.
+func (a *Answer) citedPlaces() (all []citedPlace) {
+	if a.Composed {
+		return nil
+	}
+	citations := a.citations()
+	slices.SortStableFunc(citations, func(x, y citation) int {
+		return cmp.Compare(strings.Index(a.Answer, x.text), strings.Index(a.Answer, y.text))
+	})
+	for n, c := range citations {
+		if slices.ContainsFunc(citations[:n], func(before citation) bool { return before.text == c.text }) {
+			continue
+		}
+		one := citedPlace{Ref: tool.Ref{Path: c.text}, citations: []citation{c}}
+		if at := slices.IndexFunc(a.Sources, func(s agent.Source) bool { return c.leads(&s) }); at >= 0 {
+			one.source = &a.Sources[at]
+			one.Ref = one.source.Ref
+			if c.name != "" {
+				one.Start, one.End = c.from, c.to
+			}
+		} else if !slices.Contains(a.Unsupported, c.text) {
+			continue
+		}
+		if at := slices.IndexFunc(all, func(o citedPlace) bool { return o.String() == one.String() }); at >= 0 {
+			all[at].citations = append(all[at].citations, c)
+			continue
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // hasNumber says whether a digit follows a colon, or pages may be named, as in every citation of a path.
@@ -83,7 +141,7 @@ func hasNumber(text string) bool {
 
 // citeOddNames takes out citations of sources whose names hold blanks or other marks that no pattern can tell from the
 // words around them.
-func (a *Answer) citeOddNames(text string) string {
+func (a *Answer) citeOddNames(text string) (all []citation, rest string) {
 	var odd []string
 	for _, s := range a.Sources {
 		plain := tool.Ref{Path: s.Path, Start: 1, Paged: s.Paged}.String()
@@ -95,41 +153,27 @@ func (a *Answer) citeOddNames(text string) string {
 	for _, name := range odd {
 		pattern := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:` + lineCite + `|` + pageCite + `)`)
 		for _, found := range pattern.FindAllStringSubmatch(text, -1) {
-			a.citePath(spanOf(found[0], name, found[1]+found[3], found[2]+found[4]))
+			all = append(all, spanOf(found[0], name, found[1]+found[3], found[2]+found[4])...)
 		}
 		text = pattern.ReplaceAllString(text, " ")
 	}
-	return text
+	return all, text
 }
 
-// citation is a path with its lines or pages, as an answer cites it.
-type citation struct {
-	text, name string
-	from, to   int
-}
-
-func spanOf(text, name, from, to string) (c citation, ok bool) {
-	c = citation{text: text, name: strings.TrimPrefix(name, "./")}
+// spanOf is the citation of a path with its lines or pages; none where these are no numbers.
+func spanOf(text, name, from, to string) []citation {
+	c := citation{text: text, name: strings.TrimPrefix(name, "./")}
 	var err error
 	if c.from, err = strconv.Atoi(from); err != nil {
-		return c, false
+		return nil
 	}
 	if c.to = c.from; to != "" {
-		c.to, err = strconv.Atoi(to)
+		if c.to, err = strconv.Atoi(to); err != nil {
+			return nil
+		}
 	}
-	return c, err == nil
-}
-
-func (a *Answer) citePath(c citation, ok bool) {
-	if ok && !a.markPath(c) && isPath(c.name) {
-		a.unsupported(c.text)
-	}
-}
-
-func (a *Answer) unsupported(c string) {
-	if !slices.Contains(a.Unsupported, c) {
-		a.Unsupported = append(a.Unsupported, c)
-	}
+	c.leads, c.claims = c.leadsToPath, isPath(c.name)
+	return []citation{c}
 }
 
 // Unfenced leaves out the fenced blocks of a text in Markdown: what stands in them is quoted.
@@ -180,21 +224,19 @@ func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 	return found
 }
 
-// markPath finds sources that hold a cited line or page. A path may be cited by its end, as people do ("transport.go:12").
-func (a *Answer) markPath(c citation) bool {
-	return a.mark(func(s *agent.Source) bool {
-		return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) && (s.Start == 0 || c.from <= s.End && c.to >= s.Start)
-	})
+// leadsToPath says that a source holds a cited line or page. A path may be cited by its end, as people do ("transport.go:12").
+func (c citation) leadsToPath(s *agent.Source) bool {
+	return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) && (s.Start == 0 || c.from <= s.End && c.to >= s.Start)
 }
 
 // gitPlace begins the place of a commit, as the history of the code gives it.
 const gitPlace = "git:"
 
-// markCommit finds a commit by its hash, or by as many digits of it as were written.
-func (a *Answer) markCommit(c string) bool {
-	return a.mark(func(s *agent.Source) bool {
+// leadsToCommit finds a commit by its hash, or by as many digits of it as were written.
+func leadsToCommit(c string) func(s *agent.Source) bool {
+	return func(s *agent.Source) bool {
 		return strings.HasPrefix(s.Path, gitPlace) && (strings.HasPrefix(s.Path, c) || strings.HasPrefix(c, s.Path))
-	})
+	}
 }
 
 // trimURL takes off the punctuation of the sentence around a URL, and closing brackets that it does not open.
@@ -211,8 +253,8 @@ func trimURL(u string) string {
 	}
 }
 
-func (a *Answer) markURL(u string) bool {
-	return a.mark(func(s *agent.Source) bool { return s.URL != "" && page(s.URL) == page(u) })
+func leadsToURL(u string) func(s *agent.Source) bool {
+	return func(s *agent.Source) bool { return s.URL != "" && page(s.URL) == page(u) }
 }
 
 // page is a URL without what makes no difference to the page: its fragment and a slash at the end.

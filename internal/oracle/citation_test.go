@@ -1,10 +1,16 @@
 package oracle
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
 
@@ -78,5 +84,41 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		if !slices.Equal(cited, c.cited) || !slices.Equal(a.Unsupported, c.unsupported) {
 			t.Errorf("%s: %q are cited, and %q not read; want %q and %q", name, cited, a.Unsupported, c.cited, c.unsupported)
 		}
+	}
+}
+
+// Each place has one number, by which the answer's citations and the list of sources name it; what was only read comes behind, without one.
+func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
+	lease := tool.Ref{Source: tool.Code, Path: "run/lease.go", Start: 1, End: 80, Hash: "sha256:1"}
+	page := tool.Ref{Source: tool.Web, URL: "https://e.example/x"}
+	report := tool.Ref{Source: tool.Code, Path: "report.pdf", Start: 3, End: 3, Paged: true}
+	other := tool.Ref{Source: tool.Code, Path: "other.go", Start: 5, End: 9}
+	a := Answer{Answer: "At run/lease.go:42 and `lease.go:7-9`, as https://e.example/x and report.pdf p. 3 say, not gone.go:1.\nAgain ./run/lease.go:42, at 10:30."}
+	for _, ref := range []tool.Ref{other, report, lease, page} {
+		a.Sources = append(a.Sources, agent.Source{Ref: ref, Cite: ref.String()})
+	}
+	a.cite()
+	want := []assistant.Citation{{Text: "run/lease.go:42", Number: 1, Read: true}, {Text: "./run/lease.go:42", Number: 1, Read: true}, {Text: "lease.go:7-9", Number: 2, Read: true},
+		{Text: "https://e.example/x", Number: 3, Read: true}, {Text: "report.pdf p. 3", Number: 4, Read: true}, {Text: "gone.go:1", Number: 5}}
+	if diff := cmp.Diff(want, a.shownCitations()); diff != "" {
+		t.Errorf("the citations (-want +got):\n%s", diff)
+	}
+	env, _ := json.Marshal(Env{CodeRoot: "/code"})
+	outcome, _ := json.Marshal(a)
+	in := func(path string) string { return filepath.Join("/code", filepath.FromSlash(path)) }
+	wanted := []assistant.Place{
+		{Number: 1, Cite: "run/lease.go:42", File: in("run/lease.go"), Start: 42, End: 42, Hash: "sha256:1", Read: true, Cited: true},
+		{Number: 2, Cite: "run/lease.go:7-9", File: in("run/lease.go"), Start: 7, End: 9, Hash: "sha256:1", Read: true, Cited: true},
+		{Number: 3, Cite: "https://e.example/x", Read: true, Cited: true},
+		{Number: 4, Cite: "report.pdf p. 3", File: in("report.pdf"), Read: true, Cited: true},
+		{Number: 5, Cite: "gone.go:1", Cited: true},
+		{Cite: "other.go:5-9", File: in("other.go"), Start: 5, End: 9, Read: true},
+	}
+	if diff := cmp.Diff(wanted, places(&run.StartRecord{Env: env}, outcome)); diff != "" {
+		t.Errorf("the places (-want +got):\n%s", diff)
+	}
+	a.Composed = true
+	if c := a.shownCitations(); c != nil {
+		t.Errorf("a summary of what was tried cites %v", c)
 	}
 }

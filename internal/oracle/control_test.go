@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -64,10 +65,31 @@ func (h *harness) alone(detector string, threshold int) {
 func notices(a oracle.Answer, kind string) (found []agent.Notice) {
 	for _, n := range a.Notices {
 		if n.Type == kind {
+			if n.Severity != agent.Info && n.Type != agent.NoticeSearchedInPart && n.Type != oracle.NoticeLeftOut && !worded(n) {
+				n.Text += " (whose code does not say so)"
+			}
+			n.Coded = bt.Coded{}
 			found = append(found, n)
 		}
 	}
 	return found
+}
+
+// worded says whether a notice's code and values give its text.
+func worded(n agent.Notice) bool {
+	for _, r := range oracle.Describe(&run.Assistant{}, oracle.Surroundings{}).Reasons {
+		if r.Code() == n.Code {
+			return filled(r.Template(), n.Values) == n.Text
+		}
+	}
+	return false
+}
+
+func filled(template string, values map[string]bt.Why) string {
+	for name, value := range values {
+		template = strings.ReplaceAll(template, "{"+name+"}", value.Text)
+	}
+	return template
 }
 
 // loops are the turns in which a loop was found, with what repeated.

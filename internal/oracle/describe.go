@@ -58,10 +58,11 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Came: a.story(), Usage: a.usage()}
-	s.Warnings = a.reasons()
-	s.Waiting = a.asks()
+	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
-	s.Warnings = append(s.Warnings, a.warnings()...)
+	for _, why := range slices.Concat(a.reasons(), a.warnings()) {
+		s.Warn(why)
+	}
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
 	}
@@ -70,8 +71,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.came(), a.Turns, a.MaxTurns,
-		text.Count(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
+	s.Notes = append(s.Notes, a.done())
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
@@ -106,7 +106,7 @@ func (a *Answer) ending() []string {
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
-	all := append([]string{first}, a.reasons()...)
+	all := append([]string{first}, texts(a.reasons())...)
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}
@@ -130,6 +130,18 @@ func (a *Answer) asks() (all []assistant.Waiting) {
 	return all
 }
 
+// shownCalls are the calls of the run, as people are told of them.
+func (a *Answer) shownCalls() (all []assistant.Call) {
+	for _, c := range a.ToolCalls {
+		target, _ := agent.Waiting{Arguments: c.Arguments}.Shown()
+		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, longestTarget), Items: c.Items, TookMS: c.TookMS, Failed: c.Error != "", Refused: c.Refused != ""})
+	}
+	return all
+}
+
+// longestTarget is how much of what a call is made to is told in a line, in characters.
+const longestTarget = 120
+
 func shownCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
 	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why, Writes: w.Write}
@@ -137,25 +149,6 @@ func shownCall(w agent.Waiting) assistant.Waiting {
 		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
 	}
 	return shown
-}
-
-func (a *Answer) warnings() (all []string) {
-	for _, u := range a.Unsupported {
-		all = append(all, "cited, but not read: "+u)
-	}
-	for _, n := range a.Notices {
-		if n.Severity != agent.Info {
-			all = append(all, n.Text)
-		}
-	}
-	return all
-}
-
-func (a *Answer) reasons() (all []string) {
-	for _, why := range a.lacking() {
-		all = append(all, why.Text)
-	}
-	return all
 }
 
 func (a *Answer) footer() string {
@@ -168,7 +161,7 @@ func (a *Answer) footer() string {
 	for _, w := range a.asks() {
 		waiting = append(waiting, "It waited for a yes: "+w.String())
 	}
-	if beside := slices.Concat(a.reasons(), waiting, a.warnings()); len(beside) > 0 {
+	if beside := slices.Concat(texts(a.reasons()), waiting, texts(a.warnings())); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {
 			fmt.Fprintf(b, "- %s\n", line)

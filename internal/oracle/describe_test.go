@@ -2,15 +2,22 @@ package oracle_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/tool"
 	"sibyl/prompts"
@@ -110,5 +117,51 @@ func TestWhatIsAskedOfThePersonIsToldApart(t *testing.T) {
 				t.Errorf("%s: call %d is allowed by %q, want %q", name, n+1, w.Yes, want)
 			}
 		}
+	}
+}
+
+// A page words each warning in the language of who reads it, by its code and its values.
+func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
+	a := oracle.Answer{StopReason: oracle.StopPartial, Model: "a:b", Blocker: "no key", Suggestions: []string{"set one", "wait"}, Unsupported: []string{"x.go:1"},
+		Writes: &agent.Writes{Asked: 7, Done: 5, Failed: 2, Notes: true, Missing: []agent.Unwritten{{Target: "a.md", Fate: agent.WriteFailed, Why: "it is a folder"}}}}
+	said := bt.Both(a.Writes.Why(), bt.Because("a part is left out"))
+	a.Caveat, a.CaveatCode = said.Text, said.Coded
+	a.Notices = []agent.Notice{{Severity: agent.Info, Text: "nothing to worry about"}, {Severity: agent.Warning, Text: "a server says so"}}
+	outcome, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := oracle.Describe(&run.Assistant{}, oracle.Surroundings{})
+	shown, err := described.Show(outcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"not the whole answer: 2 of 7 notes were not written: a.md (it is a folder); and 1 more. a part is left out", "what blocked it: no key",
+		"what would help: set one; wait", "cited, but not read: x.go:1", "a server says so"}
+	if diff := cmp.Diff(want, shown.Warnings); diff != "" || len(shown.WarningCodes) != len(want) {
+		t.Errorf("%d codes; the warnings (-want +got):\n%s", len(shown.WarningCodes), diff)
+	}
+	all := append(described.Reasons, bt.TwoSentences)
+	var word func(w bt.Why) string
+	word = func(w bt.Why) string {
+		at := slices.IndexFunc(all, func(r bt.Reason) bool { return r.Code() == w.Code })
+		if at < 0 {
+			return w.Text
+		}
+		template := all[at].Template()
+		for name, value := range w.Values {
+			template = strings.ReplaceAll(template, "{"+name+"}", word(value))
+		}
+		return template
+	}
+	for n, code := range shown.WarningCodes {
+		if got := word(bt.Why{Text: "no code", Coded: code}); got != want[n] && (code.Code != "" || n < 4) {
+			t.Errorf("the code of “%s” says “%s”", want[n], got)
+		}
+	}
+	a.CaveatCode = bt.Coded{} // as a build before this one has kept it
+	outcome, _ = json.Marshal(a)
+	if shown, err := described.Show(outcome); err != nil || shown.Warnings[0] != want[0] || shown.WarningCodes[0].Values["why"].Code != "" {
+		t.Errorf("an answer of before: %v, %v, %v", shown.Warnings, shown.WarningCodes, err)
 	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,41 @@ func (a *Answer) came() string {
 		return "nothing found"
 	}
 	return "found " + text.Count(len(cited), "place")
+}
+
+// done is what was done for the answer, in a line: what came of it, where it was looked, how long it took, and which model answered.
+func (a *Answer) done() string {
+	var all []string
+	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
+		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer", StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
+			StopNeedsUser: "waits for you", StopError: "failed", StopSuspended: "paused"}[a.came()], a.came()))
+	}
+	var did []string
+	for _, t := range a.Tried {
+		where, what := string(t.Source), "place"
+		switch t.Source {
+		case tool.Code:
+			where = "the code"
+		case tool.Vault:
+			where, what = "the notes", "note"
+		case tool.Web:
+			where, what = "the web", "page"
+		}
+		if t.Hits+t.Empty > 0 {
+			did = append(did, "searched "+where)
+		}
+		if t.Opened > 0 {
+			did = append(did, "read "+text.Count(t.Opened, what))
+		}
+	}
+	if len(did) > 0 {
+		all = append(all, strings.Join(did, ", "))
+	}
+	all = append(all, agent.Seconds(a.TookMS))
+	if a.Model != model.OfflineRules {
+		all = append(all, a.Model)
+	}
+	return strings.Join(all, "; ")
 }
 
 // read are the places that were read, those that the answer cites apart.
@@ -65,18 +101,40 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	var env Env
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
-	for _, s := range a.Sources {
-		p := assistant.Place{Cite: s.Cite, Hash: s.Hash, Read: true, Cited: s.Cited}
-		if !document.IsPDFOrDOCX(s.Path) { // which is no file of lines
-			p.Start, p.End = s.Start, s.End
+	placed := func(ref tool.Ref) assistant.Place {
+		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash}
+		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
+			p.Start, p.End = ref.Start, ref.End
 		}
-		if root := roots[s.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(s.Path)) {
-			p.File = filepath.Join(root, filepath.FromSlash(s.Path))
+		if root := roots[ref.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(ref.Path)) {
+			p.File = filepath.Join(root, filepath.FromSlash(ref.Path))
 		}
+		return p
+	}
+	quoted := a.citedPlaces()
+	for n, c := range quoted {
+		p := placed(c.Ref)
+		p.Number, p.Cited, p.Read = n+1, true, c.source != nil
 		all = append(all, p)
 	}
-	for _, u := range a.Unsupported {
-		all = append(all, assistant.Place{Cite: u, Cited: true})
+	for i := range a.Sources {
+		s := &a.Sources[i]
+		if s.Cited && slices.ContainsFunc(quoted, func(c citedPlace) bool { return c.citations[0].leads(s) }) {
+			continue // its lines that are cited stand before
+		}
+		p := placed(s.Ref)
+		p.Cite, p.Read, p.Cited = s.Cite, true, s.Cited
+		all = append(all, p)
+	}
+	return all
+}
+
+// shownCitations are the citations in the answer, with their numbers.
+func (a *Answer) shownCitations() (all []assistant.Citation) {
+	for n, place := range a.citedPlaces() {
+		for _, c := range place.citations {
+			all = append(all, assistant.Citation{Text: c.text, Number: n + 1, Read: place.source != nil})
+		}
 	}
 	return all
 }

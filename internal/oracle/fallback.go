@@ -72,7 +72,7 @@ const (
 
 // whys are all of them, and those of what the Oracle is made of.
 func whys() []bt.Reason {
-	return append(append(agent.Reasons(), stories()...), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
+	return append(slices.Concat(agent.Reasons(), warningReasons(), stories()), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }
 
 func causeOfDoubt() bt.Leaf {
@@ -155,8 +155,7 @@ func askClassifier() bt.Leaf {
 		o.Scores = nil // those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
-			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
-				"The classifier is not available, so rules decide: %s", fault.Reason)
+			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason), noClassifier.With(fault.Reason))
 			return nil //nolint:nilerr // rules decide then
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
@@ -216,7 +215,7 @@ func decide() bt.Leaf {
 				o.Ledger.Nudged(i.Forgive)
 			}
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
-				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
+				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)))
 			o.Verdict = string(c.Verdict)
 			o.Stop, o.Forced = StopSatisfied, StopStuck
 			switch c.Cause {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
@@ -24,7 +25,7 @@ func (a *Answer) found(v *run.View, best Words) {
 	switch {
 	case a.Answer == "" || forced && best.Announces:
 		a.Answer, a.Composed = a.summary(v), true
-		a.lacks(a.Caveat)
+		a.lacks(bt.Why{})
 	case a.StopReason == StopLoop && !best.Cites:
 		a.Answer = paragraphs(a.Answer, lastRead(v))
 	}

@@ -98,9 +98,9 @@ func accept() bt.Leaf {
 		o.Ledger = o.Ledger.Clone()
 		switch s := i.Report.Signal; {
 		case s == nil:
-			o.Ledger.Notice(NoticeMissing, agent.Info, nil, "The answer came without a signal.")
+			o.Ledger.Notice(NoticeMissing, agent.Info, nil, bt.Because("The answer came without a signal."))
 		case s.Confidence < i.UnsureBelow:
-			o.Ledger.Notice(NoticeUnsure, agent.Warning, agent.Pairs("confidence", s.Confidence), "The model is not sure of this answer: it gives it a confidence of %.2f.", s.Confidence)
+			o.Ledger.Notice(NoticeUnsure, agent.Warning, agent.Pairs("confidence", s.Confidence), notSure.With(s.Confidence))
 		}
 		o.Ledger.TellExhausted(map[bool]agent.Severity{true: agent.Info, false: agent.Warning}[i.StopReason == StopSatisfied])
 		return nil

@@ -305,7 +305,7 @@ func offerCapability() bt.Leaf {
 			text = i.Lack
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			o.Reports.Gaps = append(o.Reports.Gaps, gap)
-			o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model requested a capability that is not available here: %s", gap)
+			o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
 			o.Events = []bt.Typed{CapabilityMissing{gap}}
 		}
 		o.Events = append(o.Events, agent.HintGiven{Text: text})

@@ -30,6 +30,7 @@ type Answer struct {
 	MaxTurns    int                     `json:"max_turns"`
 	StopReason  string                  `json:"stop_reason"`
 	Caveat      string                  `json:"caveat,omitempty"`      // why it is not the whole answer
+	CaveatCode  bt.Coded                `json:"caveat_code,omitzero"`  // of the caveat
 	Blocker     string                  `json:"blocker,omitempty"`     // what kept the model from going on, in its words
 	Suggestions []string                `json:"suggestions,omitempty"` // what would help, in its words
 	Sources     []agent.Source          `json:"sources"`
@@ -184,43 +185,44 @@ func (a *Answer) doubt(g ground) {
 	switch {
 	case missing == missingWrites: // the receipts tell
 	case missing != "":
-		a.lacks(sentences(g.line(missing), a.Caveat))
+		a.lacks(g.line(missing))
 	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() && g.Past == 0:
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: g.line(missingSource), Turn: a.Turns})
+		why := g.line(missingSource)
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text, Coded: why.Coded, Turn: a.Turns})
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
-		a.lacks("None of the answer's citations were read.")
+		a.lacks(noneRead.With())
 	}
 }
 
 // tellNotConnected says that the likeliest source of the answer could not be searched.
 func (a *Answer) tellNotConnected(s tool.Source, env Env) {
-	why := ""
+	var why bt.Why
 	switch {
 	case s == tool.Web && env.NoWeb:
-		why = "The web is off, so it was not searched."
+		why = webOff.With()
 	case s == tool.Web:
-		why = "No search engine is set up, so the web was not searched: ‘sibyl doctor’ says how."
+		why = noEngine.With()
 	case s == tool.Vault && env.Vault == "":
-		why = "No folder of notes is set, so none were searched: name one with --vault."
+		why = noVault.With()
 	case s == tool.Code && env.CodeRoot == "":
-		why = "No folder of code is there, so none was searched: name one with --in."
+		why = noCode.With()
 	}
-	if why == "" || a.StopReason == StopCancelled {
+	if why.Text == "" || a.StopReason == StopCancelled {
 		return
 	}
 	severity := agent.Warning
 	if a.StopReason == StopSatisfied && slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited }) {
 		severity = agent.Info
 	}
-	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why, Payload: agent.Pairs("source", s)})
+	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why.Text, Coded: why.Coded, Payload: agent.Pairs("source", s)})
 }
 
 // tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
 func (a *Answer) tellWrites() {
 	if a.Writes != nil && !a.Writes.Whole() {
-		a.lacks(sentences(a.Writes.String(), a.Caveat))
+		a.lacks(a.Writes.Why())
 	}
 }
 
@@ -307,13 +309,13 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
 	}
 	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
-		a.lacks(a.Signal.Text("caveat"))
-		if missing := a.Signal.Text("missing"); missing != a.Caveat {
-			a.lacks(sentences(a.Caveat, "Missing: "+missing))
+		if missing := a.Signal.Text("missing"); missing != a.Signal.Text("caveat") {
+			a.lacks(isMissing.With(missing))
 		}
+		a.lacks(bt.Because(a.Signal.Text("caveat")))
 	}
 	if t.Finish == model.FinishLength {
-		a.lacks(sentences("The answer was cut off at the model's output limit.", a.Caveat))
+		a.lacks(cutAtLimit.With())
 	}
 	if a.Partial() && a.Model != model.OfflineRules { // the rules have said it
 		a.explain()
@@ -329,17 +331,6 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	return journal.Done
 }
 
-// sentences puts two texts one after the other, where there are two.
-func sentences(first, second string) string {
-	switch {
-	case first == "" || second == "":
-		return first + second
-	case !strings.ContainsAny(first[len(first)-1:], ".!?"):
-		first += "."
-	}
-	return first + " " + second
-}
-
 // turnAt is the reply in a record; a reply without a word where there is none.
 func turnAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
 	if c, err := v.Receipt(record); err == nil {
@@ -348,9 +339,10 @@ func turnAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
 	return t
 }
 
-// lacks says that the answer is not whole.
-func (a *Answer) lacks(caveat string) {
-	a.Caveat = caveat
+// lacks says that the answer is not whole, and why, before what was said of that.
+func (a *Answer) lacks(why bt.Why) {
+	said := bt.Both(why, bt.Why{Text: a.Caveat, Coded: a.CaveatCode})
+	a.Caveat, a.CaveatCode = said.Text, said.Coded
 	if a.StopReason == StopSatisfied {
 		a.StopReason = StopPartial
 	}

@@ -7,6 +7,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
+	"sibyl/internal/tool"
 )
 
 func TestWordIsHeldWithoutItsEndingAndAQuotedPhraseWordByWord(t *testing.T) {
@@ -52,22 +53,24 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 		model, reason string
 		sources       []agent.Source
 		tried         []agent.Tried
-		want          string
+		want, note    string
 	}{
-		{model.OfflineRules, StopSatisfied, found, nil, "found 2 places"},
-		{model.OfflineRules, StopPartial, found[:1], nil, "found 1 place"},
-		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Calls: 1}}, "nothing found"},
-		{model.OfflineRules, StopSatisfied, nil, nil, "nothing searched"},
-		{model.OfflineRules, StopCancelled, found, nil, StopCancelled},
-		{"ollama:tiny", StopSatisfied, found, nil, StopSatisfied},
+		{model.OfflineRules, StopSatisfied, found, nil, "found 2 places", "found 2 places; 1.5 s"},
+		{model.OfflineRules, StopPartial, found[:1], nil, "found 1 place", "found 1 place; 1.5 s"},
+		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}}, "nothing found", "nothing found; searched the code; 1.5 s"},
+		{model.OfflineRules, StopSatisfied, nil, nil, "nothing searched", "nothing searched; 1.5 s"},
+		{model.OfflineRules, StopCancelled, found, nil, StopCancelled, "cancelled; 1.5 s"},
+		{"ollama:tiny", StopSatisfied, found, []agent.Tried{{Source: tool.Vault, Calls: 3, Hits: 2, Opened: 1}, {Source: tool.Web, Opened: 2}}, StopSatisfied,
+			"searched the notes, read 1 note, read 2 pages; 1.5 s; ollama:tiny"},
+		{"ollama:tiny", StopBudget, nil, []agent.Tried{{Source: "tracker", Hits: 1}}, StopBudget, "stopped by the budget; searched tracker; 1.5 s; ollama:tiny"},
 	} {
-		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried}
+		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried, TookMS: 1500}
 		outcome, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown, err := show(outcome)
-		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") || !strings.HasPrefix(shown.Notes[len(shown.Notes)-1], c.want+" after ") {
+		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") || shown.Notes[len(shown.Notes)-1] != c.note {
 			t.Errorf("%s by %s: %v, %q, %q, wanted %q", c.reason, c.model, err, shown.Ending, shown.Notes, c.want)
 		}
 	}

@@ -74,7 +74,7 @@ func noteReply() bt.Leaf {
 		o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
 		o.Shown = i.Offered
 		o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
-		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, bt.Because(why)}}
+		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
 		return nil
 	})
 }
@@ -88,13 +88,12 @@ func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) S
 		r.Signals = r.Signals.OnSignal(*s, fresh)
 		told.Type, told.Confidence = s.Type, s.Confidence
 		if s.Type == signal.DelegationRecommended {
-			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")),
-				"The model recommends delegating: %s (%s)", s.Text("scope"), s.Text("reason"))
+			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")), delegating.With(s.Text("scope"), s.Text("reason")))
 		}
 	case report.Malformed:
 		r.Signals = r.Signals.OnSilentTurn()
 		told.Malformed = report.Problem
-		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), "A malformed signal was ignored: %s", report.Problem)
+		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), bt.Because("A malformed signal was ignored: "+report.Problem))
 	default:
 		r.Signals = r.Signals.OnSilentTurn()
 		if calls > 0 {
@@ -102,7 +101,7 @@ func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) S
 		}
 	}
 	if report.Extra > 0 {
-		l.Notice(NoticeExtra, agent.Warning, agent.Pairs("count", report.Extra), "Turn %d had several signals: only the first counts.", l.Turn)
+		l.Notice(NoticeExtra, agent.Warning, agent.Pairs("count", report.Extra), severalSignals.With(l.Turn))
 	}
 	return told
 }

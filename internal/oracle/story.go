@@ -41,16 +41,12 @@ const (
 	storyStuck     bt.Reason = "story.part.stuck: Answered with what it had, because it got no further"
 	storyLooped    bt.Reason = "story.part.loop: Answered with what it had, because it kept doing the same"
 	storyNeedsUser bt.Reason = "story.asks: Asked you, and waits for what you say"
-
-	lacksCaveat  bt.Reason = "story.part.caveat: not the whole answer: {why}"
-	lacksBlocker bt.Reason = "story.part.blocker: what blocked it: {why}"
-	lacksHelp    bt.Reason = "story.part.help: what would help: {why}"
 )
 
 func stories() []bt.Reason {
 	return []bt.Reason{storyIsCode, storyIsNotes, storyIsResearch, storyIsTalk, storyIsAction, storyReplied, storyLooks, storyAccepted, storyEarlier, storyDoubt, storyGoOn,
 		storyRetry, storyOther, storyForce, storyAskUser, storyWidened, storyCapability, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget,
-		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser, lacksCaveat, lacksBlocker, lacksHelp}
+		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 
 // Story implements bt.Narrated.
@@ -139,7 +135,7 @@ func (a *Answer) story() (all []bt.Why) {
 		limit := map[string]bt.Reason{"turns": storyTurns, "tokens": storyTokens, "seconds": storySeconds}[b.Kind]
 		all = append(all, limit.With(b.Limit))
 	}
-	return append(all, a.lacking()...)
+	return append(all, a.reasons()...)
 }
 
 func (a *Answer) answered() bt.Why {
@@ -155,17 +151,4 @@ func (a *Answer) answered() bt.Why {
 		return storyStuck.With()
 	}
 	return storyAnswered.With()
-}
-
-// lacking says why the answer is not the whole one, what blocked it and what would help, as far as it is known.
-func (a *Answer) lacking() (all []bt.Why) {
-	for _, lack := range []struct {
-		told bt.Reason
-		why  string
-	}{{lacksCaveat, a.Caveat}, {lacksBlocker, a.Blocker}, {lacksHelp, strings.Join(a.Suggestions, "; ")}} {
-		if lack.why != "" {
-			all = append(all, lack.told.With(lack.why))
-		}
-	}
-	return all
 }

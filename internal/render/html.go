@@ -5,11 +5,13 @@ import (
 	"html"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
@@ -21,13 +23,29 @@ const highest = 3
 
 // HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own begin at. It needs nothing from elsewhere and nothing in it
 // runs: pictures are links, tags are text, and a link leads to the web or to a mail address, in a window that knows nothing of this one.
-// Elements are those of Markdown with tables, and their only attributes are href, target, rel, start, class of a block of code, and style of
-// a table's cell, as align.
-func HTML(source string) string {
+// Elements are those of Markdown with tables, spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel, start,
+// class, value and title of a citation, and align of a table's cell.
+//
+// A block of code is coloured by the name of its language. Where the text has one of the citations, a button stands with its number.
+func HTML(source string, cited ...Citation) string {
+	return toPage(source, cited, &colouring{left: mostColoured, until: time.Now().Add(colourWithin)})
+}
+
+// Draft is HTML of a text that still grows: nothing is coloured.
+func Draft(source string) string { return toPage(source, nil, nil) }
+
+func toPage(source string, cited []Citation, colours *colouring) string {
 	raw := []byte(markdown.Inert(source))
 	var b bytes.Buffer
 	m := toHTML()
-	if err := m.Renderer().Render(&b, raw, m.Parser().Parse(text.NewReader(raw))); err != nil {
+	doc := m.Parser().Parse(text.NewReader(raw))
+	if len(cited) > 0 {
+		cite(doc, raw, cited)
+	}
+	if colours != nil {
+		doc.SetAttributeString(coloured, colours)
+	}
+	if err := m.Renderer().Render(&b, raw, doc); err != nil {
 		return "<pre>" + html.EscapeString(Clean(source)) + "</pre>"
 	}
 	return Clean(b.String())
@@ -36,8 +54,38 @@ func HTML(source string) string {
 var toHTML = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(embedded{}, 0))))
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(embedded{}, 0))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
 })
+
+// pageNodes writes what stands otherwise in a page than in Markdown.
+type pageNodes struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(kindChip(), writeChip)
+	r.Register(ast.KindFencedCodeBlock, writeFenced)
+}
+
+// coloured is the attribute of a document that has its colouring.
+const coloured = "coloured"
+
+func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	block := n.(*ast.FencedCodeBlock)
+	language, class := string(block.Language(source)), ""
+	if language != "" {
+		class = ` class="language-` + html.EscapeString(language) + `"`
+	}
+	_, _ = w.WriteString("<pre><code" + class + ">") // to memory
+	given, _ := block.OwnerDocument().AttributeString(coloured)
+	colours, _ := given.(*colouring)
+	colours.write(w, language, string(block.Lines().Value(source)))
+	_, err := w.WriteString("</code></pre>\n")
+	return ast.WalkContinue, err
+}
 
 // embedded makes of a text a part of a page.
 type embedded struct{}

@@ -83,7 +83,7 @@ func counted(r journal.Run, force bool) error {
 const whySetAside bt.Reason = "run.set_aside: run {run} was taken up {tries} times, and each time the program ended before it had read the run's records"
 
 // Reasons are the sentences that say why a run of any assistant rests.
-func Reasons() []bt.Reason { return []bt.Reason{whySetAside} }
+func Reasons() []bt.Reason { return []bt.Reason{whySetAside, bt.TwoSentences} }
 
 // WhySetAside says why a run is set aside.
 func WhySetAside(r journal.Run) bt.Why { return whySetAside.With(r.ID, journal.MaxTries) }

@@ -14,11 +14,12 @@ import (
 
 // Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean as render.Clean has it.
 type Source struct {
-	Cite  string      `json:"cite" doc:"As answers name it."`
-	Read  bool        `json:"read"`
-	Cited bool        `json:"cited"`
-	State SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
-	Lines []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
+	Number int         `json:"number,omitempty" doc:"By which citations of the answer name it. Left out: none does."`
+	Cite   string      `json:"cite" doc:"As answers name it."`
+	Read   bool        `json:"read"`
+	Cited  bool        `json:"cited"`
+	State  SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
+	Lines  []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
 }
 
 // Line is one line of a place.
@@ -49,7 +50,7 @@ const (
 // checked looks what became of a place.
 func (s *Service) checked(p assistant.Place) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
-	out := Source{Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
+	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
 	switch content, err := placeText(p); {
 	case !p.Read:
 		out.State = SourceUnread

@@ -48,8 +48,14 @@ type ResultHTML struct {
 	Footer string `json:"footer"`
 }
 
-// Mark adds answer and footer as HTML.
-func (r *Result) Mark() { r.HTML = &ResultHTML{render.HTML(r.Answer), render.HTML(r.Footer)} }
+// Mark adds answer and footer as HTML. In the place of citations stand buttons with the numbers of their sources.
+func (r *Result) Mark() {
+	var cited []render.Citation
+	for _, c := range r.Citations {
+		cited = append(cited, render.Citation{Text: c.Text, Number: c.Number, Unread: !c.Read})
+	}
+	r.HTML = &ResultHTML{render.HTML(r.Answer, cited...), render.HTML(r.Footer)}
+}
 
 // Wait blocks until the run has ended, and reads what came of it. The error says why it stopped short of an end; it can be resumed then.
 func (r *Run) Wait(ctx context.Context) (Result, error) {

@@ -262,7 +262,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		Came: []bt.Why{storyReply.With(text.Brief(r.Response, mostReply))}}
 	if r.Writes != nil && !r.Writes.Whole() {
 		s.Partial = true
-		s.Warnings = append(s.Warnings, r.Writes.String())
+		s.Warn(r.Writes.Why())
 	}
 	line := string(r.Status)
 	var used []string

@@ -1,6 +1,7 @@
 import { get, type Form } from "./api";
 import { Stream, type Link } from "./stream";
-import { teller } from "./words.svelte";
+import { callTold, type Call } from "./did";
+import { reason, say, teller } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -10,6 +11,12 @@ export interface LiveRun {
   /** What the operation says that spoke last, as HTML. */
   html: string;
   op: number;
+  /** The calls that were made. */
+  calls: Call[];
+  /** The last draft that was taken back, and why. */
+  taken: { html: string; why: string } | undefined;
+  /** Why the last reply was not enough. */
+  lacks: string;
 }
 
 /** Lines of a run that are kept; the first of them go. */
@@ -35,11 +42,14 @@ class Live {
       },
       begin: ({ run, row }) => (this.of(run).run = row),
       record: ({ run, kind, data, lines }) => this.say(run, teller.record(kind, data, lines)),
-      event: ({ run, type, data, words, lines }) => this.say(run, lines.length ? [teller.event({ type, data, words })] : []),
+      event: ({ run, type, data, words, lines }) => {
+        this.say(run, lines.length ? [teller.event({ type, data, words })] : []);
+        this.decided(this.of(run), type, data);
+      },
       text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
       retract: ({ run, op }) => {
         const one = this.of(run);
-        if (one.op === op) one.html = "";
+        if (one.op === op) takeBack(one, say("talk.taken.broke"));
       },
       end: ({ run }) => {
         delete this.runs[run];
@@ -48,13 +58,26 @@ class Live {
   }
 
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0 });
+    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0, calls: [], taken: undefined, lacks: "" });
+  }
+
+  /** What an event decides on what is shown. */
+  private decided(one: LiveRun, type: string | undefined, data: any) {
+    if (type === "call.done") one.calls = [...one.calls, callTold(data)];
+    else if (type === "reply.weighed") one.lacks = data.enough ? "" : reason(data);
+    else if (type === "reply.doubted") one.lacks = reason(data);
+    else if (type === "hint.given" && one.lacks) takeBack(one, one.lacks); // the model is told to do better
   }
 
   private say(id: string, lines: readonly string[]) {
     const one = this.of(id);
     if (lines.length) one.lines = [...one.lines, ...lines].slice(-mostLines);
   }
+}
+
+function takeBack(one: LiveRun, why: string) {
+  if (one.html) one.taken = { html: one.html, why };
+  one.html = one.lacks = "";
 }
 
 export const live = new Live();

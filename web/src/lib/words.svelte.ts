@@ -85,8 +85,8 @@ export function say(key: Key, values: Record<string, string | number> = {}): str
 }
 
 /** Words of a key that is made at run time, or the text itself where there are none. */
-export function sayOr(key: string, text: string): string {
-  return key in words ? say(key as Key) : text;
+export function sayOr(key: string, text: string, values?: Record<string, string | number>): string {
+  return key in words ? say(key as Key, values) : text;
 }
 
 /** Why something was decided or not done: in the language of the page. */

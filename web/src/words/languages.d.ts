@@ -2,7 +2,7 @@
 declare module "virtual:words/first/*" {
   import type { first } from "./index";
   export const words: Record<keyof typeof first, string>;
-  /** The server's sentences by their codes; none in English, which comes from the server. */
+  /** The server's sentences by their codes; in English those that the page words otherwise. */
   export const reasons: Record<string, string>;
 }
 declare module "virtual:words/later/*" {

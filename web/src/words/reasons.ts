@@ -7,8 +7,8 @@ export interface Why {
   why_values?: Record<string, Why>;
 }
 
-/** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server. */
-export const reasons: Record<string, readonly [string, string]> = {
+/** The sentences of the server by their codes, in German and Portuguese. Their English words come from the server, but for those that name a command. */
+export const reasons: Record<string, readonly [string, string, string?]> = {
   "left.by_choice": ["das Modell des Laufs", "o modelo da execução"],
   "left.by_fallback": ["es wurde vor einem anderen gefragt und antwortete nicht", "foi consultado antes de outro e não respondeu"],
   "rule.stays": ["nichts davon verlässt den Rechner", "nada disto sai da máquina"],
@@ -88,6 +88,81 @@ export const reasons: Record<string, readonly [string, string]> = {
     "der Lauf {run} wurde {tries}-mal aufgenommen, und jedes Mal endete das Programm, bevor es die Aufzeichnungen des Laufs gelesen hatte",
     "a execução {run} foi retomada {tries} vezes, e de cada vez o programa terminou antes de ler os seus registos",
   ],
+  "why.both": ["{first} {second}", "{first} {second}"],
+  "notice.results_cut": [
+    "Das Gelesene passt nicht in das Kontextfenster des Modells, darum wurden Ergebnisse gekürzt: Nehmen Sie ein größeres Fenster, oder fragen Sie nach weniger auf einmal.",
+    "O que foi lido não cabe na janela de contexto do modelo, por isso houve resultados cortados: use uma janela maior ou pergunte menos de cada vez.",
+  ],
+  "notice.other_model": ["Stattdessen antwortet {model}: {reason}", "Responde {model} em vez do outro: {reason}"],
+  "notice.read_in_part": [
+    "Der Server hat nur einen Teil des Gesendeten gelesen ({counted} von etwa {sent} Token): Geben Sie seinem Modell ein größeres Kontextfenster.",
+    "O servidor leu só uma parte do que foi enviado ({counted} de cerca de {sent} tokens): dê ao modelo uma janela de contexto maior.",
+  ],
+  "notice.unsure_write": ["Vielleicht nicht ausgeführt: {tool}: {reason}", "Talvez não tenha sido feito: {tool}: {reason}"],
+  "notice.no_approval": [
+    "Ein Aufruf von {tool} brauchte eine Erlaubnis, aber hier kann niemand gefragt werden: Er wurde nicht ausgeführt ({why}).",
+    "Uma chamada de {tool} precisava de autorização, mas aqui não se pode perguntar a ninguém: não foi feita ({why}).",
+  ],
+  "notice.more_wait": [
+    "Mehr Aufrufe von {tool} brauchten Ihre Erlaubnis, als warten können; sie wurden abgelehnt und werden nicht gezeigt: Fragen Sie einzeln danach.",
+    "Mais chamadas de {tool} precisavam da sua autorização do que as que podem esperar; foram recusadas e não são mostradas: peça-as uma a uma.",
+  ],
+  "notice.repeats": ["Das Modell wiederholt sich ({pattern}).", "O modelo repete-se ({pattern})."],
+  "notice.still_repeats": ["Das Modell wiederholt sich immer noch ({pattern}), Stufe {step}.", "O modelo continua a repetir-se ({pattern}), nível {step}."],
+  "notice.budget_low": ["{spent} sind verbraucht.", "Já foram usados {spent}."],
+  "notice.budget_out": ["Das Budget ist verbraucht: Die letzte Runde begann nach {spent}.", "O limite esgotou-se: o último turno começou após {spent}."],
+  "notice.turn_cut": ["Eine Runde wurde abgebrochen, damit Zeit für die letzte bleibt.", "Um turno foi cortado para deixar tempo para o último."],
+  "notice.time_up": ["Die Zeit ist um: Die letzte Runde wurde abgebrochen.", "O tempo acabou: o último turno foi cortado."],
+  "budget.turns": ["{used} von {limit} Runden", "{used} de {limit} turnos"],
+  "budget.tokens": ["{used} von {limit} Token", "{used} de {limit} tokens"],
+  "budget.seconds": ["{used} von {limit} Sekunden", "{used} de {limit} segundos"],
+  "writes.change_not": ["Die Änderung wurde nicht ausgeführt: {which}.", "A alteração não foi feita: {which}."],
+  "writes.one_change_not": ["{n} von {asked} Änderungen wurde nicht ausgeführt: {which}.", "{n} de {asked} alterações não foi feita: {which}."],
+  "writes.changes_not": ["{n} von {asked} Änderungen wurden nicht ausgeführt: {which}.", "{n} de {asked} alterações não foram feitas: {which}."],
+  "writes.change_unsure": ["Die Änderung wurde vielleicht nicht ausgeführt: {which}.", "A alteração pode não ter sido feita: {which}."],
+  "writes.changes_unsure": ["{n} von {asked} Änderungen wurden vielleicht nicht ausgeführt: {which}.", "{n} de {asked} alterações podem não ter sido feitas: {which}."],
+  "writes.note_not": ["Die Notiz wurde nicht geschrieben: {which}.", "A nota não foi escrita: {which}."],
+  "writes.one_note_not": ["{n} von {asked} Notizen wurde nicht geschrieben: {which}.", "{n} de {asked} notas não foi escrita: {which}."],
+  "writes.notes_not": ["{n} von {asked} Notizen wurden nicht geschrieben: {which}.", "{n} de {asked} notas não foram escritas: {which}."],
+  "writes.note_unsure": ["Die Notiz wurde vielleicht nicht geschrieben: {which}.", "A nota pode não ter sido escrita: {which}."],
+  "writes.notes_unsure": ["{n} von {asked} Notizen wurden vielleicht nicht geschrieben: {which}.", "{n} de {asked} notas podem não ter sido escritas: {which}."],
+  "lacks.opened": [
+    "Für diese Antwort wurde keine Quelle geöffnet: Sie beruht auf dem, was das Modell weiß.",
+    "Nenhuma fonte foi aberta para esta resposta: baseia-se no que o modelo sabe.",
+  ],
+  "lacks.looked_up": [
+    "Für diese Antwort wurde nichts nachgeschlagen: Sie beruht auf dem, was das Modell weiß.",
+    "Nada foi consultado para esta resposta: baseia-se no que o modelo sabe.",
+  ],
+  "lacks.written": ["Es wurde nichts geschrieben.", "Nada foi escrito."],
+  "lacks.citations": ["Nichts von dem, was die Antwort zitiert, wurde gelesen.", "Nada do que a resposta cita foi lido."],
+  "lacks.length": ["Die Antwort wurde an der Ausgabegrenze des Modells abgeschnitten.", "A resposta foi cortada no limite de saída do modelo."],
+  "lacks.missing": ["Es fehlt: {what}", "Falta: {what}"],
+  "notice.web_off": ["Das Web ist ausgeschaltet, darum wurde es nicht durchsucht.", "A web está desligada, por isso não foi pesquisada."],
+  "notice.no_engine": [
+    "Es ist keine Suchmaschine eingerichtet, darum wurde das Web nicht durchsucht. Wer den Server betreibt, kann eine einrichten.",
+    "Não há motor de busca configurado, por isso a web não foi pesquisada. Quem gere o servidor pode configurar um.",
+    "No search engine is set up, so the web was not searched. Whoever runs this server can set one up.",
+  ],
+  "notice.no_vault": ["Es ist kein Ordner mit Notizen gewählt, darum wurden keine durchsucht.", "Não está escolhida nenhuma pasta de notas, por isso nenhuma foi pesquisada.", "No folder of notes is chosen, so none was searched."],
+  "notice.no_code": ["Es ist kein Ordner mit Code gewählt, darum wurde keiner durchsucht.", "Não está escolhida nenhuma pasta de código, por isso nenhuma foi pesquisada.", "No folder of code is chosen, so none was searched."],
+  "notice.no_capability": ["Das Modell wollte eine Fähigkeit, die es hier nicht gibt: {capability}", "O modelo pediu uma capacidade que aqui não existe: {capability}"],
+  "notice.no_classifier": ["Der Klassifikator ist nicht verfügbar, darum entscheiden Regeln: {reason}", "O classificador não está disponível, por isso decidem as regras: {reason}"],
+  "notice.not_sure": ["Das Modell ist sich dieser Antwort nicht sicher: Es gibt ihr eine Zuversicht von {confidence}.", "O modelo não tem certeza desta resposta: dá-lhe uma confiança de {confidence}."],
+  "notice.delegating": ["Das Modell rät, die Aufgabe zu übertragen: {scope} ({reason})", "O modelo recomenda delegar: {scope} ({reason})"],
+  "notice.several_signals": ["Runde {turn} hatte mehrere Signale: Nur das erste zählt.", "O turno {turn} tinha vários sinais: só o primeiro conta."],
+  "ground.model_decides": ["nur das Modell entscheidet, wann es fertig ist", "só o modelo decide quando terminou"],
+  "ground.receipt": ["eine Änderung ist belegt", "uma alteração tem comprovativo"],
+  "ground.not_written": ["es wurde nichts geschrieben", "nada foi escrito"],
+  "ground.needs_none": ["diese Art von Frage ({kind}) braucht keine Quelle", "este tipo de pergunta ({kind}) não precisa de fonte"],
+  "ground.read": ["gelesene Stellen: {n}", "passagens lidas: {n}"],
+  "ground.builds_on": ["das Gespräch baut auf früheren Antworten auf", "a conversa baseia-se em respostas anteriores"],
+  "ground.no_tool": ["kein Werkzeug kann eine lesen", "nenhuma ferramenta pode ler uma"],
+  "ground.not_read": ["es wurde noch nichts gelesen", "ainda nada foi lido"],
+  "answer.not_whole": ["nicht die ganze Antwort: {why}", "não é a resposta completa: {why}"],
+  "answer.blocked": ["was im Weg stand: {what}", "o que a impediu: {what}"],
+  "answer.would_help": ["was helfen würde: {what}", "o que ajudaria: {what}"],
+  "answer.cited_unread": ["zitiert, aber nicht gelesen: {place}", "citado, mas não lido: {place}"],
 };
 
 /** A reason, by the sentences of a language. What has no code in them stays as the server says it. */

@@ -53,9 +53,6 @@ export const story: Record<string, readonly [string, string]> = {
   "story.part.stuck": ["Antwortete mit dem, was da war, weil es nicht weiterkam", "Respondeu com o que tinha, porque não avançava mais"],
   "story.part.loop": ["Antwortete mit dem, was da war, weil es immer dasselbe tat", "Respondeu com o que tinha, porque fazia sempre o mesmo"],
   "story.asks": ["Fragte Sie und wartet auf Ihre Antwort", "Perguntou-lhe e espera pela sua resposta"],
-  "story.part.caveat": ["Nicht die ganze Antwort: {why}", "Não é a resposta completa: {why}"],
-  "story.part.blocker": ["Was im Weg stand: {why}", "O que o impediu: {why}"],
-  "story.part.help": ["Was helfen würde: {why}", "O que ajudaria: {why}"],
 
   "story.understood.wish": ["Verstand, was gewünscht ist: {wish}", "Entendeu o que se pretende: {wish}"],
   "story.found.task": ["Fand, was „{reference}“ meint: {tasks}", "Encontrou o que “{reference}” significa: {tasks}"],

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+)
+
+// Notice tells the person, and whoever watches, something beside the answer.
+type Notice struct {
+	Type     string            `json:"type"` // what happened, dotted: budget.warning
+	Severity Severity          `json:"severity"`
+	Text     string            `json:"text"`
+	Turn     int               `json:"turn,omitempty"` // of the model, from 1; 0: before or after them all
+	Payload  map[string]string `json:"payload,omitempty"`
+	bt.Coded                   // of Text
+}
+
+// Severity says how much a notice matters to the person.
+type Severity string
+
+// The severities. Info is for those who watch; the command line shows warnings.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+)
+
+// The types of notice that do not depend on the assistant.
+const (
+	NoticeBudgetWarning   = "budget.warning"     // payload: kind, used, limit
+	NoticeBudgetExhausted = "budget.exhausted"   // payload: kind, used, limit
+	NoticeCut             = "budget.turn_cut"    // a turn, for the sake of the last one
+	NoticeLoop            = "loop.detected"      // payload: pattern, step
+	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
+	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
+	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched whole
+	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
+	NoticeSummarised      = "history.summarised" // payload: turns, tokens
+	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
+	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
+)
+
+// Pairs makes a payload of names and values in turn.
+func Pairs(names ...any) map[string]string {
+	p := make(map[string]string, len(names)/2)
+	for i := 0; i+1 < len(names); i += 2 {
+		p[fmt.Sprint(names[i])] = fmt.Sprint(names[i+1])
+	}
+	return p
+}
+
+// Notice enters a notice, once for each text; that another model answers, once for each model.
+func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, why bt.Why) {
+	n := Notice{Type: kind, Severity: s, Text: why.Text, Coded: why.Coded, Turn: l.Turn, Payload: payload}
+	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
+		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel && o.Payload["answered"] == n.Payload["answered"])
+	}) {
+		l.Notices = append(l.Notices, n)
+	}
+}
+
+// NoticeOnce enters a notice if the run has none of its type.
+func (l *Ledger) NoticeOnce(kind string, s Severity, payload map[string]string, why bt.Why) {
+	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == kind }) {
+		l.Notice(kind, s, payload, why)
+	}
+}
+
+// What the person is told beside the answer.
+const (
+	resultsCut  bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool results were cut: use a larger window, or ask for less at a time."
+	otherModel  bt.Reason = "notice.other_model: {model} answers instead: {reason}"
+	readInPart  bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of about {sent} tokens): give its model a larger context window."
+	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
+	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody can be asked here: it was not made ({why})."
+	moreWait    bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were refused and are not shown: ask for them one at a time."
+	repeats     bt.Reason = "notice.repeats: The model repeats itself ({pattern})."
+	stillSame   bt.Reason = "notice.still_repeats: The model still repeats itself ({pattern}), step {step}."
+	budgetLow   bt.Reason = "notice.budget_low: {spent} were used."
+	budgetOut   bt.Reason = "notice.budget_out: The budget ran out: the last turn began after {spent}."
+	turnCut     bt.Reason = "notice.turn_cut: A turn was cut off to leave time for the last one."
+	timeUp      bt.Reason = "notice.time_up: The time is used up: the last turn was cut off."
+
+	spentTurns   bt.Reason = "budget.turns: {used} of {limit} turns"
+	spentTokens  bt.Reason = "budget.tokens: {used} of {limit} tokens"
+	spentSeconds bt.Reason = "budget.seconds: {used} of {limit} seconds"
+)
+
+// noticeReasons are all of them.
+func noticeReasons() []bt.Reason {
+	return []bt.Reason{resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, budgetLow, budgetOut, turnCut, timeUp,
+		spentTurns, spentTokens, spentSeconds}
+}
+
+// Why tells what was used, with its code.
+func (s Spent) Why() bt.Why {
+	of := map[string]bt.Reason{"turns": spentTurns, "tokens": spentTokens, "seconds": spentSeconds}[s.Kind]
+	return of.With(s.Used, s.Limit)
+}

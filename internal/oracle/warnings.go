@@ -1,0 +1,80 @@
+package oracle
+
+import (
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/bt"
+)
+
+// What an answer lacks, and what the person is told beside it.
+const (
+	nothingOpened   bt.Reason = "lacks.opened: No source was opened for this answer: it relies on what the model knows."
+	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for this answer: it relies on what the model knows."
+	nothingWritten  bt.Reason = "lacks.written: Nothing was written."
+	noneRead        bt.Reason = "lacks.citations: None of the answer's citations were read."
+	cutAtLimit      bt.Reason = "lacks.length: The answer was cut off at the model's output limit."
+	isMissing       bt.Reason = "lacks.missing: Missing: {what}"
+
+	webOff         bt.Reason = "notice.web_off: The web is off, so it was not searched."
+	noEngine       bt.Reason = "notice.no_engine: No search engine is set up, so the web was not searched: ‘sibyl doctor’ says how."
+	noVault        bt.Reason = "notice.no_vault: No folder of notes is set, so none were searched: name one with --vault."
+	noCode         bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
+	noCapability   bt.Reason = "notice.no_capability: The model requested a capability that is not available here: {capability}"
+	noClassifier   bt.Reason = "notice.no_classifier: The classifier is not available, so rules decide: {reason}"
+	notSure        bt.Reason = "notice.not_sure: The model is not sure of this answer: it gives it a confidence of {confidence}."
+	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
+	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
+
+	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
+	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"
+	noneWritten  bt.Reason = "ground.not_written: nothing was written"
+	needsNone    bt.Reason = "ground.needs_none: a {kind} question needs no source"
+	placesRead   bt.Reason = "ground.read: {n} places were read"
+	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
+	noTool       bt.Reason = "ground.no_tool: no tool can read one"
+	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
+
+	notWhole    bt.Reason = "answer.not_whole: not the whole answer: {why}"
+	blocked     bt.Reason = "answer.blocked: what blocked it: {what}"
+	wouldHelp   bt.Reason = "answer.would_help: what would help: {what}"
+	citedUnread bt.Reason = "answer.cited_unread: cited, but not read: {place}"
+)
+
+func warningReasons() []bt.Reason {
+	return []bt.Reason{nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, noCode, noCapability, noClassifier, notSure,
+		delegating, severalSignals, modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread}
+}
+
+// reasons say why it is not the whole answer, in the words of the rules and of the model.
+func (a *Answer) reasons() (all []bt.Why) {
+	if a.Caveat != "" {
+		all = append(all, notWhole.With(bt.Why{Text: a.Caveat, Coded: a.CaveatCode}))
+	}
+	if a.Blocker != "" {
+		all = append(all, blocked.With(a.Blocker))
+	}
+	if help := strings.Join(a.Suggestions, "; "); help != "" {
+		all = append(all, wouldHelp.With(help))
+	}
+	return all
+}
+
+func (a *Answer) warnings() (all []bt.Why) {
+	for _, u := range a.Unsupported {
+		all = append(all, citedUnread.With(u))
+	}
+	for _, n := range a.Notices {
+		if n.Severity != agent.Info {
+			all = append(all, bt.Why{Text: n.Text, Coded: n.Coded})
+		}
+	}
+	return all
+}
+
+func texts(whys []bt.Why) (all []string) {
+	for _, why := range whys {
+		all = append(all, why.Text)
+	}
+	return all
+}

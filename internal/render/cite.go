@@ -1,0 +1,237 @@
+package render
+
+import (
+	"bytes"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Citation is what a text names a source by, as it stands in the text, and the number by which people know that source.
+type Citation struct {
+	Text   string
+	Number int
+	Unread bool // nobody read that source
+}
+
+// chip stands in the place of a citation.
+type chip struct {
+	ast.BaseInline
+	of    Citation
+	alone bool // it stood in brackets: the number says enough
+}
+
+var kindChip = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("Chip") })
+
+// Kind implements ast.Node.
+func (*chip) Kind() ast.NodeKind { return kindChip() }
+
+// Dump implements ast.Node.
+func (c *chip) Dump(source []byte, level int) {
+	ast.DumpHelper(c, source, level, map[string]string{"Text": c.of.Text}, nil)
+}
+
+// cite puts chips in the place of citations, which are found as they stand, in words and as the whole of what stands in code marks; none is found in a
+// block of code or in the words of a link.
+func cite(doc ast.Node, source []byte, all []Citation) {
+	known := make(map[string]Citation, len(all))
+	for _, c := range all {
+		known[c.Text] = c
+	}
+	var parents []ast.Node
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+		switch {
+		case !entering:
+		case n.Kind() == ast.KindCodeSpan, n.Kind() == ast.KindLink:
+			return ast.WalkSkipChildren, nil
+		case n.FirstChild() != nil && n.FirstChild().Type() == ast.TypeInline:
+			parents = append(parents, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	find := finder(all)
+	for _, parent := range parents {
+		pieces := piecesOf(parent, source, known, find)
+		if !settle(pieces, source) {
+			continue
+		}
+		parent.RemoveChildren(parent)
+		for _, p := range pieces {
+			if p != nil {
+				parent.AppendChild(parent, p)
+			}
+		}
+	}
+}
+
+// finder finds the citations, the longest first where one begins with another. One that goes on as a word is none.
+func finder(all []Citation) func(text []byte) [][]int {
+	var each []string
+	for _, c := range all {
+		each = append(each, regexp.QuoteMeta(c.Text))
+	}
+	slices.SortFunc(each, func(a, b string) int { return len(b) - len(a) })
+	pattern := regexp.MustCompile(strings.Join(each, "|"))
+	return func(text []byte) (found [][]int) {
+		for _, at := range pattern.FindAllIndex(text, -1) {
+			if !endsWord().Match(text[:at[0]]) && !goesOnAsWord().Match(text[at[1]:]) {
+				found = append(found, at)
+			}
+		}
+		return found
+	}
+}
+
+var (
+	endsWord     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_/~@+-]$`) })
+	goesOnAsWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
+)
+
+// piecesOf are the children of a node, with chips in the place of citations.
+func piecesOf(parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int) (pieces []ast.Node) {
+	var words *ast.Text // up to which text hangs together
+	part := func() {
+		if words != nil {
+			pieces = append(pieces, parted(words, source, known, find)...)
+		}
+		words = nil
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if t, ok := n.(*ast.Text); ok {
+			if words != nil && words.Segment.Stop == t.Segment.Start && !words.SoftLineBreak() && !words.HardLineBreak() {
+				start := words.Segment.Start
+				words = ast.NewTextSegment(t.Segment.WithStart(start))
+				words.SetSoftLineBreak(t.SoftLineBreak())
+				words.SetHardLineBreak(t.HardLineBreak())
+				continue
+			}
+			part()
+			words = t
+			continue
+		}
+		part()
+		switch n := n.(type) {
+		case *ast.CodeSpan:
+			if c, is := known[codeOf(n, source)]; is {
+				pieces = append(pieces, &chip{of: c})
+				continue
+			}
+		case *ast.AutoLink:
+			if c, is := known[string(n.URL(source))]; is {
+				pieces = append(pieces, &chip{of: c})
+				continue
+			}
+		case *ast.Link:
+			if c, is := known[string(n.Destination)]; is {
+				pieces = append(pieces, n, &chip{of: c, alone: true})
+				continue
+			}
+		}
+		pieces = append(pieces, n)
+	}
+	part()
+	return pieces
+}
+
+// parted is a text with chips in it.
+func parted(words *ast.Text, source []byte, known map[string]Citation, find func([]byte) [][]int) (pieces []ast.Node) {
+	from := words.Segment.Start
+	value := words.Segment.Value(source)
+	for _, at := range find(value) {
+		begin, end := words.Segment.Start+at[0], words.Segment.Start+at[1]
+		pieces = append(pieces, ast.NewTextSegment(text.NewSegment(from, begin)), &chip{of: known[string(value[at[0]:at[1]])]})
+		from = end
+	}
+	if from == words.Segment.Start {
+		return []ast.Node{words}
+	}
+	rest := ast.NewTextSegment(text.NewSegment(from, words.Segment.Stop))
+	rest.SetSoftLineBreak(words.SoftLineBreak())
+	rest.SetHardLineBreak(words.HardLineBreak())
+	return append(pieces, rest)
+}
+
+// codeOf is what stands in code marks.
+func codeOf(n *ast.CodeSpan, source []byte) string {
+	b := &bytes.Buffer{}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(source))
+		}
+	}
+	return b.String()
+}
+
+var joins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[,;]?\s*(?:and|und|e|&)?\s*$`) })
+
+// settle takes away the brackets in which nothing but chips stand, with what joins these. It says whether there are any chips.
+func settle(pieces []ast.Node, source []byte) (any bool) {
+	words := func(at int) *ast.Text {
+		if at < 0 || at >= len(pieces) {
+			return nil
+		}
+		t, _ := pieces[at].(*ast.Text)
+		return t
+	}
+	isChip := func(at int) bool { return at < len(pieces) && pieces[at] != nil && pieces[at].Kind() == kindChip() }
+	for first := 0; first < len(pieces); first++ {
+		if !isChip(first) {
+			continue
+		}
+		any = true
+		last := first
+		for isChip(last+2) && words(last+1) != nil && joins().Match(words(last+1).Segment.Value(source)) {
+			last += 2
+		}
+		before, behind := words(first-1), words(last+1)
+		if before != nil && behind != nil && bracketed(before.Segment.Value(source), behind.Segment.Value(source)) {
+			before.Segment.Stop--
+			behind.Segment.Start++
+			for at := first; at <= last; at++ {
+				if c, is := pieces[at].(*chip); is {
+					c.alone = true
+				} else {
+					pieces[at] = nil
+				}
+			}
+		}
+		first = last
+	}
+	return any
+}
+
+// bracketed says whether a text ends with a bracket that the text behind it closes.
+func bracketed(before, behind []byte) bool {
+	return bytes.HasSuffix(before, []byte("(")) && bytes.HasPrefix(behind, []byte(")")) || bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]"))
+}
+
+// writeChip writes a chip as a button with its number as the value: the page opens the source that has it.
+func writeChip(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	c := n.(*chip)
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	class, place := "cite", c.of.Text
+	if c.of.Unread {
+		class += " unread"
+	}
+	if u, err := url.Parse(c.of.Text); err == nil && u.Host != "" {
+		place = u.Host
+	}
+	hidden := ""
+	if c.alone {
+		hidden = " unseen"
+	}
+	number := strconv.Itoa(c.of.Number)
+	_, err := w.WriteString(`<button type="button" class="` + class + `" value="` + number + `" title="` + html.EscapeString(c.of.Text) + `"><span class="place` + hidden + `">` +
+		html.EscapeString(place) + `</span> <span class="number">` + number + `</span></button>`)
+	return ast.WalkContinue, err
+}

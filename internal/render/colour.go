@@ -1,0 +1,97 @@
+package render
+
+import (
+	"html"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/yuin/goldmark/util"
+)
+
+// What is coloured of one text, at most. A lexer may take long on a text that is made for it; what is left then stays plain.
+const (
+	mostColoured = 64 << 10 // bytes of code
+	colourWithin = time.Second
+	longestFence = 40 // bytes of the name of a language
+)
+
+// colouring colours the blocks of code of one text.
+type colouring struct {
+	left  int // bytes
+	until time.Time
+}
+
+// write writes code in spans with a class for each kind of word. Only the fence's own name chooses the language; code of none, or too much of it, stays plain.
+func (c *colouring) write(w util.BufWriter, language, code string) {
+	from, done, class := 0, 0, "" // of the words of one class: where they begin and end
+	flush := func() {
+		words := html.EscapeString(code[from:done])
+		if class != "" && words != "" {
+			words = `<span class="` + class + `">` + words + `</span>`
+		}
+		_, _ = w.WriteString(words) // to memory
+		from = done
+	}
+	for t := range c.tokens(language, code) {
+		if !strings.HasPrefix(code[done:], t.Value) { // a lexer that changes the text is not believed
+			break
+		}
+		if is := classOf(t.Type); is != class {
+			flush()
+			class = is
+		}
+		done += len(t.Value)
+	}
+	flush()
+	_, _ = w.WriteString(html.EscapeString(code[done:]))
+}
+
+// tokens are those of code, as far as the bounds let it be coloured.
+func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
+	return func(yield func(chroma.Token) bool) {
+		lexer := lexerOf(language)
+		if c == nil || lexer == nil || len(code) > c.left {
+			return
+		}
+		c.left -= len(code)
+		next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+		if err != nil {
+			return
+		}
+		for t := next(); t != chroma.EOF && time.Now().Before(c.until) && yield(t); t = next() {
+		}
+	}
+}
+
+func lexerOf(language string) chroma.Lexer {
+	if language == "" || len(language) > longestFence {
+		return nil
+	}
+	return lexers.Get(language)
+}
+
+// classOf is the class of a kind of word, as page.css colours it; "" stays as it is.
+func classOf(t chroma.TokenType) string {
+	switch {
+	case t.InCategory(chroma.Comment):
+		return "comment"
+	case t.InSubCategory(chroma.LiteralString):
+		return "string"
+	case t.InCategory(chroma.Literal):
+		return "number"
+	case t.InCategory(chroma.Keyword), t == chroma.OperatorWord:
+		return "keyword"
+	case t == chroma.GenericInserted:
+		return "inserted"
+	case t == chroma.GenericDeleted:
+		return "deleted"
+	case t == chroma.NameFunction, t == chroma.NameFunctionMagic, t == chroma.NameClass, t == chroma.NameTag, t == chroma.NameDecorator, t == chroma.NameNamespace:
+		return "name"
+	case t.InSubCategory(chroma.NameBuiltin), t == chroma.NameAttribute, t == chroma.NameConstant:
+		return "known"
+	}
+	return ""
+}

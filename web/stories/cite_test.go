@@ -1,0 +1,87 @@
+package stories
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+// leaseReader is a model that reads two places and cites the lines of one, and one that nobody read.
+func leaseReader(r modeltest.Request) modeltest.Answer {
+	if !strings.Contains(r.Messages[len(r.Messages)-1].Content, "package lease") {
+		return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "code_read", Arguments: `{"path":"lease.go"}`}}}
+	}
+	return modeltest.Stream("`Acquire` takes it (lease.go:3-4), and not [gone.go:7]. As lease.go:6 shows, nothing follows.\n\n" +
+		"```go\n// a comment\nfunc Acquire(run string) error { return nil }\n```\n\n" +
+		"| Gesellschaft | Versicherung | b |\n|---|---|---|\n| Donaudampfschifffahrtsgesellschaft | Kraftfahrzeughaftpflichtversicherung | Vermögensverwaltungsgesellschaft |\n" + sure)
+}
+
+// A citation is a number that opens what it names: the source stands beside the answer with its lines marked, and has the focus.
+func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
+	p := open(t, acts(t, leaseReader)).visit(1400)
+	p.says("How is a lease acquired?")
+	p.until("the citations", `document.querySelectorAll(".markdown .cite").length === 3`)
+	if numbers := evaluate[string](p, `[...document.querySelectorAll(".markdown .cite")].map((c) => c.value + c.title).join(" ")`); numbers != "1lease.go:3-4 2gone.go:7 3lease.go:6" {
+		t.Errorf("the citations are %s", numbers)
+	}
+	cited := func(number string) string {
+		return evaluate[string](p, `[...document.querySelectorAll("aside article[data-number='`+number+`'] .marked")].map((l) => l.querySelector(".number").innerText).join(" ")`)
+	}
+	p.do("pressing the first citation", chromedp.Click(`.markdown .cite[value="1"]`))
+	p.until("its source, with the focus", `document.activeElement.dataset.number === "1"`)
+	if lines := cited("1"); lines != "3 4" {
+		t.Errorf("marked are the lines %s", lines)
+	}
+	p.sees("What the answer cites")
+	p.sees("cited, but not read")
+	p.do("the third one, by the keyboard", chromedp.Focus(`.markdown .cite[value="3"]`), chromedp.KeyEvent(" "))
+	p.until("the third source, with the focus", `document.activeElement.dataset.number === "3"`)
+	if lines := cited("3"); lines != "6" {
+		t.Errorf("marked are the lines %s", lines)
+	}
+	p.do("closing the sources", chromedp.KeyEvent("\x1b"))
+	p.until("the citation, with the focus again", `document.activeElement.value === "3"`)
+	p.sees("Read 1 file")
+	p.do("opening what was done", chromedp.Click(`.did summary`))
+	p.sees("Read lease.go")
+	p.accessible("an answer with citations")
+	for _, width := range widths() {
+		p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
+		p.fits()
+	}
+	p.until("whole words in the table", `(() => { const t = document.querySelector(".markdown table"); return t.scrollWidth > t.clientWidth || innerWidth > 1000 })()`)
+}
+
+// An answer that stands on nothing is taken back: the page says why, and keeps the draft folded while it goes on.
+func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
+	proceed := make(chan struct{})
+	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		if len(r.Messages) < 3 {
+			return modeltest.Stream("A lease is taken by magic. " + sure)
+		}
+		<-proceed
+		return leaseReader(r)
+	})).visit(1000)
+	p.says("How is a lease acquired?")
+	p.sees("I checked this draft: nothing was read yet. I go on.")
+	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "magic") {
+		t.Error("the draft is not folded")
+	}
+	p.do("opening the draft", chromedp.Click(`.answer > details summary`))
+	p.sees("by magic")
+	close(proceed)
+	p.sees("nothing follows.")
+	p.until("the end of it", `!document.querySelector("[aria-busy=true]") && !document.body.innerText.includes("magic")`)
+}
+
+func TestCodeIsColouredAndCopied(t *testing.T) {
+	p := open(t, acts(t, leaseReader)).visit(1000)
+	p.says("How is a lease acquired?")
+	p.until("code in colours", `(() => { const k = document.querySelector("pre code .keyword"); return k && getComputedStyle(k).color !== getComputedStyle(k.parentElement).color })()`)
+	p.do("copying it", chromedp.Focus(`.markdown .copy`), chromedp.KeyEvent(" "))
+	p.until("that it was copied, or that the browser does not allow it", `document.querySelector(".markdown .copy").innerText !== "Copy"`)
+}
