@@ -17,7 +17,7 @@ type Me struct {
 	User      string     `json:"user"`
 	Scope     user.Scope `json:"scope" enum:"read,write,operate" doc:"Write includes read, and operate both."`
 	ExpiresAt time.Time  `json:"expires_at" doc:"When the token or cookie ends."`
-	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name."`
+	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name, or a folder in one of them: “notes/2024”."`
 	Build     string     `json:"build" doc:"Of the server."`
 	Currency  string     `json:"currency,omitempty" doc:"In which costs are told. Left out: the server knows no prices, and tells none."`
 }
@@ -48,6 +48,7 @@ func (s *Server) accountRoutes() {
 	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
 		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
 	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
+	answer(s, route{id: "listFolders", at: "GET /api/folders", tag: "account", summary: "The folders that the options of an assistant may name, with those in them"}, s.listFolders)
 	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
 	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
 }

@@ -93,7 +93,7 @@ type Config struct {
 type Limits struct {
 	Requests float64 // of a user in a second, on average; 20
 	Burst    int     // of a user at once; 60
-	Bytes    int     // of a user's bodies in a minute; 4 MiB, and at least Body
+	Bytes    int     // of a user's bodies in a minute; 4 MiB, and at least Body and Texts
 	Runs     int     // of a user, neither ended nor resting; 8
 	Wrong    int     // wrong tokens from an address in a minute; 20
 
@@ -108,6 +108,7 @@ type Limits struct {
 	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
 
 	Body     int64         // bytes of one body; 64 KiB
+	Texts    int64         // bytes of a body in which the texts of documents may be; 2 MiB, or Body where that is set
 	Upload   int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
 	Evidence int64         // bytes of an evidence page that is verified, which count as those of bodies; 4 MiB
 	Read     time.Duration // for a body to arrive; 10 s
@@ -116,8 +117,9 @@ type Limits struct {
 
 func (l Limits) complete() Limits {
 	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
+	l.Texts = cmp.Or(l.Texts, l.Body, 2<<20)
 	l.Body, l.Upload = cmp.Or(l.Body, 64<<10), cmp.Or(l.Upload, 512<<20)
-	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body))
+	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body), int(l.Texts))
 	l.Evidence = cmp.Or(l.Evidence, 4<<20)
 	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
 	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
@@ -171,6 +173,7 @@ func New(c Config) (*Server, error) {
 	s.api = newAPI(s)
 	s.accountRoutes()
 	s.sessionRoutes()
+	s.findRoutes()
 	s.runRoutes()
 	s.whyRoutes()
 	s.replayRoutes()

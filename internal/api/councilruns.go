@@ -47,6 +47,7 @@ type CouncilPrompts struct {
 type aboutSession[T any] struct {
 	CouncilPath
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/document"
+	"sibyl/internal/files"
 	"sibyl/internal/oracle"
 	"sibyl/internal/user"
 )
@@ -20,7 +21,7 @@ import (
 type DocumentText struct {
 	Name     string `json:"name" doc:"By which answers cite it."`
 	Parts    int    `json:"parts" doc:"Pages with text; 1 where it has no pages."`
-	Material string `json:"material" doc:"Its text, as the option “material” of the Oracle takes it. Several may stand behind each other."`
+	Material string `json:"material" doc:"Its text, as the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand behind each other."`
 }
 
 // fileBody describes the body of a request that is a file, in one of these types, or in words.
@@ -98,7 +99,8 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	if err != nil {
 		return t, documentProblem(err)
 	}
-	return DocumentText{Name: label, Parts: len(parts), Material: oracle.JoinParts(parts)}, nil
+	parts[0].Hash = files.Hash(content)
+	return DocumentText{Name: label, Parts: len(parts), Material: document.JoinParts(parts)}, nil
 }
 
 // documentProblem says why a document can't be read.

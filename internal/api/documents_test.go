@@ -7,6 +7,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/council/session"
 	"sibyl/internal/document/documenttest"
+	"sibyl/internal/files"
 	"sibyl/internal/oracle"
 )
 
@@ -24,7 +25,8 @@ func TestDocumentIsReadToBeAskedAbout(t *testing.T) {
 	pdf := string(documenttest.PDF(true, []string{"Report"}, nil, []string{"The bearing was replaced."}))
 	docx := string(documenttest.DOCX(t, documenttest.Para("A memo."), nil))
 	kind, body := form(t, [3]string{"file", "report.pdf", pdf})
-	const pages = "--- report.pdf p. 1, 1 line ---\nReport\n--- report.pdf p. 3, 1 line ---\nThe bearing was replaced.\n"
+	pages := "--- report.pdf p. 1, 1 line, " + files.Hash([]byte(pdf)) + " ---\nReport\n--- report.pdf p. 3, 1 line ---\nThe bearing was replaced.\n"
+	memo := "1 line, " + files.Hash([]byte(docx)) + " ---\nA memo.\n"
 	for about, c := range map[string]struct {
 		question
 		parts int
@@ -33,10 +35,10 @@ func TestDocumentIsReadToBeAskedAbout(t *testing.T) {
 		"a PDF":            {document("?name=report.pdf", pdfType, pdf), 2, pages},
 		"a PDF in a form":  {document("", kind, body), 2, pages},
 		"a PDF as bytes":   {document("?name=report.pdf", "application/octet-stream", pdf), 2, pages},
-		"a DOCX":           {document("?name=memo.docx", docxType, docx), 1, "--- memo.docx, 1 line ---\nA memo.\n"},
-		"without a name":   {document("", docxType, docx), 1, "--- document.docx, 1 line ---\nA memo.\n"},
-		"a text":           {document("?name=a.txt", "text/plain", "one\ntwo\n"), 1, "--- a.txt, 2 lines ---\none\ntwo\n"},
-		"a text by itself": {document("?name=build.log", "application/octet-stream", "it failed"), 1, "--- build.log, 1 line ---\nit failed\n"},
+		"a DOCX":           {document("?name=memo.docx", docxType, docx), 1, "--- memo.docx, " + memo},
+		"without a name":   {document("", docxType, docx), 1, "--- document.docx, " + memo},
+		"a text":           {document("?name=a.txt", "text/plain", "one\ntwo\n"), 1, "--- a.txt, 2 lines, " + files.Hash([]byte("one\ntwo\n")) + " ---\none\ntwo\n"},
+		"a text by itself": {document("?name=build.log", "application/octet-stream", "it failed"), 1, "--- build.log, 1 line, " + files.Hash([]byte("it failed")) + " ---\nit failed\n"},
 	} {
 		var got api.DocumentText
 		if h.get(c.question, &got); got.Parts != c.parts || got.Material != c.want {

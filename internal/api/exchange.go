@@ -33,9 +33,10 @@ type exchange struct {
 	secure bool       // over TLS, at least as far as the proxy
 	open   bool       // it comes from another machine, neither encrypted nor by a proxy
 
-	token  user.Token
-	secret string // of the cookie that stands for who asks; empty for a bearer
-	run    string // that it began, or is about where its address does not name it
+	token     user.Token
+	secret    string // of the cookie that stands for who asks; empty for a bearer
+	overLimit bool   // it may cost more than the day's limit
+	run       string // that it began, or is about where its address does not name it
 
 	tell func(text string) string // what it is answered, without the folders of this machine; nil: as it is
 }
@@ -56,7 +57,7 @@ var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Ho
 
 // newExchange looks at where a request comes from. A proxy of the settings is believed, anybody else is not.
 func (s *Server) newExchange(r *http.Request) *exchange {
-	x := &exchange{id: rand.Text(), host: r.Host, secure: r.TLS != nil}
+	x := &exchange{id: rand.Text(), host: r.Host, secure: r.TLS != nil, overLimit: r.Header.Get("Over-Limit") == "true"}
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		x.peer = remote.Addr().Unmap().WithZone("")
 	}
@@ -285,6 +286,9 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 	x, most := exchangeOf(r.Context()), s.config.Limits.Body
 	if r.ContentLength == 0 {
 		return nil
+	}
+	if op.Metadata[textsOf] == true {
+		most = s.config.Limits.Texts
 	}
 	if op.RequestBody != nil && !isJSON(r.Header) {
 		return newProblem(http.StatusUnsupportedMediaType, "not_json", "The body must be JSON.", "Send it with ‘Content-Type: application/json’, not compressed.").closing()

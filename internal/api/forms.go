@@ -105,6 +105,7 @@ func schemaNames() map[string]string {
 		"persona.Persona": "CouncilOracle", "persona.Listing": "CouncilOracles", "persona.Skipped": "CouncilSkippedOracle", "council.Skipped": "CouncilLeftOut", "council.Preview": "CouncilPrompt", "record.Checked": "InquiryCheck",
 		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent", "taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem",
 		"replay.Group": "ReplayedGroup", "replay.Place": "ReplayedPlace", "agent.Unwritten": "AgentUnwritten",
+		"search.Span": "Marked",
 	}
 }
 

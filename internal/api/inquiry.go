@@ -42,7 +42,7 @@ func (s *Server) inquiryRoutes() {
 	}
 	const tag = "inquiries"
 	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
-	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted}, s.beginInquiry)
+	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted, takesTexts: true}, s.beginInquiry)
 	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
 		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
 	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,

@@ -43,9 +43,12 @@ func (h *house) inquiry() inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return silent{}, nil },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-			docs, failed, err := documents.NewReader("").ReadAll(ctx, w.Name)
-			if err != nil {
-				return nil, nil, err
+			docs, failed := documents.OfMaterial(w.Handed)
+			if w.Name != "" {
+				var err error
+				if docs, failed, err = documents.NewReader("").ReadAll(ctx, w.Name); err != nil {
+					return nil, nil, err
+				}
 			}
 			var known []record.Document
 			for _, d := range docs {

@@ -25,13 +25,16 @@ import (
 
 // Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the request.
 type Problem struct {
-	Type   string `json:"type" doc:"Always about:blank: the kind tells problems apart."`
-	Title  string `json:"title" doc:"The status in words."`
-	Status int    `json:"status"`
-	Detail string `json:"detail" doc:"What is wrong, for people."`
-	Kind   string `json:"kind" doc:"What is wrong, for programs."`
-	Hint   string `json:"hint,omitempty" doc:"What would be right."`
-	Run    string `json:"run,omitempty" doc:"The id of the run that stands in the way, where one of the user's own does."`
+	Type     string  `json:"type" doc:"Always about:blank: the kind tells problems apart."`
+	Title    string  `json:"title" doc:"The status in words."`
+	Status   int     `json:"status"`
+	Detail   string  `json:"detail" doc:"What is wrong, for people."`
+	Kind     string  `json:"kind" doc:"What is wrong, for programs."`
+	Hint     string  `json:"hint,omitempty" doc:"What would be right."`
+	Spent    float64 `json:"spent,omitempty" doc:"Of over_limit: what the day has cost."`
+	Limit    float64 `json:"limit,omitempty" doc:"Of over_limit: what it may cost."`
+	Currency string  `json:"currency,omitempty" doc:"Of spent and limit."`
+	Run      string  `json:"run,omitempty" doc:"The id of the run that stands in the way, where one of the user's own does."`
 
 	header http.Header
 }
@@ -85,6 +88,9 @@ func problemOf(err error) *Problem {
 		return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.", "Its log has more, under the request id of this answer.")
 	}
 	p := newProblem(m.Status, m.Kind, m.Detail, m.Hint)
+	if over, isOver := errors.AsType[*service.LimitError](err); isOver {
+		p.Spent, p.Limit, p.Currency = over.Spent, over.Limit, over.Currency
+	}
 	if m.Wait > 0 {
 		return p.after(m.Wait)
 	}

@@ -179,6 +179,7 @@ type route struct {
 	open         bool        // nobody need be known for it
 	needs        user.Scope  // empty: by the method
 	whole        bool        // its answer holds whole runs
+	takesTexts   bool        // texts of documents may be in its body, which may be larger for them
 	takesFiles   bool        // it reads its body itself, as it arrives
 	content      []mediaType // of success, if it is not JSON of its form
 	also         []success   // beside the usual one
@@ -199,7 +200,7 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 	method, path, _ := strings.Cut(r.at, " ")
 	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
-		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles}}
+		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles, textsOf: r.takesTexts}}
 	if r.open {
 		op.Security = []map[string][]string{}
 	}
@@ -226,7 +227,7 @@ func answer[I, T any](s *Server, r route, do func(context.Context, *I) (T, error
 }
 
 // Where an operation keeps the scope that it needs, that its answer holds whole runs, and that it reads its body itself.
-const scopeOf, wholeOf, filesOf = "scope", "whole", "files"
+const scopeOf, wholeOf, filesOf, textsOf = "scope", "whole", "files", "texts"
 
 // isOpen says that nobody need be known for a route.
 func isOpen(op *huma.Operation) bool { return op.Security != nil && len(op.Security) == 0 }

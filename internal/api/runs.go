@@ -6,14 +6,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
-	"sibyl/internal/schema"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 // Begin is what a run begins with.
@@ -25,6 +24,7 @@ type Begin struct {
 // keyed is a request that begins a run.
 type keyed[T any] struct {
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
 }
 
@@ -40,6 +40,16 @@ type runList struct {
 	Session   string `query:"session" doc:"Only those of this session."`
 	Assistant string `query:"assistant" doc:"Only those of this assistant."`
 	Open      bool   `query:"open" doc:"Only those that have not ended."`
+	Status    string `query:"status" enum:"running,done,failed,cancelled,needs_user" doc:"Only those of this status."`
+	Times
+	Waiting bool `query:"waiting" doc:"Only those that wait for the person, all in one part: nobody drives them, or their question is open. It stands alone."`
+	Used    bool `query:"used" doc:"With what models took."`
+}
+
+// Times bound when something was.
+type Times struct {
+	From time.Time `query:"from" doc:"Not before this time."`
+	To   time.Time `query:"to" doc:"Before this time."`
 }
 
 // RunPath is in the address of whatever is about a run.
@@ -49,7 +59,7 @@ type RunPath struct {
 
 func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
-	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated}, s.beginRun)
+	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated, takesTexts: true}, s.beginRun)
 	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
 	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
 	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
@@ -101,22 +111,13 @@ func (s *Server) submit(ctx context.Context, r service.Request, said assistant.S
 // submitRequest begins a run, if its user has room for one more.
 func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
 	owner := ownerOf(ctx)
+	r.OverLimit = exchangeOf(ctx).overLimit
 	err = s.begin(ctx, owner, func() (err error) {
 		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err
 	})
 	exchangeOf(ctx).run = begun.Run
 	return begun, err
-}
-
-// folders finds the folders that a user may name. Of those of others it says what it says of those that are not there.
-func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
-	return func(_ *schema.Field, name string) (string, error) {
-		if path := s.config.Folders(t.User)[name]; path != "" {
-			return path, nil
-		}
-		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.", "GET /api/me names those that you have.")
-	}
 }
 
 // standing says how a run stands.
@@ -133,12 +134,20 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	if err != nil {
 		return f, err
 	}
-	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Limit: in.Limit, After: after}
+	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Status: journal.Status(in.Status), Limit: in.Limit, After: after,
+		From: in.From, To: in.To}
 	if in.Open {
 		wanted.Status = journal.Running
 	}
-	f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
-	f.Next = next(in.Limit, f.Runs)
+	if in.Waiting {
+		f.Runs, err = s.config.Service.Waiting(ctx, ownerOf(ctx), in.Limit)
+	} else {
+		f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
+		f.Next = next(in.Limit, f.Runs)
+	}
+	if err == nil && in.Used {
+		err = s.config.Service.Count(ctx, f.Runs, costTime)
+	}
 	return f, err
 }
 

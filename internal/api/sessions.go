@@ -57,6 +57,7 @@ func filtered(names ...string) error {
 type sessionList struct {
 	Paging
 	Assistant string `query:"assistant" doc:"Only those of this assistant."`
+	Talks     bool   `query:"talks" doc:"Without those whose words lie elsewhere: the Council lists its sessions itself."`
 	Find      string `query:"find" maxLength:"200" doc:"Only those with this in their title, whatever the case of its letters from A to Z."`
 }
 
@@ -92,7 +93,11 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err
 		return f, err
 	}
 	wanted := journal.SessionFilter{Assistant: in.Assistant, Title: in.Find, Limit: in.Limit, After: after}
-	f.Sessions, err = s.config.Service.Sessions(ctx, ownerOf(ctx), wanted)
+	list := s.config.Service.Sessions
+	if in.Talks {
+		list = s.config.Service.Talks
+	}
+	f.Sessions, err = list(ctx, ownerOf(ctx), wanted)
 	f.Next = next(in.Limit, f.Sessions)
 	return f, err
 }

@@ -337,7 +337,8 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 		request["session"] = id
 		h.refused("going on with session "+id, question{method: "POST", path: "/api/runs", body: request}, 404, "not_found")
 	}
-	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions", "/api/runs?assistant=panel"} {
+	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions", "/api/runs?assistant=panel",
+		"/api/runs?waiting=true", "/api/find?q=tea", "/api/find?q=TEA&assistant=panel"} {
 		if a := h.get(question{path: path}, nil); !strings.Contains(string(a.body), ":[]}") {
 			t.Errorf("%s: %s", path, a.body)
 		}

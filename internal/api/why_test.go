@@ -197,6 +197,35 @@ func TestCostsAreToldByTurnByRunAndOfASession(t *testing.T) {
 	h.refused("of none", question{path: "/api/sessions/nothing/costs"}, 404, "not_found")
 }
 
+// askingAda is the surroundings of a run that asks a model.
+type askingAda struct{}
+
+func (askingAda) Models() []string { return []string{"test:ada"} }
+
+func TestRunOverTheLimitOfADayBeginsOnlyWhereTheUserAgrees(t *testing.T) {
+	h := newHouse(t)
+	begin := h.panel.Begin
+	h.panel.Begin = func(ctx context.Context, r assistant.Request) (run.Spec, error) {
+		spec, err := begin(ctx, r)
+		spec.Env = askingAda{}
+		return spec, err
+	}
+	prices := perToken("test:ada")
+	prices.Limit = 0.5
+	costly(h, prices)
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	again := question{method: "POST", path: "/api/runs", body: asking("Milk?")}
+	p := h.refused("over the limit", again, 402, "over_limit").problem()
+	if p.Spent < 1 || p.Limit != 0.5 || p.Currency != "EUR" || !strings.Contains(p.Detail, "models without a known price count as nothing") {
+		t.Errorf("the problem says %+v", p)
+	}
+	again.header = map[string]string{"Over-Limit": "true"}
+	h.get(again, nil)
+	eves := question{method: "POST", path: "/api/runs", token: evesToken, body: asking("Milk?")}
+	h.get(eves, nil) // whose day has cost nothing
+}
+
 func TestNoCostIsInventedWhereThereIsNoPrice(t *testing.T) {
 	for name, prices := range map[string]*service.Prices{"none at all": nil, "of one model alone": perToken("test:ada")} {
 		t.Run(name, func(t *testing.T) {

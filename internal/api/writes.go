@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/tool"
 )
 
@@ -17,11 +19,14 @@ import (
 type Notes struct {
 	Writes func(ctx context.Context, owner journal.Owner) ([]files.Replaced, error)
 	Undo   func(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error)
+	// Written gives what a write replaced, and the note as it is now, without secrets.
+	Written func(ctx context.Context, owner journal.Owner, id string) (before, now []byte, err error)
 }
 
 // Write is one write of an assistant to a note.
 type Write struct {
 	ID     string    `json:"id"`
+	Run    string    `json:"run,omitempty" doc:"That wrote. Left out: it is not known."`
 	At     time.Time `json:"at"`
 	Folder string    `json:"folder" doc:"The name of the folder, as options of an assistant name it."`
 	Path   string    `json:"path" doc:"Of the note, in the folder."`
@@ -33,6 +38,13 @@ type Write struct {
 // Writes is a list of them.
 type Writes struct {
 	Writes []Write `json:"writes" doc:"The latest first, 200 at most."`
+}
+
+// Written is a write with its texts.
+type Written struct {
+	Write
+	Before string `json:"before" doc:"What it replaced."`
+	Now    string `json:"now" doc:"The note as it is now."`
 }
 
 // Undone is a write that is taken back.
@@ -55,11 +67,17 @@ func (s *Server) writeRoutes() {
 	}
 	const tag = "notes"
 	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
+	answer(s, route{id: "readWrite", at: "GET /api/writes/{write}", tag: tag, summary: "What a write replaced, and the note as it is now"}, s.written)
 	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced"}, s.undo)
 }
 
-func (s *Server) writes(ctx context.Context, _ *none) (Writes, error) {
+func (s *Server) writes(ctx context.Context, in *struct {
+	Run string `query:"run" doc:"Only those of this run."`
+}) (Writes, error) {
 	all, err := s.writesOf(ctx)
+	if in.Run != "" {
+		all = slices.DeleteFunc(all, func(w Write) bool { return w.Run != in.Run })
+	}
 	return Writes{all[:min(len(all), mostWrites)]}, err
 }
 
@@ -78,22 +96,43 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 	}
 	for _, w := range kept {
 		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo {
-			all = append(all, Write{ID: w.ID, At: w.At, Folder: name, Path: w.Path, Action: w.Action, Made: w.Before == "", Undone: w.Undone != ""})
+			run, _, _ := strings.Cut(w.Key, "/") // which is of a run and its operation
+			all = append(all, Write{ID: w.ID, Run: run, At: w.At, Folder: name, Path: w.Path, Action: w.Action, Made: w.Before == "", Undone: w.Undone != ""})
 		}
 	}
 	return all, nil
 }
 
-func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err error) {
+// write finds a write of a user.
+func (s *Server) write(ctx context.Context, id string) (w Write, err error) {
 	all, err := s.writesOf(ctx)
+	if err != nil {
+		return w, err
+	}
+	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == id })
+	if at < 0 {
+		return w, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
+	}
+	return all[at], nil
+}
+
+func (s *Server) written(ctx context.Context, in *WritePath) (none Written, err error) {
+	w, err := s.write(ctx, in.Write)
 	if err != nil {
 		return none, err
 	}
-	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == in.Write })
-	if at < 0 {
-		return none, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
+	before, now, err := s.config.Notes.Written(ctx, ownerOf(ctx), w.ID)
+	if err != nil {
+		return none, notUndone(err)
 	}
-	w := all[at]
+	return Written{w, render.Clean(string(before)), render.Clean(string(now))}, nil
+}
+
+func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err error) {
+	w, err := s.write(ctx, in.Write)
+	if err != nil {
+		return none, err
+	}
 	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), ownerOf(ctx), w.ID)
 	if err != nil {
 		return none, notUndone(err)

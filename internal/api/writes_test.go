@@ -20,11 +20,17 @@ func withNotes(t *testing.T) (h *house, taken *[]string) {
 	kept := map[journal.Owner][]files.Replaced{
 		"ada": {{ID: "a3", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "c.md", Action: "vault_write", Before: "x", After: "y", Undone: "a4"},
 			{ID: "a4", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "c.md", Action: files.ActionUndo, Of: "a3"},
-			{ID: "a2", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "b.md", Action: "vault_write", After: "y"},
+			{ID: "a2", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "b.md", Action: "vault_write", After: "y", Key: "run2/7"},
 			{ID: "a1", At: at, Owner: "ada", Folder: "/srv/no-more", Path: "a.md", Action: "vault_write", Before: "x", After: "y"}},
 		"eve": {{ID: "e1", At: at, Owner: "eve", Folder: "/srv/eves", Path: "e.md", Action: "vault_write", Before: "x", After: "y"}}}
 	h.config.Notes = &api.Notes{
 		Writes: func(_ context.Context, owner journal.Owner) ([]files.Replaced, error) { return kept[owner], nil },
+		Written: func(_ context.Context, owner journal.Owner, id string) (before, now []byte, err error) {
+			if id == "a3" {
+				return nil, nil, files.ErrNotKept
+			}
+			return []byte("was of " + string(owner)), []byte("is \u202e" + id), nil
+		},
 		Undo: func(_ context.Context, owner journal.Owner, id string) (files.Replaced, bool, error) {
 			*taken = append(*taken, string(owner)+" "+id)
 			for _, w := range kept[owner] {
@@ -51,6 +57,17 @@ func TestWritesToNotesAreListedAndTakenBackByTheirOwner(t *testing.T) {
 	if ids != "a3 code/c.md a2 code/b.md " {
 		t.Errorf("listed: %s", ids)
 	}
+	h.get(question{path: "/api/writes?run=run2", token: adasReader}, &all)
+	if len(all.Writes) != 1 || all.Writes[0].ID != "a2" || all.Writes[0].Run != "run2" {
+		t.Errorf("of the run: %+v", all.Writes)
+	}
+	var written api.Written
+	h.get(question{path: "/api/writes/a2", token: adasReader}, &written)
+	if written.Before != "was of ada" || written.Now != "is a2" || written.Path != "b.md" {
+		t.Errorf("written: %+v", written)
+	}
+	h.refused("a write into a folder that is no more", question{path: "/api/writes/a1", token: adasReader}, 404, "not_found")
+	h.refused("what is kept no longer", question{path: "/api/writes/a3", token: adasReader}, 410, "not_kept")
 	var undone api.Undone
 	h.get(question{method: "POST", path: "/api/writes/a2/undo"}, &undone)
 	if !undone.Done || !undone.Undone || !undone.Made || undone.Path != "b.md" {

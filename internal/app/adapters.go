@@ -108,7 +108,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 	if p.Kind == config.KindOllama { // which is asked for what the model takes of it
 		window = 0
 	}
-	return model.Provider{Name: name, Local: p.Local, Default: p.Model, Window: window,
+	made := model.Provider{Name: name, Local: p.Local, Default: p.Model, Window: window,
 		List: func(ctx context.Context) ([]string, error) {
 			c, err := connect("")
 			if err != nil {
@@ -124,6 +124,16 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			}
 			return c.Describe(ctx)
 		})}
+	if p.Kind == config.KindOllama {
+		made.Pull = func(ctx context.Context, named string, told func(model.Pulled)) error {
+			c, err := connect(named)
+			if err != nil {
+				return err
+			}
+			return c.(*ollama.Model).Pull(ctx, told)
+		}
+	}
+	return made
 }
 
 // Tools opens the tools of a run's surroundings: the web unless it is off, code and vault where they are named, and those of the MCP servers

@@ -171,7 +171,7 @@ func (a *App) assist() (err error) {
 		return err
 	}
 	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree,
-		Prices: a.prices(), Now: a.Clock.Now})
+		Prices: a.prices(), Apart: a.apart(), Now: a.Clock.Now})
 	return err
 }
 

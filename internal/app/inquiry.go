@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,19 @@ func (a *App) sources(ctx context.Context, path string) (func(name string) (reco
 // mostUnread is how many files an error names that could not be read.
 const mostUnread = 5
 
+// witnesses reads the documents of a witness: those that were handed over, or those of a folder.
+func (a *App) witnesses(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
+	if w.Name == "" {
+		docs, failed := document.OfMaterial(w.Handed)
+		return docs, failed, nil
+	}
+	path, err := filepath.Abs(w.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.Documents.ReadAll(ctx, path)
+}
+
 // witness calls a witness: documents are read, and a model is opened.
 func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
@@ -97,11 +111,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		said := witness.Model(m, w.Text)
 		return said, nil, said.Check(ctx)
 	}
-	path, err := filepath.Abs(w.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	docs, failed, err := a.Documents.ReadAll(ctx, path)
+	docs, failed, err := a.witnesses(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +132,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		if more := len(unread) - mostUnread; more > 0 {
 			why += fmt.Sprintf("; and %d more", more)
 		}
-		return nil, nil, fmt.Errorf("%s: %s", w.Name, why)
+		return nil, nil, fmt.Errorf("%s: %s", cmp.Or(w.Name, w.Title), why)
 	}
 	o := witness.Options{Hypothesis: w.Hypothesis}
 	if id := w.Embeddings.By; id != "" {

@@ -52,7 +52,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources, Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo, Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources, Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
@@ -132,7 +132,7 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 // prices are those of the settings, or the public ones.
 func (a *App) prices() *service.Prices {
 	set := a.Config.Prices.OrPublic()
-	return &service.Prices{Currency: set.Currency, Of: func(model string, input, cached, output int) (float64, bool) {
+	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: func(model string, input, cached, output int) (float64, bool) {
 		p, known := set.Find(model)
 		return p.Of(input, cached, output), known
 	}}

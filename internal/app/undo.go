@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -60,6 +62,32 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 	}
 	done, err = v.Undo(ctx, w)
 	return w, done, errors.Join(err, v.Close())
+}
+
+// Written gives what a write of an owner replaced, and the note as it is now; files.ErrNotKept where the first is kept no longer. Secrets are taken out of both.
+func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (before, now []byte, err error) {
+	all, err := a.Writes(ctx, owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := writeOf(all, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w.Before != "" {
+		if before, err = a.shelf().Text(w); err != nil {
+			return nil, nil, err
+		}
+	}
+	folder, err := os.OpenRoot(w.Folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err = folder.ReadFile(filepath.FromSlash(w.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return a.secrets.bytes(before), a.secrets.bytes(now), errors.Join(err, folder.Close())
 }
 
 // writeOf finds a write that can be taken back.

@@ -27,6 +27,7 @@ type Assistant struct {
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
+	Apart     bool          // what was said in its sessions lies in a place of its own, and is found there; none of them is found by its runs
 	Exclusive bool          // a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
 	Events    []bt.Typed    // one of each type that its leaves emit
 	Reasons   []bt.Reason   // those that its events give
@@ -47,6 +48,8 @@ type Assistant struct {
 	Form any
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
+	// Words are what a run that has ended is found by. Nil: its question and its answer.
+	Words func(outcome []byte) (string, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
@@ -80,8 +83,16 @@ type Request struct {
 	Relayed   bool          `json:"-"` // a program passes the words on, and may have made them: they are no yes, and nothing is written
 	Late      bool          `json:"-"` // another run of the session has gone on since the words were said: they are no answer to what that one said
 
+	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and goes on
+
 	Key      string        `json:"-"` // what is submitted again under the same key is the same run, for good; "": it is another one
 	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
+}
+
+// Asks is an Env of a run that asks models.
+type Asks interface {
+	// Models are those that it may ask, as provider:model.
+	Models() []string
 }
 
 // Said are options as somebody elsewhere said them. What they leave out is as in Base, or as the settings have it.

@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
+	doc "sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -39,11 +40,12 @@ func (c *command) askCommand() *cobra.Command {
 			"question is about them, they give no orders, and they are cited as stdin:LINE or path:LINE. A ‘-’\n" +
 			"after the question waits for piped input; ‘-’ alone reads the question itself from standard input,\n" +
 			"and then no notes are written.\n\n" +
-			"A call that would send private text to an address you did not name, or write something a stranger\n" +
-			"asked for, waits for your approval. ‘sibyl ask -c yes’ approves exactly that call.\n\n" +
-			"The last line says how the run ended: satisfied, partial (something is missing), budget, loop (the\n" +
-			"model repeated itself), stuck, needs_user (it asks you something; answer with -c), suspended (the\n" +
-			"model is unavailable for now; ‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
+			"A call that would send private text to an address you did not name, or write something that a web\n" +
+			"page or a file asked for, not you, waits for your approval. ‘sibyl ask -c yes’ makes that very call.\n\n" +
+			"Below the answer stands what was done, and what is missing, if anything. ‘sibyl explain’ says how the\n" +
+			"run ended: satisfied, partial (something is missing), budget, loop (the model repeated itself), stuck,\n" +
+			"needs_user (it asks you something; answer with -c), suspended (the model is unavailable for now;\n" +
+			"‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 1 failed, 2 bad input, 3 a partial answer or a question to you, 4 the model\n" +
 			"refused, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
@@ -89,7 +91,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 	if q.piped && !stdin && c.InTTY {
 		return q, withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
 	}
-	var parts []oracle.Part
+	var parts []doc.Part
 	switch {
 	case q.piped || stdin:
 		text, err := readMaterial(c.In)
@@ -103,7 +105,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		if strings.TrimSpace(text) == "" {
 			return q, withCode(ExitUsage, errors.New("standard input is empty: leave out the ‘-’, or pipe in what the question is about"))
 		}
-		parts = append(parts, oracle.Part{Name: stdinName, Text: text})
+		parts = append(parts, doc.Part{Name: stdinName, Text: text})
 	default:
 		text, err := c.besideQuestion(silence)
 		if err != nil {
@@ -113,7 +115,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 			return q, withCode(ExitUsage, errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
 		}
 		if strings.TrimSpace(text) != "" {
-			parts = append(parts, oracle.Part{Name: stdinName, Text: text})
+			parts = append(parts, doc.Part{Name: stdinName, Text: text})
 		}
 	}
 	defer c.tellLong("reading what is attached; the first PDF takes some seconds")()
@@ -135,7 +137,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		return q, withCode(ExitUsage, err)
 	}
 	if len(parts) > 0 {
-		q.material = oracle.JoinParts(parts)
+		q.material = doc.JoinParts(parts)
 	}
 	return q, nil
 }
@@ -179,7 +181,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		}
 	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +119,7 @@ func (c *command) tellLong(what string) (done func()) {
 }
 
 // attached reads a file that is handed over: the pages of a PDF or DOCX, or a text. Answers cite it by the name, with which errors begin.
-func (c *command) attached(ctx context.Context, file, name string) ([]oracle.Part, error) {
+func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
 		return nil, err
@@ -129,15 +130,31 @@ func (c *command) attached(ctx context.Context, file, name string) ([]oracle.Par
 }
 
 // mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no such file.
-func (c *command) mentioned(ctx context.Context, words string) (parts []oracle.Part, err error) {
+func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
 	seen, home := map[string]bool{}, c.env("HOME")
-	for token := range strings.FieldsSeq(words) {
+	var names []string
+	tokens := strings.Fields(quotedMention.ReplaceAllStringFunc(words, func(mention string) string {
+		_, name, _ := strings.Cut(mention, `"`)
+		names = append(names, strings.TrimSuffix(name, `"`))
+		return " "
+	}))
+	quoted := len(names)
+	for i, token := range tokens {
 		name, ok := strings.CutPrefix(strings.TrimLeft(token, `"'“‘(`), "@")
 		if !ok {
 			continue
 		}
+		if whole := withBlanks(name, tokens[i+1:]); whole != "" && !isFile(name) {
+			return nil, fmt.Errorf("@%s: there is no such file; write @\"%s\" for the file with blanks in its name", name, whole)
+		}
+		names = append(names, name)
+	}
+	for i, name := range names {
 		if rest, below := strings.CutPrefix(name, "~/"); below && home != "" {
 			name = filepath.Join(home, rest)
+		}
+		if i < quoted && !isFile(name) {
+			return nil, fmt.Errorf("@\"%s\": there is no such file", name)
 		}
 		for name != "" && !isFile(name) { // the marks of the sentence around it
 			last, size := utf8.DecodeLastRuneInString(name)
@@ -176,6 +193,23 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []oracle.P
 	return parts, nil
 }
 
+// quotedMention is a file whose name has blanks: @"My Report.pdf".
+var quotedMention = regexp.MustCompile(`@"[^"\n]+"`)
+
+// mostBlanks bounds how many words behind a name are looked at for the rest of it.
+const mostBlanks = 6
+
+// withBlanks is the file that a name begins, and the next words go on with; "": there is none.
+func withBlanks(name string, next []string) string {
+	for _, word := range next[:min(mostBlanks, len(next))] {
+		name += " " + word
+		if whole := strings.TrimRight(name, `.,;:!?)"'”’`); isFile(whole) {
+			return whole
+		}
+	}
+	return ""
+}
+
 // looksLikeFile says that a name has the ending of a file: an address or the name of a person has none, a package none or a longer one.
 func looksLikeFile(name string) bool {
 	ending := filepath.Ext(name)
@@ -189,7 +223,7 @@ func isFile(name string) bool {
 }
 
 // tooMuch says that the material is over the bound, and what would help.
-func tooMuch(parts []oracle.Part) error {
+func tooMuch(parts []doc.Part) error {
 	n := 0
 	for _, p := range parts {
 		n += len(p.Text)

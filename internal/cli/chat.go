@@ -114,7 +114,7 @@ func (c *command) converse(ctx context.Context, a *app.App, session string, o ta
 // say sends one message and prints the response.
 func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskchat.Options, words string) error {
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return a.Service.Start(ctx, c.owner(), service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o})
+		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o})
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // dialogue asks a person at the terminal, line by line. Questions go to stderr.
@@ -62,6 +64,7 @@ const mostOffered = 9
 type choice struct {
 	title, prompt string
 	offered       []string
+	about         map[string]string       // what is told of one; nil: nothing is
 	usual         string                  // what Enter takes; "": the person has to say
 	own           func(typed string) bool // what stands for itself, and is no part of a name; nil: nothing does
 }
@@ -73,7 +76,11 @@ func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
 		fmt.Fprintln(d.c.Err, d.c.folded(printable(c.title), d.c.ErrTTY, 0))
 		for i, one := range shown[:min(mostOffered, len(shown))] {
-			fmt.Fprintf(d.c.Err, "  %d  %s\n", i+1, printable(one))
+			line := fmt.Sprintf("  %d  %s", i+1, printable(one))
+			if about := c.about[one]; about != "" {
+				line = ansi.Truncate(fmt.Sprintf("  %d  %-14s %s", i+1, printable(one), about), d.c.width()-1, "…")
+			}
+			fmt.Fprintln(d.c.Err, line)
 		}
 		if rest := len(shown) - mostOffered; rest > 0 {
 			fmt.Fprintf(d.c.Err, "     and %d more: type a part of the name\n", rest)

@@ -47,6 +47,8 @@ type Streams struct {
 	ErrTTY   bool
 	Width    int // of the terminal; 0: 80
 	Height   int // of the terminal; 0: 24
+
+	Memory uint64 // of the machine, in bytes; 0: as the system says
 }
 
 // command is what all commands share.
@@ -66,6 +68,8 @@ type command struct {
 	wantsJSON bool // the person asked for JSON, if only in a command line that can't be understood
 	prices    config.Prices
 	code      int
+	overLimit bool // the person knows that the day has cost what it may
+	converses bool // the terminal is drawn on: nobody is asked line by line
 	began     bool // the command line was understood: what fails from here on is not its fault
 	warned    bool // the person has been told that stored keys can't be used
 }
@@ -249,6 +253,7 @@ func (c *command) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder with the journal (default: your data folder)")
 	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "owner of the sessions and tasks on this machine")
 	root.PersistentFlags().StringVar(&c.database, "database", "", "database: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
+	root.PersistentFlags().BoolVar(&c.overLimit, "over-limit", false, "go on although today's limit of costs (the setting models.limit) is reached")
 	c.addCommands(root)
 	return root
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
+	doc "sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -81,6 +84,7 @@ func (c *command) hold(ctx context.Context, a *app.App, to string, o oracle.Opti
 	if err != nil {
 		return "", withCode(ExitUsage, err)
 	}
+	c.converses = true
 	t := &talker{c: c, a: a, asked: o}
 	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Assistants: t.assistants(), To: to, Sessions: sessions,
 		With:    conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
@@ -189,7 +193,7 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 
 // begin makes a run of words and options, as the assistant wants them.
 func (t *talker) begin(ctx context.Context, asked conversation.Asked, words string, into any) (conversation.Run, error) {
-	r := service.Request{Assistant: asked.Of, Session: asked.Session}
+	r := service.Request{Assistant: asked.Of, Session: asked.Session, OverLimit: asked.OverLimit}
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
@@ -248,13 +252,28 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 	for _, at := range token.FindAllStringIndex(words, -1) {
 		tokens, from = append(tokens, strings.ReplaceAll(words[at[0]:at[1]], `"`, "")), append(from, at[0])
 	}
+	hyphen := slices.IndexFunc(tokens, isNoFlag)
+	if hyphen >= 0 {
+		tokens = slices.Insert(tokens, hyphen, "--")
+	}
 	if err := cmd.Flags().Parse(tokens); err != nil {
 		return "", err
 	}
-	if n := cmd.Flags().NArg(); n > 0 {
+	n := cmd.Flags().NArg()
+	if hyphen >= 0 && cmd.Flags().ArgsLenAtDash() < 0 { // other words stand before it
+		n--
+	}
+	if n > 0 {
 		return words[from[len(from)-n]:], nil
 	}
 	return "", errors.New("words are missing behind the options")
+}
+
+// isNoFlag says that a word begins with a hyphen but is no flag: -5, a lone hyphen.
+func isNoFlag(token string) bool {
+	rest, hyphen := strings.CutPrefix(token, "-")
+	first, _ := utf8.DecodeRuneInString(rest)
+	return hyphen && first != '-' && !unicode.IsLetter(first)
 }
 
 // token is a word, or several in quotation marks.
@@ -303,7 +322,7 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 		return err
 	}
 	if asked.Material != "" { // under a name of its own, whatever it says of itself
-		parts = append([]oracle.Part{{Name: "pasted", Text: asked.Material}}, parts...)
+		parts = append([]doc.Part{{Name: "pasted", Text: asked.Material}}, parts...)
 	}
 	if len(parts) == 0 {
 		return nil
@@ -311,7 +330,7 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 	if err := tooMuch(parts); err != nil {
 		return err
 	}
-	o.Material = oracle.JoinParts(parts)
+	o.Material = doc.JoinParts(parts)
 	return nil
 }
 

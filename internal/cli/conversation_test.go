@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/oracle"
+	doc "sibyl/internal/document"
 )
 
 func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
@@ -25,7 +25,7 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 		"Mail ada@build.log":          "",
 	} {
 		parts, err := c.mentioned(t.Context(), words)
-		got := oracle.JoinParts(parts)
+		got := doc.JoinParts(parts)
 		if err != nil || (want == "") != (len(parts) == 0) || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, %v", words, got, err)
 		}

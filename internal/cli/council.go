@@ -228,7 +228,7 @@ func (c *command) councilRename() *cobra.Command {
 				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
 			}
 			if suggest {
-				r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: cmp.Or(model, s.a.Config.Model)}})
+				r, err := s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: cmp.Or(model, s.a.Config.Model)}})
 				if err != nil {
 					return err
 				}
@@ -285,7 +285,7 @@ var errTranscribing = errors.New("this session is already being transcribed")
 
 // transcribe has the recordings of a session written down.
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
-	r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
+	r, err := s.start(ctx, s.a, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {

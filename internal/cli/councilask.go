@@ -76,7 +76,7 @@ func (s *sitting) preview(ctx context.Context, o council.Options) error {
 // ask has oracles answer, and shows them as they do.
 func (s *sitting) ask(ctx context.Context, o council.Options) error {
 	r, err := s.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: o})
+		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o})
 	})
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func (c *command) addCommands(root *cobra.Command) {
 		{"Tasks", []*cobra.Command{c.chatCommand(), c.taskCommand()}},
 		{"Council", []*cobra.Command{c.councilCommand()}},
 		{"Inquiry", []*cobra.Command{c.investigateCommand(), c.inquiryCommand()}},
-		{"History", []*cobra.Command{c.explainCommand(), c.costCommand(), c.sessionCommand(), c.runCommand(), c.replayCommand(), c.shadowCommand(), c.treeCommand()}},
+		{"History", []*cobra.Command{c.findCommand(), c.explainCommand(), c.costCommand(), c.sessionCommand(), c.runCommand(), c.replayCommand(), c.shadowCommand(), c.treeCommand()}},
 		{"Setup", []*cobra.Command{c.initCommand(), c.doctorCommand(), c.configCommand(), c.modelsCommand(), c.versionCommand()}},
 		{"Server", []*cobra.Command{c.openCommand(), c.serveCommand(), c.mcpCommand(), c.userCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand()}},
 	} {

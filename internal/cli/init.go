@@ -25,7 +25,7 @@ import (
 
 // initFlags are what a person says beforehand, so that it is not asked.
 type initFlags struct {
-	yes          bool
+	yes, pull    bool
 	model, vault string
 }
 
@@ -35,6 +35,7 @@ func (c *command) initCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and accept the suggestions")
+	fl.BoolVar(&f.pull, "pull", false, "have Ollama load the model if it is not there; without --model, one that fits this machine's memory")
 	fl.StringVarP(&f.model, "model", "m", "", "the model to use, as provider:model")
 	fl.StringVar(&f.vault, "vault", "", "folder with your notes")
 	return cmd
@@ -45,6 +46,7 @@ type setup struct {
 	*dialogue
 	initFlags
 	cfg      config.Config
+	app      *app.App // of the settings, and of a key that was typed
 	path     string   // of the settings file
 	served   []served // in the order of the catalog
 	proposed string   // the model that is taken by itself; "": none is
@@ -72,12 +74,11 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if s.path, err = config.Path(c.options()); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	a, err := app.Prepare(s.cfg)
-	if err != nil {
+	if s.app, err = app.Prepare(s.cfg); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	s.served = lookAtAll(ctx, a)
-	if id, err := a.Models.Choose(ctx, ""); err == nil && slices.Contains(s.ids(), id) {
+	s.served = lookAtAll(ctx, s.app)
+	if id, err := s.app.Models.Choose(ctx, ""); err == nil && slices.Contains(s.ids(), id) {
 		s.proposed = id
 	}
 	s.tell()
@@ -91,6 +92,12 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 // settle settles what is to be written, and writes it.
 func (s *setup) settle(ctx context.Context) error {
 	if err := s.settleModel(ctx); err != nil {
+		return err
+	}
+	if err := s.tryModel(ctx); err != nil {
+		return err
+	}
+	if err := s.settleAddress(); err != nil {
 		return err
 	}
 	if err := s.settleVault(ctx); err != nil {
@@ -173,6 +180,9 @@ func (s *setup) usable(id string) error {
 	case wanted == "" && s.served[at].Default == "" && len(s.served[at].names) > 1:
 		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, text.Count(len(s.served[at].names), "model"), name, s.served[at].names[0])
 	case wanted != "" && wanted != s.served[at].Default && !hasModel(s.served[at].names, wanted):
+		if s.served[at].Pull != nil {
+			return fmt.Errorf("%s has no model %s; ‘sibyl init --yes --pull -m %s’ loads it", name, wanted, id)
+		}
 		return fmt.Errorf("%s has no model %s", name, wanted)
 	}
 	return nil
@@ -182,6 +192,8 @@ func (s *setup) usable(id string) error {
 func (s *setup) settleModel(ctx context.Context) error {
 	ids := s.ids()
 	switch {
+	case s.yes && s.pull:
+		return s.pullUnasked(ctx)
 	case s.model != "":
 		if err := s.usable(s.model); err != nil {
 			return withCode(ExitUsage, fmt.Errorf("--model %s: %w", s.model, err))
@@ -205,6 +217,7 @@ func (s *setup) settleModel(ctx context.Context) error {
 	case s.yes && len(ids) > 0:
 		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s", len(ids), ids[0]))
 	case s.yes:
+		s.tellLocal(ctx)
 		return nil
 	}
 	return s.askModel(ctx)
@@ -222,14 +235,20 @@ func (s *setup) askModel(ctx context.Context) error {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
 			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
-				own: func(typed string) bool { return typed == "none" || slices.Contains(keyless, typed) }})
+				own: func(typed string) bool {
+					return typed == "none" || typed == ofThisMachine || slices.Contains(keyless, typed)
+				}})
 		} else {
-			fmt.Fprintln(s.c.Err, "\nNo model is available. Without one, Sibyl searches and quotes your files.")
-			typed, err = s.ask(ctx, fmt.Sprintf("Do you have a key for %s? Name the provider [none]: ", agent.Listed(keyless, "or")))
+			typed, err = s.askSource(ctx, keyless)
+		}
+		if err == nil && typed == ofThisMachine {
+			typed, err = s.askLocal(ctx)
 		}
 		switch {
 		case err != nil:
 			return err
+		case typed == again:
+			continue
 		case typed == "" || typed == "none":
 			return nil
 		case slices.Contains(keyless, typed):
@@ -302,7 +321,7 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 	}
 	works := all[at]
 	all = slices.Insert(slices.Delete(all, at, at+1), 0, works) // its models come first
-	s.served, s.proposed, s.key, s.keyOf = all, "", key, name
+	s.app, s.served, s.proposed, s.key, s.keyOf = a, all, "", key, name
 	return nil
 }
 

@@ -50,7 +50,7 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 			fmt.Fprint(person, text+"\n")
 		}()
 	}
-	screen := &typist{say: typing, answers: [][2]string{{"Name the provider", "anthropic"}, {"will not be shown", "canary-key-wrong"}, {"Name the provider", "anthropic"},
+	screen := &typist{say: typing, answers: [][2]string{{"name of a provider", "anthropic"}, {"will not be shown", "canary-key-wrong"}, {"name of a provider", "anthropic"},
 		{"will not be shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"}, {"Write this?", "y"}}}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 	defer cancel()
@@ -61,7 +61,7 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 	if code != ExitAnswered || !strings.Contains(shown, "· this key does not work: ") || strings.Contains(shown, "canary") {
 		t.Errorf("exit %d: %s", code, shown)
 	}
-	if got := settingsIn(t, home); got != "model: anthropic:claude\n" {
+	if got := settingsIn(t, home); got != "model: anthropic:claude\nproviders:\n  anthropic:\n    base_url: "+server.URL+"\n" {
 		t.Error(got)
 	}
 	if code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test", "anthropic"); code != ExitAnswered {

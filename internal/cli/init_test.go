@@ -7,29 +7,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// ollamaWith is an Ollama that lists models.
+// ollamaWith is an Ollama that has models.
 func ollamaWith(t *testing.T, names ...string) string {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/tags" {
-			http.NotFound(w, r)
-			return
-		}
-		var models []string
-		for _, name := range names {
-			models = append(models, fmt.Sprintf(`{"name":%q,"model":%q}`, name, name))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"models":[%s]}`, strings.Join(models, ","))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	return newScriptedOllama(t, names...).URL
 }
 
 // newHome is a home folder with notes in it, and a project that is none.
@@ -65,7 +53,7 @@ func initOn(t *testing.T, width int, home, ollama, typed string, args ...string)
 	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
 		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
 		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true, Width: width})
-	return code, strings.ReplaceAll(shown.String(), home, "HOME")
+	return code, testLine.ReplaceAllString(strings.ReplaceAll(shown.String(), home, "HOME"), "answered in N.N s")
 }
 
 func settingsIn(t *testing.T, home string) string {
@@ -95,10 +83,15 @@ Which model should answer?
   2  ollama:qwen3:4b
 Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
 
+// testLine tells what the test of a model showed, however long it took.
+var testLine = regexp.MustCompile(`answered in [0-9]\.[0-9] s`)
+
 func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
 	home := newHome(t)
 	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
-	want := modelQuestion + `
+	want := modelQuestion + `ok  test          ollama:llama3.1:8b answered in N.N s and calls tools: it can
+                  search your code, your notes and the web
+
 Which folder has your notes?
   1  HOME/texts/notes
 Number or path, - for none [1]: 

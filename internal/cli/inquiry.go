@@ -78,14 +78,14 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 // startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that
 // another can begin.
 func (c *command) startRun(ctx context.Context, a *app.App, asked service.Request) (r *service.Run, told []string, err error) {
-	r, err = a.Service.Start(ctx, c.owner(), asked)
+	r, err = c.start(ctx, a, asked)
 	held, isHeld := errors.AsType[*journal.ClaimedError](err)
 	if !isHeld || asked.Assistant != inquiry.Name {
 		return r, nil, err
 	}
 	if ended, gave := c.giveWay(ctx, a, held.Run); gave {
 		told = []string{"the inquiry before, which had failed, has ended: " + ended}
-		r, err = a.Service.Start(ctx, c.owner(), asked)
+		r, err = c.start(ctx, a, asked)
 		held, isHeld = errors.AsType[*journal.ClaimedError](err)
 	}
 	if isHeld {

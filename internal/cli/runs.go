@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
@@ -23,24 +25,58 @@ func (c *command) runCommand() *cobra.Command {
 }
 
 func (c *command) runList() *cobra.Command {
-	var open bool
-	line := func(r service.Row) string {
-		line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title)
-		if r.Why != "" {
-			line += "\n    " + r.Why
-		}
-		return line
-	}
+	var open, waiting bool
+	var days period
+	var f journal.Filter
+	var currency string
+	line := func(r service.Row) string { return runLine(r, currency) }
 	cmd := listCommand(c, &cobra.Command{Short: "List runs, the latest first"}, 20, "", line,
-		func(ctx context.Context, a *app.App) ([]service.Row, error) {
-			f := journal.Filter{Limit: c.limit}
+		func(ctx context.Context, a *app.App) (rows []service.Row, err error) {
+			f.Limit, currency = c.limit, a.Service.Currency()
+			if f.From, f.To, err = days.bounds(); err != nil {
+				return nil, err
+			}
 			if open {
 				f.Status = journal.Running
 			}
-			return a.Service.Runs(ctx, c.owner(), f)
+			if waiting {
+				rows, err = a.Service.Waiting(ctx, c.owner(), f.Limit)
+			} else {
+				rows, err = a.Service.Runs(ctx, c.owner(), f)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return rows, a.Service.Count(ctx, rows, countingTime)
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
+	cmd.Flags().BoolVar(&waiting, "waiting", false, "only runs that wait for you: interrupted, suspended, or with an open question")
+	cmd.Flags().StringVar(&f.Assistant, "assistant", "", "only runs of this assistant")
+	days.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("open", "waiting")
 	return cmd
+}
+
+// countingTime is for what the models of the listed runs took.
+const countingTime = 5 * time.Second
+
+// runLine is a run in a list: how it stands, what it is about, whose it is, how long it took, and what its models took.
+func runLine(r service.Row, currency string) string {
+	about := []string{r.Assistant}
+	if !r.EndedAt.IsZero() {
+		about = append(about, r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond).String())
+	}
+	if r.Used != nil {
+		about = append(about, fmt.Sprintf("%d tokens", r.Used.Input+r.Used.Output))
+		if r.Used.Cost != nil {
+			about = append(about, amount(*r.Used.Cost)+" "+currency)
+		}
+	}
+	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) + "  (" + strings.Join(about, ", ") + ")"
+	if r.Why != "" {
+		line += "\n    " + r.Why
+	}
+	return line
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.

@@ -25,7 +25,7 @@ func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
 		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops only the shadow\n", oracle.ShadowTree)
 	}
-	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
+	r, err := c.start(ctx, a, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
 	if err == nil {
 		err = c.finishShadow(ctx, a, r)
 	}

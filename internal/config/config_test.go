@@ -113,6 +113,7 @@ bert:
   timeout: 2s
 models:
   currency: EUR
+  limit: 2.5
   prices: {"groq:*": {input: 0.5, output: 2}}
 fallback:
   models: [groq:llama, "ollama:llama3.1:8b"]

@@ -78,6 +78,7 @@ func kinds() map[string]kind {
 		"body":           reads(value.body),
 		"folders":        reads(value.folders),
 		"prices":         readsAndShows(value.prices, showPrices),
+		"amount":         reads(value.amount),
 	}
 }
 
@@ -240,6 +241,16 @@ func (v value) ratio() (float64, error) {
 	n, err := strconv.ParseFloat(v.word(), 64)
 	if err != nil || !(n >= 0 && n <= 1) { // which holds of no NaN
 		return 0, fmt.Errorf("is %s; it must be a number from 0 to 1, such as 0.1", v.quoted())
+	}
+	return n, nil
+}
+
+// amount takes a sum of money.
+func (v value) amount() (float64, error) {
+	high, _ := strconv.ParseFloat(v.tag.Get("max"), 64) // a test sets each bound
+	n, err := strconv.ParseFloat(v.word(), 64)
+	if err != nil || !(n >= 0 && n <= high) { // which holds of no NaN
+		return 0, fmt.Errorf("is %s; it must be an amount such as 2.50, or 0 for no limit", v.quoted())
 	}
 	return n, nil
 }

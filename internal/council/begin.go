@@ -45,8 +45,8 @@ const keptForAnswer = 0.25
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Options: schema.Of[Options](),
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged,
+		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true, Options: schema.Of[Options](),
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged, Offers: offers,
 		Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming

@@ -46,6 +46,9 @@ type Env struct {
 	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words
 }
 
+// Models implements assistant.Asks.
+func (e Env) Models() []string { return []string{e.Model} }
+
 // Heard is an oracle of a sitting. Ref is the record of its answer, 0 without one; Failed says why there is none.
 type Heard struct {
 	Seat   Seat   `json:"seat"`

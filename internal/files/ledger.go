@@ -228,7 +228,7 @@ func (l *Ledger[R]) keep(ctx context.Context, c Change[R], in intent[R], before 
 		return nil
 	}
 	return l.Shelf.Keep(ctx, Replaced{
-		ID: WriteID(c.Key), Owner: c.Owner, Folder: l.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of,
+		ID: WriteID(c.Key), Owner: c.Owner, Folder: l.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of, Key: c.Key,
 	}, before)
 }
 

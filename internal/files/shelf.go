@@ -38,7 +38,8 @@ type Replaced struct {
 	Before string    `json:"before"` // hash of what it replaced; "": there was no file
 	After  string    `json:"after"`  // hash of what it wrote; "": it removed the file
 	Undone string    `json:"undone,omitempty"`
-	Of     string    `json:"of,omitempty"` // of an undo: the write that it took back
+	Of     string    `json:"of,omitempty"`  // of an undo: the write that it took back
+	Key    string    `json:"key,omitempty"` // of the effect that wrote; "": a build before this one wrote
 }
 
 // ActionUndo is what takes a write back.

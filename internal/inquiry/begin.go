@@ -26,10 +26,14 @@ import (
 // Options are what a person says beside the hypothesis.
 type Options struct {
 	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
+	Documents string        `json:"documents,omitempty" tool:"-" flag:"-" max:"1048576" doc:"texts of documents, as ‘POST /api/documents’ gives them, one behind the other: they are the witness in place of any other, and are kept with the inquiry"`
 	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"who asks: provider:model; offline:rules for none"`
 	Limit     int           `json:"limit,omitempty" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
 	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" tool:"of the questions" doc:"of the questions; that of the hypothesis if none is given"`
 }
+
+// MaxDocuments bounds the texts of documents that an inquiry is handed, in bytes: they are kept in the journal.
+const MaxDocuments = 1 << 20
 
 // usualLimit is how many questions are put where nobody says (requirement 4).
 const usualLimit = 10
@@ -50,7 +54,8 @@ const claim = "inquiry"
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Events: Events(), Reasons: stories(), Show: show, Lines: lines, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Events: Events(), Reasons: stories(),
+		Show: show, Words: words, Lines: lines, Exchanged: exchanged,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
@@ -59,7 +64,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if b.Session != "" {
 		return run.Spec{}, &assistant.RequestError{Public: "an inquiry needs its own session", Hint: "name none"}
 	}
-	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
+	words := hypothesis(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
 	}
@@ -67,9 +72,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if tongue != "" && !slices.Contains(languages(), tongue) {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " + strings.Join(languages(), ", ") + ", or none"}
 	}
-	witness := cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
-	if witness == "" {
-		return run.Spec{}, &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
+	w, err := calledBy(o)
+	if err != nil {
+		return run.Spec{}, err
 	}
 	if err := d.alone(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
@@ -78,12 +83,11 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: witness, Title: filepath.Base(cmp.Or(o.Witness.Name, witness)), Embeddings: d.Embeddings}
-	if detective != model.OfflineRules {
-		w.Model = detective
-	}
-	if o.Witness.Path == "" && strings.Contains(witness, ":") {
-		w = Called{Kind: record.WitnessModel, Name: witness, Title: witness}
+	if w.Kind == record.WitnessDocuments {
+		w.Embeddings = d.Embeddings
+		if detective != model.OfflineRules {
+			w.Model = detective
+		}
 	}
 	texts, told, err := d.texts(w.Kind)
 	if err != nil {
@@ -93,10 +97,32 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, unheard(err)
 	}
+	if w.Handed != "" {
+		texts = append(texts, run.Text{Name: textHanded, Content: []byte(w.Handed)})
+	}
 	id := uuid.NewString()
 	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
 		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: cmp.Or(o.Limit, usualLimit), Model: detective != model.OfflineRules, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
+}
+
+// calledBy is who is asked, as the options say: documents that are handed over, a folder, or a model.
+func calledBy(o Options) (w Called, err error) {
+	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
+	switch {
+	case len(o.Documents) > MaxDocuments:
+		err = &assistant.RequestError{Public: fmt.Sprintf("the documents hold more than %d KB of text", MaxDocuments>>10), Hint: "give fewer, or a folder that the server may read"}
+	case strings.TrimSpace(o.Documents) != "":
+		w.Name, w.Title = "", "documents"
+		w.Handed = strings.ReplaceAll(strings.ToValidUTF8(o.Documents, "\uFFFD"), "\x00", "\uFFFD")
+	case w.Name == "":
+		err = &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
+	case o.Witness.Path == "" && strings.Contains(w.Name, ":"):
+		w.Kind, w.Title = record.WitnessModel, w.Name
+	default:
+		w.Title = filepath.Base(cmp.Or(o.Witness.Name, w.Name))
+	}
+	return w, err
 }
 
 // alone refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes on is the claim's to say.

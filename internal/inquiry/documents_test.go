@@ -53,3 +53,22 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	contains(t, s.AuditTrail[0].Reason, "openai:chooses quoted what is not in the passage", "allowance is 61 mg")
 	contains(t, p.lines(r.ID), acting+" is given the passages that are found for each question")
 }
+
+func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherProcess(t *testing.T) {
+	h := newHouse(t)
+	var told []string
+	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
+		told = append(told, w.Handed)
+		docs, _ := document.OfMaterial(w.Handed)
+		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}), []record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}, nil
+	}
+	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, 1) }
+	h.asks = func(int, model.Request) modeltest.Turn { return ask("When was the bridge closed?") }
+	material := document.JoinParts([]document.Part{{Name: "bridge.pdf p. 4", Text: "The bridge was closed on 3 May 2021."}})
+	p := h.process("one", h.journal)
+	r := p.begin(bridge, inquiry.Options{Documents: material, Witness: schema.Folder{Name: "ollama:set"}, Limit: 5})
+	_, s := p.wait(r)
+	same(t, "answer", s.Pairs[0].Answer, "The bridge was closed on 3 May 2021.")
+	same(t, "page", s.Pairs[0].Citations[0].Page, 4)
+	same(t, "told", told, []string{material, material}) // when it was begun, and when it was asked: by what the run keeps
+}

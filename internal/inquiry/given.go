@@ -23,6 +23,15 @@ type Env struct {
 	Witness   Called `json:"witness"`
 }
 
+// Models implements assistant.Asks.
+func (e Env) Models() []string {
+	all := []string{e.Detective, e.Witness.Model}
+	if e.Witness.Kind == "model" {
+		all = append(all, e.Witness.Name)
+	}
+	return all
+}
+
 // wanted is what the outcome is made of.
 type wanted struct {
 	Turns   []Turn  `port:"turns,optional"`
@@ -48,6 +57,7 @@ const (
 	textDetective = "detective"
 	textAnalyse   = "analyse"
 	textSummary   = "summary"
+	textHanded    = "documents" // those that were handed over
 )
 
 // read takes in what the run was begun with.

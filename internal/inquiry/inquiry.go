@@ -50,19 +50,20 @@ type Embeddings struct {
 // Called is the witness of an inquiry.
 type Called struct {
 	Kind  string `json:"kind"`            // "documents" or "model"
-	Name  string `json:"name"`            // the path of documents, or provider:model
+	Name  string `json:"name"`            // the path of documents, or provider:model; "": documents that were handed over
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
 	Text  string `json:"text,omitempty"`  // what a model is told of being a witness, or of choosing quotations of documents
 	Model string `json:"model,omitempty"` // provider:model, which chooses quotations of documents; "": they are found by search alone
 
 	Embeddings Embeddings `json:"embeddings,omitzero"` // of documents
 
+	Handed     string `json:"-"` // the texts of documents that were handed over, as document.JoinParts makes them; the run keeps them
 	Hypothesis string `json:"-"` // by which documents understand a question that says nothing by itself; a model is not told
 }
 
 // told is a remark on the witness that tells no path.
 func (c Called) told(err error) string {
-	if c.Kind != record.WitnessDocuments {
+	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
 	}
 	whole, absErr := filepath.Abs(c.Name)
@@ -130,6 +131,13 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 	if p.witness == nil {
 		called := p.env.Witness
 		called.Hypothesis = p.given.Hypothesis
+		if called.Kind == record.WitnessDocuments && called.Name == "" {
+			handed, err := p.view.Text(ctx, textHanded)
+			if err != nil {
+				return nil, nil, err
+			}
+			called.Handed = string(handed)
+		}
 		w, documents, err := p.Witness(ctx, called)
 		if err != nil {
 			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.told(err)}

@@ -135,3 +135,16 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	}
 	return s, nil
 }
+
+// words are the hypothesis, the questions and the answers of an inquiry.
+func words(outcome []byte) (string, error) {
+	var o Outcome
+	if err := json.Unmarshal(outcome, &o); err != nil {
+		return "", err
+	}
+	all := []string{o.Session.Hypothesis.Text}
+	for _, p := range o.Session.Pairs {
+		all = append(all, p.Question, p.Answer)
+	}
+	return strings.Join(all, "\n"), nil
+}

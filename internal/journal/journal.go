@@ -194,14 +194,17 @@ type Filter struct {
 	Status    Status
 	Limit     int
 	After     Cursor
-	Summaries bool // fill Run.Summary
+	Summaries bool      // fill Run.Summary
+	From, To  time.Time // when it started: not before, and before
+	Asking    time.Time // only those with a question to their person that is open at this time
 }
 
 // SessionFilter selects sessions, or what they left. Zero fields select all; Limit 0 means 100.
 type SessionFilter struct {
 	Assistant string
-	Place     string // of sessions alone
-	Title     string // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
+	Without   []string // names of assistants whose are left out; of sessions alone
+	Place     string   // of sessions alone
+	Title     string   // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
 	Limit     int
 	After     Cursor
 }
@@ -291,6 +294,13 @@ type Store interface {
 	Run(ctx context.Context, owner Owner, id string) (Run, error)
 	// Runs lists runs, the latest started first (ties by id, descending).
 	Runs(ctx context.Context, owner Owner, f Filter) ([]Run, error)
+	// Find lists sessions, the last used first, or runs, the latest started first (ties by id, descending).
+	Find(ctx context.Context, owner Owner, q Search) ([]Found, error)
+	// Unread lists sessions and ended runs whose words are not kept: Find does not find them. A session that is renamed
+	// is among them again.
+	Unread(ctx context.Context, owner Owner, limit int) ([]Found, error)
+	// KeepWords keeps the words of what Unread listed. What is removed or renamed meanwhile is left alone.
+	KeepWords(ctx context.Context, owner Owner, all []Wording) error
 	// Records returns the records of a run from sequence number from on, in order.
 	Records(ctx context.Context, owner Owner, run string, from int64) ([]Record, error)
 	// Blob returns the content that BlobHash names, if a run of the owner does.

@@ -121,7 +121,7 @@ func codeOf(m service.Meaning) Code {
 		return NotFound
 	case m.Status == http.StatusBadRequest:
 		return Validation
-	case m.Status == http.StatusConflict:
+	case m.Status == http.StatusConflict, m.Status == http.StatusPaymentRequired:
 		return Conflict
 	case m.Status == http.StatusServiceUnavailable:
 		return Unavailable

@@ -27,6 +27,16 @@ type Provider struct {
 	// 0: it says nothing.
 	Describe func(ctx context.Context, name string) (Info, error)
 	Window   int
+
+	// Pull has the provider load a model that it does not have yet, and tells how far it is. What was loaded when ctx ends is kept there, and
+	// the next call goes on. Nil: it loads none.
+	Pull func(ctx context.Context, name string, told func(Pulled)) error
+}
+
+// Pulled is how far the loading of a model is.
+type Pulled struct {
+	Status      string // in the words of the provider
+	Done, Whole int64  // in bytes; 0: not known yet
 }
 
 // Catalog is the providers in the order in which they are taken. The last one needs nothing.

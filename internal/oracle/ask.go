@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
+	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
@@ -57,7 +58,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
 		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
-		env.Material, env.Parts = len(o.Material), splitMaterial(o.Material)
+		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
 	}
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
@@ -127,8 +128,8 @@ func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []too
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
 	if o.Material != "" { // it is read already
-		for _, p := range splitMaterial(o.Material) {
-			g.Ledger.Opened = append(g.Ledger.Opened, p.ref().String())
+		for _, p := range document.SplitParts(o.Material) {
+			g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
 		}
 	}
 	return g

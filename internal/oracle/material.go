@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/document"
@@ -20,24 +17,16 @@ import (
 // Handed is the source of what was piped in or attached: no tool reads it.
 const Handed tool.Source = "material"
 
-// Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p. 3” is a page of a document,
-// and cited as a whole.
-type Part struct {
-	Name string `json:"name"`
-	Text string `json:"-"`
-	Size int    `json:"lines"`
-}
-
 // ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, or a text with its lines. The name, with which errors begin, is that by
 // which it is cited.
-func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]Part, error) {
+func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]document.Part, error) {
 	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
 		d, err := by.Read(ctx, name, content)
 		if err != nil {
 			return nil, err
 		}
 		parts := DocumentParts(d)
-		if n := len(JoinParts(parts)); n > MaxMaterial {
+		if n := len(document.JoinParts(parts)); n > MaxMaterial {
 			return nil, document.Refuse(document.TooLarge, name, "it holds %s of text, more than the limit of %s; attach a part of it, or keep it in a folder of notes (--vault), which is searched page by page",
 				agent.Size(n), agent.Size(MaxMaterial))
 		}
@@ -53,85 +42,25 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 	if err != nil {
 		return nil, document.Refuse(document.Unsupported, name, "it is neither a text nor a PDF or DOCX")
 	}
-	return []Part{{Name: name, Text: text}}, nil
+	return []document.Part{{Name: name, Text: text}}, nil
 }
 
 // DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of it as one.
-func DocumentParts(d document.Document) (parts []Part) {
+func DocumentParts(d document.Document) (parts []document.Part) {
 	if !d.Paged {
-		return []Part{{Name: d.Name, Text: d.Text()}}
+		return []document.Part{{Name: d.Name, Text: d.Text()}}
 	}
 	for _, page := range d.Pages {
-		parts = append(parts, Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(), Text: page.Text})
+		parts = append(parts, document.Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(), Text: page.Text})
 	}
 	return parts
-}
-
-// pageName takes “report.pdf p. 3” apart.
-var pageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+) p\. ([1-9][0-9]{0,8})$`) })
-
-// unnamed is what a text is called that came without a name.
-const unnamed = "material"
-
-// JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text can forge another.
-func JoinParts(parts []Part) string {
-	b := &strings.Builder{}
-	for _, p := range parts {
-		lines := textLines(p.Text)
-		fmt.Fprintf(b, "--- %s, %s ---\n", partName(p.Name), text.Count(len(lines), "line"))
-		for _, l := range lines {
-			b.WriteString(l + "\n")
-		}
-	}
-	return b.String()
-}
-
-// partName is a name that can stand in a citation.
-func partName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == ':' || r == '`' {
-			return '_'
-		}
-		return r
-	}, name)
-}
-
-// splitMaterial takes a material apart as JoinParts made it; any other is one part.
-func splitMaterial(text string) (parts []Part) {
-	lines := textLines(text)
-	whole := []Part{{Name: unnamed, Text: text, Size: len(lines)}}
-	for at := 0; at < len(lines); {
-		name, size, ok := partHeader(lines[at])
-		if !ok || at+1+size > len(lines) {
-			return whole
-		}
-		parts = append(parts, Part{Name: name, Text: strings.Join(lines[at+1:at+1+size], "\n"), Size: size})
-		at += 1 + size
-	}
-	if len(parts) == 0 {
-		return whole
-	}
-	return parts
-}
-
-// partHeader reads “--- name, 12 lines ---”.
-func partHeader(line string) (name string, size int, ok bool) {
-	inner, opened := strings.CutPrefix(line, "--- ")
-	inner, closed := strings.CutSuffix(inner, " ---")
-	comma := strings.LastIndex(inner, ", ")
-	if !opened || !closed || comma < 1 {
-		return "", 0, false
-	}
-	count, _, _ := strings.Cut(inner[comma+2:], " ")
-	size, err := strconv.Atoi(count)
-	return inner[:comma], size, err == nil && size >= 0
 }
 
 // numbered is the material as a model is shown it, with what answers cite: numbered lines, or pages.
-func numbered(parts []Part) string {
+func numbered(parts []document.Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
-		ref := p.ref()
+		ref := refOf(p)
 		how := ":LINE"
 		if ref.Paged {
 			how = ""
@@ -148,11 +77,10 @@ func numbered(parts []Part) string {
 	return b.String()
 }
 
-// ref is the whole of the part as a place that was read.
-func (p Part) ref() tool.Ref {
-	if found := pageName().FindStringSubmatch(p.Name); found != nil {
-		page, _ := strconv.Atoi(found[2]) // digits, and few
-		return tool.Ref{Source: Handed, Path: found[1], Start: page, End: page, Paged: true, Opened: true}
+// refOf is the whole of a part as a place that was read.
+func refOf(p document.Part) tool.Ref {
+	if path, page := p.Page(); page > 0 {
+		return tool.Ref{Source: Handed, Path: path, Start: page, End: page, Paged: true, Opened: true}
 	}
 	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.Size), End: p.Size, Opened: true}
 }
@@ -160,7 +88,7 @@ func (p Part) ref() tool.Ref {
 // handed are the parts as sources of an answer.
 func (e Env) handed() (all []agent.Source) {
 	for _, p := range e.Parts {
-		ref := p.ref()
+		ref := refOf(p)
 		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
 	}
 	return all
@@ -210,8 +138,8 @@ func (o offline) ofMaterial() model.Response {
 	b := &strings.Builder{}
 	described := ""
 	for _, p := range o.sit.Material {
-		if path := p.ref().Path; path != described { // of a document its first page stands for all
-			p.describe(b)
+		if path := refOf(p).Path; path != described { // of a document its first page stands for all
+			describe(p, b)
 			described = path
 		}
 	}
@@ -221,7 +149,7 @@ func (o offline) ofMaterial() model.Response {
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
 func (o offline) handedOver() (all []passage) {
 	for _, p := range o.sit.Material {
-		lines, ref := textLines(p.Text), p.ref()
+		lines, ref := textLines(p.Text), refOf(p)
 		for at := 0; at < len(lines); {
 			end := at + 1
 			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
@@ -239,7 +167,7 @@ func (o offline) handedOver() (all []passage) {
 }
 
 // describe says what a part is: of a diff, which files it changes, and where; of another text, how it begins.
-func (p Part) describe(b *strings.Builder) {
+func describe(p document.Part, b *strings.Builder) {
 	lines := textLines(p.Text)
 	var files []string
 	from, plus, minus := 0, 0, 0
@@ -272,7 +200,7 @@ func (p Part) describe(b *strings.Builder) {
 		return
 	}
 	q, has := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}, "has "+text.Count(len(lines), "line")
-	if ref := p.ref(); ref.Paged {
+	if ref := refOf(p); ref.Paged {
 		q.path, q.from, q.to, q.paged, has = ref.Path, ref.Start, ref.End, true, "is a document"
 		q = q.within(answerRows-leastRows, nil)
 	}

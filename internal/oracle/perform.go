@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -29,23 +30,26 @@ type Deps struct {
 
 // Env is what a run of the Oracle was started on. It is journaled, and holds no secret.
 type Env struct {
-	CodeRoot     string   `json:"code_root,omitempty"`
-	Vault        string   `json:"vault,omitempty"`
-	Model        string   `json:"model"`
-	WindowTokens int      `json:"window_tokens,omitempty"`
-	Past         []string `json:"past,omitempty"`        // earlier runs of the session, oldest first
-	Web          bool     `json:"web,omitempty"`         // a search engine is there
-	NoWeb        bool     `json:"no_web,omitempty"`      // the run has no tool of the web
-	Material     int      `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
-	Parts        []Part   `json:"parts,omitempty"`       // of the material, without their texts
-	Date         string   `json:"date,omitempty"`        // on which it was begun
-	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
-	ReportTool   bool     `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
+	CodeRoot     string          `json:"code_root,omitempty"`
+	Vault        string          `json:"vault,omitempty"`
+	Model        string          `json:"model"`
+	WindowTokens int             `json:"window_tokens,omitempty"`
+	Past         []string        `json:"past,omitempty"`        // earlier runs of the session, oldest first
+	Web          bool            `json:"web,omitempty"`         // a search engine is there
+	NoWeb        bool            `json:"no_web,omitempty"`      // the run has no tool of the web
+	Material     int             `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
+	Parts        []document.Part `json:"parts,omitempty"`       // of the material, without their texts
+	Date         string          `json:"date,omitempty"`        // on which it was begun
+	BareCalls    bool            `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
+	ReportTool   bool            `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
 	LeftOut  []string `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
 }
+
+// Models implements assistant.Asks.
+func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...) }
 
 // smallWindow is a window, in tokens, in which the whole instructions for signals would take too much room.
 const smallWindow = 10_000

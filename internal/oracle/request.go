@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
@@ -28,7 +29,7 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
-	Material []Part // that was handed over
+	Material []document.Part // that was handed over
 }
 
 // Step is a call made before, and its receipt.
@@ -40,7 +41,7 @@ type asker struct {
 	env      Env
 	given    Given
 	prompts  *prompt.Set
-	material []Part // that was handed over
+	material []document.Part // that was handed over
 }
 
 // reading gives the prompts that a run began with.
@@ -64,7 +65,7 @@ func builder(ctx context.Context, prompts reading, v *run.View, tools []tool.Spe
 		if err != nil {
 			return nil, nil, err
 		}
-		a.material = splitMaterial(string(material))
+		a.material = document.SplitParts(string(material))
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {

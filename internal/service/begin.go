@@ -25,6 +25,9 @@ func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how
 	for late := false; ; late = true {
 		a, spec, err := s.spec(ctx, owner, r, late)
 		if err == nil {
+			err = s.checkLimit(ctx, owner, r, spec)
+		}
+		if err == nil {
 			err = how(spec)
 		}
 		var held *journal.ClaimedError

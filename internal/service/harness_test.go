@@ -37,6 +37,7 @@ type house struct {
 	tree   string
 	most   int // runs that a process drives at once
 	prices *service.Prices
+	apart  []service.Apart
 
 	mu    sync.Mutex
 	asked []servicetest.Asked // in the order of arrival
@@ -121,7 +122,7 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	if err != nil {
 		h.Fatal(err)
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices, Apart: h.apart,
 		Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
 		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
 	if err != nil {

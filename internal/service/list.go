@@ -37,6 +37,8 @@ type Row struct {
 	State     string `json:"state" doc:"How it stands: running, queued, suspended, interrupted, set_aside, or why it ended."`
 	Why       string `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
 	bt.Coded
+
+	Used *assistant.Usage `json:"used,omitempty" doc:"What its models took, where that was asked for."`
 }
 
 // row is a run as lists have it.
@@ -95,6 +97,46 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	return rows, err
 }
 
+// Waiting lists the runs that wait for their person, the latest first: those that have not ended and that nobody drives, and those whose question is open.
+// Runs of companions wait for nobody.
+func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) ([]Row, error) {
+	var all []Row
+	for _, f := range []journal.Filter{{Status: journal.Running}, {Asking: s.config.Now()}} {
+		f.Limit = longestList
+		rows, err := s.Runs(ctx, owner, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	all = slices.DeleteFunc(all, func(r Row) bool {
+		goesOn := r.State == Queued || r.State == string(journal.Running)
+		return r.Companion || goesOn
+	})
+	slices.SortFunc(all, func(a, b Row) int { return b.Cursor().Compare(a.Cursor()) })
+	return all[:min(len(all), limit)], nil
+}
+
+// Count adds to runs what their models took, as far as there is time: those that are left have none.
+func (s *Service) Count(ctx context.Context, rows []Row, within time.Duration) error {
+	look, cut := context.WithTimeout(ctx, within)
+	defer cut()
+	for i := range rows {
+		used, err := s.usedBy(look, rows[i].Run)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			return nil
+		}
+		if err != nil && !errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrCorrupt) {
+			return err
+		}
+		if len(used) > 0 {
+			sum := assistant.Sum(used...)
+			rows[i].Used = &sum
+		}
+	}
+	return nil
+}
+
 // Run gives the run of an id, which is whole.
 func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
@@ -134,6 +176,16 @@ func (s *Service) Session(ctx context.Context, owner journal.Owner, id string) (
 // Sessions lists sessions, the last used first.
 func (s *Service) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
 	return s.config.Store.Sessions(ctx, owner, f)
+}
+
+// Talks lists the sessions of which all that was said lies in their runs: those of the Council are listed by its desk.
+func (s *Service) Talks(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	for _, a := range s.config.Assistants {
+		if a.Apart {
+			f.Without = append(f.Without, a.Name)
+		}
+	}
+	return s.Sessions(ctx, owner, f)
 }
 
 // Removed lists what removed sessions have left, the latest removed first.

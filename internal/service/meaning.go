@@ -39,6 +39,9 @@ func MeaningOf(err error) (Meaning, bool) {
 		}
 		return Meaning{err, http.StatusBadRequest, "invalid_request", sentence(e.Error()), "", "", 0}, true
 	}
+	if e, ok := errors.AsType[*LimitError](err); ok {
+		return Meaning{err, http.StatusPaymentRequired, "over_limit", sentence(e.Error()), "The user can agree to go on: with the header Over-Limit: true over HTTP, with --over-limit on a command line.", "", 0}, true
+	}
 	for _, m := range meanings() {
 		if errors.Is(err, m.Err) {
 			return m, true

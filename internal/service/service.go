@@ -35,6 +35,7 @@ type Config struct {
 	Redact     func(text string) string // of titles
 	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
 	Prices     *Prices                  // nil: nobody has said what models cost
+	Apart      []Apart                  // what is found beside sessions and runs
 	Now        func() time.Time         // nil: the time of day
 }
 

@@ -18,6 +18,8 @@ type Prices struct {
 	Currency string
 	// Of is what so many tokens of a model cost, those that were cached being some of the input; false: it has no price.
 	Of func(model string, input, cached, output int) (float64, bool)
+	// Limit is what may be spent in a day before an owner is asked; 0: any amount.
+	Limit float64
 }
 
 // Currency is that of what models cost; empty: nobody has said what they do.

@@ -51,8 +51,8 @@ type Database interface {
 // processes.
 func Tables() []Table {
 	return []Table{
-		table("session", 1, "id owner assistant title place created_at updated_at"),
-		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until tries reason blobs summary", "summary"),
+		table("session", 1, "id owner assistant title place created_at updated_at words"),
+		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until tries reason blobs summary words", "summary"),
 		table("record", 1, "key at kind data", "data"),
 		table("blob", 1, "no owner hash runs"),
 		table("blob_content", 1, "blob content", "content"),

@@ -42,6 +42,11 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 	} else {
 		q.where("status = ", string(f.Status))
 	}
+	q.between("started_at", f.From, f.To)
+	if !f.Asking.IsZero() {
+		q.conditions += ` AND id IN (SELECT run FROM pending WHERE owner = $1 AND (expires_at IS NULL OR expires_at > ` +
+			q.arg(f.Asking.UnixMilli()) + `))`
+	}
 	return list(ctx, db, scanRun, from, q)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sibyl/internal/journal"
 )
@@ -48,6 +49,9 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
 	q.where("assistant = ", f.Assistant)
 	q.where("place = ", f.Place)
+	for _, name := range f.Without {
+		q.conditions += " AND assistant <> " + q.arg(name)
+	}
 	if f.Title != "" {
 		q.conditions += ` AND strpos(lower(title), lower(CAST(` + q.arg(f.Title) + ` AS text) COLLATE "C")) > 0`
 	}
@@ -76,6 +80,16 @@ func (q *listing) where(column, value string) {
 	}
 }
 
+// between demands a time of a column, as far as the bounds are set.
+func (q *listing) between(column string, from, to time.Time) {
+	if !from.IsZero() {
+		q.conditions += " AND " + column + " >= " + q.arg(from.UnixMilli())
+	}
+	if !to.IsZero() {
+		q.conditions += " AND " + column + " < " + q.arg(to.UnixMilli())
+	}
+}
+
 func list[T any](ctx context.Context, db *DB, scan func(row, *T) error, from string, q listing) ([]T, error) {
 	if !q.after.IsZero() {
 		q.conditions += " AND (" + q.by + ", id) < (" + q.arg(q.after.At.UnixMilli()) + ", " + q.arg(q.after.ID) + ")"
@@ -91,7 +105,7 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 		return err
 	}
 	err := db.write(ctx, func(t *tx) error {
-		t.want(errNoSession, `UPDATE session SET title = $3 WHERE id = $1 AND owner = $2 RETURNING id`, id, string(owner), title)
+		t.want(errNoSession, `UPDATE session SET title = $3, words = NULL WHERE id = $1 AND owner = $2 RETURNING id`, id, string(owner), title)
 		return nil
 	})
 	return db.ofSession(ctx, owner, id, err)

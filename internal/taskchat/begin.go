@@ -54,6 +54,9 @@ type Env struct {
 	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
 }
 
+// Models implements assistant.Asks.
+func (e Env) Models() []string { return []string{e.Model} }
+
 // Turn is what a conversation keeps of a message: the summary of its run.
 type Turn struct {
 	Message  string   `json:"message"`

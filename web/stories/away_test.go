@@ -58,7 +58,7 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		p.sees("It was closed on 4 March 2021.")
 		p.sees("Question 2")
 		p.away(func() { p.sees("It was closed on 4 March 2021.") })
-		p.sees("1 of 6 questions put")
+		p.sees("1 of at most 6 questions answered")
 	})
 	t.Run("sitting", func(t *testing.T) {
 		_, settings := convene(t, "Optimist")

@@ -97,8 +97,8 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 		if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
 			t.Errorf("%d characters were laid out at once", laid)
 		}
-		p.turnsTo("#/operation")
-		p.sees("None of your runs is open.")
+		p.turnsTo("#/runs")
+		p.sees("Tell me something about leases in general.")
 		now := p.heap()
 		t.Logf("in round %d the heap went from %d to %d bytes", round, before, now)
 		if now-before <= mostHeap {
@@ -119,8 +119,8 @@ func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
 	const rounds, runs, mostOfOne = 4, 300, 800 // bytes
 	h := open(t, "")
 	p := h.visit(1000)
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
+	p.turnsTo("#/runs")
+	p.sees("You have asked nothing yet.")
 	p.hears(runs)
 	for before, round := p.heap(), 1; ; round++ {
 		p.hears(runs)

@@ -85,3 +85,22 @@ func TestCodeIsColouredAndCopied(t *testing.T) {
 	p.do("copying it", chromedp.Focus(`.markdown .copy`), chromedp.KeyEvent(" "))
 	p.until("that it was copied, or that the browser does not allow it", `document.querySelector(".markdown .copy").innerText !== "Copy"`)
 }
+
+// A note that was written can be looked at and taken back where it is told.
+func TestWrittenNoteShowsWhatChangedAndIsTakenBack(t *testing.T) {
+	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		if r.Messages[len(r.Messages)-1].Role != "tool" {
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_write", Arguments: `{"path":"house.md","mode":"append","content":"Pay Dana."}`}}}
+		}
+		return modeltest.Stream("It is written down. " + sure)
+	})).visit(1000)
+	p.says("Add to my note house.md that I have to pay Dana.")
+	p.sees("Changed note house.md")
+	p.sees("Wrote 1 note")
+	p.do("looking at what changed", chromedp.Click(`.note details summary`))
+	p.sees("+ Pay Dana.")
+	p.accessible("a written note")
+	p.press("Undo the change to house.md")
+	p.sees("Taken back: house.md")
+	p.sees("The note is as it was before.")
+}

@@ -77,7 +77,15 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.checks("Optimist")
 	p.press("More")
 	p.chooses("select[name=chair]", evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
+	if all := evaluate[string](p, `[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`); all != "English" {
+		t.Errorf("the chair is chosen among %s", all)
+	}
 	p.press("Ask")
+	p.until("who is answering, in sight", `(() => {
+		const seats = [...document.querySelectorAll("article section")], place = document.querySelector("article")?.getBoundingClientRect();
+		return seats.length === 2 && seats.every((s) => s.querySelector("h3 svg")) && place.top >= 0 && place.top < innerHeight - 80;
+	})()`)
+	p.until("what was said beside them", `(() => { const said = document.querySelector("#council-said"), answers = document.querySelector("#council-answers"); return said.getBoundingClientRect().right <= answers.getBoundingClientRect().left; })()`)
 	p.sees("I am Skeptic.")
 	p.sees("They are answering…")
 	p.reload()

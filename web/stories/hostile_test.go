@@ -199,9 +199,9 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.shows("#why-panel code")
 		}},
 		{"why-left", "#/why/" + run + "/left", func() { p.until("what left", `document.querySelector("#why-panel li")`) }},
-		{"tasks", "#/tasks", func() { p.press("☰ Task list"); p.shows("aside .title") }},
+		{"tasks", "#/tasks", func() { p.shows("aside .title") }},
 		{"task-history", "", func() {
-			p.do("opening it", chromedp.Evaluate[chromedp.Void](`document.querySelector("aside .task").click()`))
+			p.do("opening it", chromedp.Evaluate[chromedp.Void](`(() => { const menu = document.querySelector("aside li details"); menu.open = true; menu.querySelector("button[aria-haspopup]").click(); })()`))
 			p.shows("dialog[open]")
 			p.harmlessDialog("task-history")
 		}},
@@ -213,12 +213,12 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"inquiries", "#/inquiries", func() { p.shows("main li, main td, main a") }},
 		{"inquiry", "#/inquiries/" + inquiry, func() {
 			p.shows("h1")
-			p.sees("Audit")
+			p.sees("Nobody has judged this")
 			p.shows("li .answer")
 			p.until("all details", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length; })()`)
 			p.shows("cite")
 		}},
-		{"operation", "#/operation", func() { p.shows("main") }},
+		{"runs", "#/runs", func() { p.shows("main") }},
 	} {
 		if place.at != "" {
 			p.turnsTo(place.at)
@@ -227,7 +227,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		p.harmless(place.name)
 	}
 	p.until("the way to stop the run that waits", `(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
-	p.sees("None of your runs is open.")
+	p.sees("Stopped:")
 
 	for name, at := range map[string]string{"evidence": "/api/inquiries/" + inquiry + "/export?format=html", "inquiry": "/api/inquiries/" + inquiry + "/export?format=md",
 		"session": "/api/sessions/" + session + "/export", "council": said + "/export"} {

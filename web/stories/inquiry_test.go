@@ -2,6 +2,7 @@ package stories
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,10 +50,14 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 		t.Fatal(err)
 	}
 	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
-	p.sees("Audit")
+	p.sees("Nobody has judged this")
 	p.sees("Where it stands")
 	p.sees("Collected, not audited: a detective needs a model.")
-	p.sees("of 6 questions put")
+	p.sees("asked by template · passages found by search · not judged")
+	p.until("a verdict before all answers, without any number", `(() => {
+		const verdict = document.querySelector("section.verdict"), first = document.getElementById("answer-1");
+		return verdict && first && verdict.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING && !/%|\/ 100/.test(document.querySelector("main").innerText);
+	})()`)
 	p.press("Where it stands")
 	p.sees("bridge.md, page 1")
 	p.press("As a table")
@@ -89,7 +94,7 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.reload()
 	p.sees("It was closed on 4 March 2021.")
 	p.sees("Question 2")
-	p.sees("1 of 6 questions put")
+	p.sees("1 of at most 6 questions answered")
 
 	other := h.visit(360)
 	other.forgive("409")
@@ -156,6 +161,11 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 		const thread = document.querySelector(".pairs svg path")?.getBoundingClientRect(), of = (n) => document.getElementById("answer-" + n).getBoundingClientRect();
 		return thread && thread.top >= of(1).top && thread.top <= of(1).bottom && thread.bottom >= of(3).top && thread.bottom <= of(3).bottom;
 	})()`)
+	p.sees("Judged by ollama:played")
+	p.until("what contradicts side by side", `(() => { const [a, b] = document.querySelectorAll(".sides button"); return a.innerText.includes("40 beams") && b.innerText.includes("60 beams") && a.offsetTop === b.offsetTop; })()`)
+	p.do("going to its second side", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(".sides button")[1].click()`))
+	p.until("that answer to have the keyboard", `document.activeElement.id === "answer-3"`)
+	p.do("leaving it", chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 	p.press("Contradicts answer 3")
 	p.until("the other answer to have the keyboard", `document.activeElement.id === "answer-3"`)
 	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
@@ -178,4 +188,63 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	id := strings.TrimPrefix(evaluate[string](p, "location.hash"), "#/inquiries/")
 	guest.do("the inquiry of another", chromedp.Navigate(h.origin+"/#/inquiries/"+id))
 	guest.sees("There is no such inquiry.")
+}
+
+// uploads puts files into the page's own picker of files.
+func (p *tab) uploads(selector string, files ...string) {
+	p.Helper()
+	p.do("choosing files", chromedp.SetUploadFiles(selector, files))
+}
+
+func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.T) {
+	h := open(t, "")
+	write := func(name, text string) string {
+		path := filepath.Join(h.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	bridge := write("up/bridge.md", "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller ordered the closure.\n")
+	scan := write("up/scan.pdf", "%PDF-1.4 and nothing else")
+	other := write("up/other "+hostile[:20]+".txt", "The repair of the bridge cost 40000 euros.\n")
+	write("notes/reports/2024/tunnel.md", "The tunnel was closed in May 2024 because of water.\n")
+	p := h.visit(360)
+	p.forgive("400")
+	p.turnsTo("#/inquiries")
+	p.sees("No inquiries yet.")
+	p.hypothesis("The bridge was closed because of corrosion.")
+	p.chooses("select[name=witness]", "own")
+	t.Log(evaluate[string](p, `[...document.querySelectorAll("form button.main")].map((b) => b.outerHTML).join() + document.querySelector("select[name=witness]").value`))
+	p.until("a button that waits for documents", `document.querySelector("form[aria-label] button.main").disabled`)
+	p.uploads("form input[type=file]", bridge, scan, other)
+	p.sees("bridge.md")
+	p.sees("scan.pdf: This document is damaged")
+	p.until("both that can be read", `document.querySelectorAll(".upload li").length === 2`)
+	p.fits()
+	p.axe("upload", "")
+	p.chooses("select[name=detective]", "rules")
+	p.press("Begin an inquiry")
+	p.sees("Nobody has judged this")
+	p.press("Where it stands")
+	p.sees("bridge.md, page 1")
+	p.fits()
+	h.stop() // as a crash would, and with the files gone
+	if err := os.RemoveAll(filepath.Join(h.dir, "up")); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	p.forgive("ERR_CONNECTION_REFUSED")
+	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")
+	p.reload()
+	p.sees("Nobody has judged this")
+	p.press("← All inquiries")
+	p.sees("Past inquiries")
+	p.hypothesis("The tunnel was closed because of water.")
+	p.chooses("select[name=witness]", "/notes/reports/2024")
+	p.chooses("select[name=detective]", "rules")
+	p.press("Begin an inquiry")
+	p.sees("Nobody has judged this")
+	p.press("Where it stands")
+	p.sees("tunnel.md, page 1")
 }

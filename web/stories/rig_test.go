@@ -373,14 +373,20 @@ func (p *tab) says(words string) {
 	p.enter()
 }
 
-// enter presses the Enter key. What follows from it is the page's: a browser sends no character for a key that the page has taken.
+// enter presses the Enter key.
 func (p *tab) enter() {
+	p.Helper()
+	p.key("Enter", "Enter", 13)
+}
+
+// key presses a key. What follows from it is the page's: a browser sends no character for a key that the page has taken.
+func (p *tab) key(name, code string, number int64) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13}); err != nil {
-			p.fail("pressing Enter", err)
+		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: name, Code: code, WindowsVirtualKeyCode: number}); err != nil {
+			p.fail("pressing "+name, err)
 		}
 	}
 }

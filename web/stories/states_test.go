@@ -35,7 +35,7 @@ func (p *tab) places() []place {
 		{council, "The boiler is old.", func(p *tab) { p.says("Who mended it?") }},
 		{"#/inquiries", "The plumber is Dana Reyes.", nil},
 		{inquiry, "Collected, not audited", nil},
-		{"#/operation", "None of your runs is open.", func(*tab) {}}, // it asks by itself
+		{"#/runs", "How is a lease acquired?", func(*tab) {}}, // it asks by itself
 	}
 }
 

@@ -29,8 +29,8 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 	p.says("add a task to call Bob")
 	p.sees("call Bob' to your tasks")
 	p.says("complete the call")
-	p.until("a choice of two", `document.querySelectorAll("section ul[role=group] button:enabled").length === 2`)
-	p.until("a choice that is taken", `(() => { document.querySelector("section ul[role=group] button").click(); return true })()`)
+	p.until("a choice of two", `document.querySelectorAll("section ul[aria-label] button:enabled").length === 2`)
+	p.until("a choice that is taken", `(() => { document.querySelector("section ul[aria-label] button").click(); return true })()`)
 	p.sees("marked 'call Ada' as completed")
 }
 
@@ -227,10 +227,10 @@ func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 	p.holds("/api/runs")
 	p.says("How is a lease acquired?")
 	p.until("the answer that is held", "globalThis.goOn")
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
+	p.turnsTo("#/runs")
+	p.sees("All runs")
 	p.until("the words to be no draft any more", `(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
-	p.stands("#/operation")
+	p.stands("#/runs")
 }
 
 func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
@@ -238,10 +238,10 @@ func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
 	p.holds("/api/inquiries")
 	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
 	p.until("the answer that is held", "globalThis.goOn")
-	p.turnsTo("#/operation")
-	p.sees("None of your runs is open.")
+	p.turnsTo("#/runs")
+	p.sees("All runs")
 	p.until("the answer to be taken", `(goOn(), globalThis.taken)`)
-	p.stands("#/operation")
+	p.stands("#/runs")
 }
 
 // holds has what comes back of requests that send something wait for goOn.

@@ -121,15 +121,45 @@ func TestPlainWishIsOfferedAndIsAQuestionOtherwise(t *testing.T) {
 			t.Errorf("%s: %+v", keys, got)
 		}
 	}
-	b := newBare(t)
-	b.press("remind me to eat<enter><c-c>")
-	if b.live != nil || b.input.Value() != "remind me to eat" {
-		t.Errorf("%q is typed", b.input.Value())
+	for _, keys := range []string{"<c-c>", "<esc>"} { // neither, and nothing typed is lost
+		b := newBare(t)
+		b.press("remind me to eat<enter>" + keys)
+		if b.live != nil || len(b.asking) != 0 || b.input.Value() != "remind me to eat" {
+			t.Errorf("%s: %q is typed", keys, b.input.Value())
+		}
 	}
-	b = newBare(t, func(c *Config) { c.To = "tasks" })
+	b := newBare(t, func(c *Config) { c.To = "tasks" })
 	b.press("remind me to eat<enter>")
 	if got := b.begun(); got.Of != "tasks" {
 		t.Errorf("it was offered what it is asked for anyway: %+v", got)
+	}
+}
+
+func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
+	for _, width := range []int{20, 40, 60, 80, 200} {
+		b := newBare(t, func(c *Config) { c.Width = width })
+		b.press("remind me to " + strings.Repeat("carry the very long ladder ", 20) + "<enter>")
+		if s := b.View().Content; !strings.Contains(s, "[y/N]") {
+			t.Errorf("%d columns:\n%s", width, s)
+		}
+	}
+}
+
+func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
+	for keys, over := range map[string]bool{"y": true, "n": false, "<esc>": false, "<c-c>": false} {
+		b := newBare(t)
+		b.press("How?<enter>")
+		b.Update(startedMsg{of: b.live, err: &OverLimitError{Err: errors.New("over"), Title: "today has cost 2.00 USD. Go on?"}})
+		if s := b.View().Content; b.live != nil || !strings.Contains(s, "today has cost 2.00 USD. Go on? [y/N]") {
+			t.Fatalf("the screen shows\n%s", s)
+		}
+		b.press(keys)
+		switch {
+		case over && (b.live == nil || !b.live.OverLimit):
+			t.Errorf("%s: it was not asked", keys)
+		case !over && (b.live != nil || b.input.Value() != "How?"):
+			t.Errorf("%s: %q is typed", keys, b.input.Value())
+		}
 	}
 }
 

@@ -85,6 +85,8 @@ type question struct {
 	usual bool      // Enter is a no
 	since time.Time // when it came by itself, while the person may have been typing; zero: it follows from what they did
 	then  func(m *model, yes bool) tea.Cmd
+	// giveUp does neither, at Esc and Ctrl-C; nil: it is a no.
+	giveUp func(m *model) tea.Cmd
 }
 
 // askWaiting asks about calls that wait for a yes. What was said yes to is told to the assistant that wants them.

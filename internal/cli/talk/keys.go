@@ -92,10 +92,11 @@ func (m *model) interrupt() tea.Cmd {
 	case m.picking != nil || m.searching != nil || m.menu != nil:
 		m.picking, m.searching, m.menu = nil, nil, nil
 	case len(m.asking) > 0:
-		if m.asking[0].usual {
-			m.setInput(m.asking[0].words)
-		}
+		giveUp := m.asking[0].giveUp
 		m.asking = nil
+		if giveUp != nil {
+			return giveUp(m)
+		}
 		return m.say("not done")
 	case m.missing != nil && m.live == nil:
 		m.unfill()
@@ -164,7 +165,11 @@ func (m *model) asked(a Asked) tea.Cmd {
 		}
 		return m.ask(a, a.Words)
 	}
-	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then})
+	giveUp := func(m *model) tea.Cmd {
+		m.setInput(a.Words)
+		return m.say("not done")
+	}
+	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then, giveUp: giveUp})
 	return nil
 }
 
@@ -291,6 +296,9 @@ func (m *model) askingKey(name string) tea.Cmd {
 	switch {
 	case m.Now().Sub(q.since) < tooSoon:
 		return nil
+	case name == "esc" && q.giveUp != nil:
+		m.asking = m.asking[1:]
+		return q.giveUp(m)
 	case name == "y" || name == "Y" || name == "shift+y":
 	case name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual:
 		m.asking = m.asking[1:]

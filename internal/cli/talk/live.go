@@ -116,6 +116,11 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		m.setPrompt()
 		return m.say(missing.Title)
 	}
+	var over *OverLimitError
+	if errors.As(msg.err, &over) && !l.stopping {
+		m.askOverLimit(over, l)
+		return nil
+	}
 	m.giveBack(l.typed, l.Material)
 	if l.stopping {
 		return m.say("stopped before it began")
@@ -125,6 +130,22 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		return m.chooseModel(choice, l)
 	}
 	return m.fail(msg.err)
+}
+
+// askOverLimit asks whether a question is to begin although the day has cost what it may.
+func (m *model) askOverLimit(over *OverLimitError, l *live) {
+	giveUp := func(m *model) tea.Cmd {
+		m.giveBack(l.typed, l.Material)
+		return m.say("not asked")
+	}
+	m.asking = append(m.asking, question{words: l.typed, title: over.Title, usual: true, giveUp: giveUp, then: func(m *model, yes bool) tea.Cmd {
+		if !yes {
+			return giveUp(m)
+		}
+		again := l.Asked
+		again.OverLimit = true
+		return m.start(again, l.typed)
+	}})
 }
 
 // missingValue is a question that is asked once the value of a flag is typed.

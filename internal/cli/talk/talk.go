@@ -44,12 +44,13 @@ type Asked struct {
 	Flagged  bool   // flags may stand before the words
 	Material string // a text that was pasted
 	With
+	OverLimit bool // the person knows that the day has cost what it may
 }
 
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a *ChoiceError, a *MissingError or a
-	// *KeptError.
+	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a *ChoiceError, a *MissingError, an
+	// *OverLimitError or a *KeptError.
 	Start(ctx context.Context, a Asked) (Run, error)
 	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose yes gives them to it; ""
 	// for none.
@@ -114,6 +115,17 @@ func (e *ChoiceError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what was wrong.
 func (e *ChoiceError) Unwrap() error { return e.Err }
+
+// OverLimitError says that a question was not begun, since the day has cost what it may. Asked OverLimit, it begins.
+type OverLimitError struct {
+	Err   error
+	Title string // asks whether to go on
+}
+
+func (e *OverLimitError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what was wrong.
+func (e *OverLimitError) Unwrap() error { return e.Err }
 
 // Exchange is a question and what came of it.
 type Exchange struct {

@@ -73,7 +73,12 @@ func (m *model) askingLines() (lines []string) {
 	if q.usual {
 		keys = "[y/N]"
 	}
-	return append(lines, m.cut(promptMark+m.bold(render.Clean(q.title))+" "+keys))
+	title := ansi.Truncate(render.Clean(q.title), 3*m.usable()-2*len(keys), "…") // the keys are always seen
+	asks := wrapped(promptMark+title+" "+keys, m.usable())
+	for i := range asks {
+		asks[i] = m.bold(asks[i])
+	}
+	return append(lines, asks...)
 }
 
 // above is the answer under way.

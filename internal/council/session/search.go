@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +35,8 @@ func (s *Store) Search(ctx context.Context, query string, most int) ([]Hit, erro
 	}
 	var hits []Hit
 	for _, m := range all {
-		for hit, text := range s.texts(ctx, m) {
-			if text = redact.Text(text); q.AnsweredBy(text) >= q.AnsweredBy(query) { // before it is cut
+		for hit, text := range s.Texts(ctx, m) {
+			if q.AnsweredBy(text) >= q.AnsweredBy(query) { // before it is cut
 				hit.Passage = passage(q, wordsOf(text))
 				hits = append(hits, hit)
 			}
@@ -45,26 +46,22 @@ func (s *Store) Search(ctx context.Context, query string, most int) ([]Hit, erro
 	return hits[:min(len(hits), max(most, 0))], ctx.Err()
 }
 
-// texts gives what stands in a session, with where it does, until ctx ends.
-func (s *Store) texts(ctx context.Context, m Session) func(yield func(Hit, string) bool) {
+// Texts gives what stands in a session, redacted, with where it does, until ctx ends. What can't be read is left out.
+func (s *Store) Texts(ctx context.Context, m Session) iter.Seq2[Hit, string] {
 	return func(yield func(Hit, string) bool) {
-		began := m.CreatedAt
-		if began.IsZero() {
-			began, _, _ = parseID(m.ID)
-		}
-		hit := Hit{Session: m.ID, Name: m.Name, At: began}
-		if m.NamedBy != ByWords && !yield(hit, m.Name) { // else it is in a transcript
+		hit := Hit{Session: m.ID, Name: m.Name, At: m.Began()}
+		if m.NamedBy != ByWords && !yield(hit, redact.Text(m.Name)) { // else it is in a transcript
 			return
 		}
 		for _, e := range m.Audio {
 			hit.ID, hit.At = e.ID(), e.ReceivedAt
-			if text, err := s.TranscriptOf(ctx, m.ID, e); err == nil && !yield(hit, text) {
+			if text, err := s.TranscriptOf(ctx, m.ID, e); err == nil && !yield(hit, redact.Text(text)) {
 				return
 			}
 		}
 		for _, e := range m.Answers {
 			hit.ID, hit.At = e.ID(), e.CreatedAt
-			if text, err := s.ResponseOf(ctx, m.ID, e); err == nil && !yield(hit, text) {
+			if text, err := s.ResponseOf(ctx, m.ID, e); err == nil && !yield(hit, redact.Text(text)) {
 				return
 			}
 		}

@@ -135,6 +135,15 @@ func (e AudioEntry) ID() string { return "t" + strconv.Itoa(e.Sequence) }
 // ID is what the answer is called in a context: "r2".
 func (e LlmEntry) ID() string { return "r" + strconv.Itoa(e.Sequence) }
 
+// Began is when the session was begun: at the second of its id, where its file does not say.
+func (s *Session) Began() time.Time {
+	if !s.CreatedAt.IsZero() {
+		return s.CreatedAt
+	}
+	at, _, _ := parseID(s.ID)
+	return at
+}
+
 // Entry finds an entry by its sequence; nil if there is none. It points into s.
 func (s *Session) Entry(sequence int) *AudioEntry {
 	if i := slices.IndexFunc(s.Audio, func(e AudioEntry) bool { return e.Sequence == sequence }); i >= 0 {

@@ -151,6 +151,19 @@ func (x *Exchange) Look(path string, body []byte, into any) error {
 	return err
 }
 
+// Follow posts a body, and passes the lines of the answer that are not blank to take until the answer is Done. Each line is progress.
+func (x *Exchange) Follow(path string, body []byte, take func(line []byte) error) error {
+	resp, err := x.send(http.MethodPost, x.m.target(path, nil), jsonType, x.m.protocol.Accept, body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return x.ReadLines(resp.Body, func(line []byte) error {
+		x.clock.progress()
+		return take(line)
+	})
+}
+
 // fetch makes one request and reads its answer as GetList does; what names it in the error.
 func (x *Exchange) fetch(method, target, mediaType string, body []byte, what string, into any, whole func() bool) error {
 	resp, err := x.send(method, target, mediaType, jsonType, body)

@@ -14,6 +14,11 @@ class Account {
     return this.me?.scope !== "read";
   }
 
+  /** Whether they see how the server works for all. */
+  get operates(): boolean {
+    return this.me?.scope === "operate";
+  }
+
   /** The names of folders that a question may name. */
   get folders(): string[] {
     return this.me?.folders ?? [];

@@ -3,6 +3,13 @@ import type { components, paths } from "./schema";
 /** Forms of the API, as its description names them. */
 export type Form<Name extends keyof components["schemas"]> = components["schemas"][Name];
 
+/** What a day has cost, and what it may cost before the person is asked. */
+export interface Spent {
+  spent: number;
+  limit: number;
+  currency: string;
+}
+
 /** Why a request was refused or could not be made (RFC 9457). `kind` is for programs, `detail` and `hint` for people. */
 export class Refusal extends Error {
   constructor(
@@ -12,6 +19,8 @@ export class Refusal extends Error {
     readonly hint = "",
     /** The run that stands in the way, if one of the user's own does. */
     readonly run = "",
+    /** Of `over_limit`: what the day has cost, and may. */
+    readonly costs?: Spent,
   ) {
     super(detail);
   }
@@ -29,6 +38,10 @@ export const unreachable = 0;
 let signedOut: (() => void) | undefined;
 export const onSignedOut = (tell: () => void) => (signedOut = tell);
 
+/** Who asks the person is told when a run would go over the day's limit of costs; true: it begins all the same. */
+let agreed: ((costs: Spent) => Promise<boolean>) | undefined;
+export const onOverLimit = (ask: (costs: Spent) => Promise<boolean>) => (agreed = ask);
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What a request carries besides its address. A key lets a POST be sent again without being done twice. */
@@ -38,6 +51,8 @@ export interface Sent {
   signal?: AbortSignal;
   /** How long it may take, in ms. */
   patience?: number;
+  /** The person has agreed to go over the day's limit of costs. */
+  overLimit?: boolean;
 }
 
 const patience = 30_000;
@@ -53,6 +68,7 @@ async function request(method: Method, path: string, sent: Sent): Promise<Respon
     headers["Content-Type"] = "application/json";
   }
   if (sent.key) headers["Idempotency-Key"] = sent.key;
+  if (sent.overLimit) headers["Over-Limit"] = "true";
   try {
     return await fetch(path, init);
   } catch (cause) {
@@ -62,8 +78,9 @@ async function request(method: Method, path: string, sent: Sent): Promise<Respon
 }
 
 async function refused(answer: Response): Promise<Refusal> {
-  const told = (await answer.json().catch(() => ({}))) as { kind?: string; detail?: string; hint?: string; run?: string };
-  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run);
+  const told = (await answer.json().catch(() => ({}))) as Partial<Form<"Problem">>;
+  const costs = told.kind === "over_limit" ? { spent: told.spent ?? 0, limit: told.limit ?? 0, currency: told.currency ?? "" } : undefined;
+  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run, costs);
 }
 
 /** How often a request that reads is sent again where the server is asked for too much at once. */
@@ -78,7 +95,11 @@ export async function send<T>(method: Method, path: string, sent: Sent = {}): Pr
     answer = await request(method, path, sent);
   }
   if (answer.status === 401) signedOut?.();
-  if (!answer.ok) throw await refused(answer);
+  if (!answer.ok) {
+    const refusal = await refused(answer);
+    if (refusal.costs && !sent.overLimit && (await agreed?.(refusal.costs))) return send(method, path, { ...sent, overLimit: true });
+    throw refusal;
+  }
   const text = await answer.text();
   return (text ? JSON.parse(text) : undefined) as T;
 }

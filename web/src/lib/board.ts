@@ -67,3 +67,26 @@ export function marked(answer: string, words: readonly string[]): { text: string
   }
   return parts;
 }
+
+/** Who judged the answers: models, each once. */
+export function judges(pairs: readonly Pair[]): string[] {
+  return [...new Set(pairs.flatMap((p) => p.analysedBy ?? []))];
+}
+
+/** One side of a contradiction: whose answer, by its number from 1, what it says, and where that stands. */
+export interface Side {
+  answer: number;
+  words: string;
+  document: string;
+  page: number;
+}
+
+/** The two sides of a contradiction. One within an answer has both in it. */
+export function sides(clash: Clash): Side[] {
+  return clash.qaPairIndexes.map((index, side) => ({
+    answer: index + 1,
+    words: clash.words?.[side] ?? "",
+    document: clash.places?.[side]?.document ?? "",
+    page: clash.places?.[side]?.page ?? 1,
+  }));
+}

@@ -9,6 +9,9 @@ const sorts: Record<string, string> = {
   web_search: "web", web_fetch: "pages",
 };
 
+/** Whether a call wrote a note. */
+export const wrote = (c: Call) => sorts[c.tool] === "written" && !c.failed && !c.refused;
+
 /** What calls did, in a few words: “searched the code, read 2 files”. Of those that failed or were not made it is told how many there are. */
 export function didInShort(calls: readonly Call[], say: (key: string, values: Record<string, string | number>) => string): string {
   const done = new Map<string, Set<string>>(); // by sort: what it was done to

@@ -5,7 +5,7 @@ import { Loaded } from "./loaded.svelte";
 
 type Sitting = Form<"CouncilSitting">;
 
-/** An oracle that is asked in a sitting that goes on, with the run in which it answers. */
+/** An oracle that is asked in a sitting that goes on, with the run in which it answers; "" until that is told. */
 export interface Seated {
   id: string;
   name: string;
@@ -94,6 +94,13 @@ export class Meeting {
       this.session.stop();
       this.sittings.stop();
     };
+  }
+
+  /** Seats who was just asked in a sitting, before the server tells of their runs, and fetches it. */
+  async asked(run: string, who: readonly { id: string; name: string }[]) {
+    const there = this.seated[run] ?? [];
+    this.seated[run] = [...there, ...who.filter(({ id }) => !there.some((s) => s.id === id)).map(({ id, name }) => ({ id, name, run: "", ended: false }))];
+    await this.sittings.load();
   }
 
   #seat(run: string, asked: Asked) {

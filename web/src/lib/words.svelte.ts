@@ -129,6 +129,11 @@ export function money(amount: number, currency: string): string {
 /** Tells what happens in runs. */
 export const teller = new Teller(say, sayOr, (n) => number(n), reason);
 
+const dates = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "full" }));
+
+/** The day of a time. */
+export const day = (at: string) => dates().format(new Date(at));
+
 /** A time of today as its hour, another one as its day and hour. */
 export function moment(at: string): string {
   const time = new Date(at);

@@ -8,6 +8,8 @@ import type { Key } from "../words";
 export interface View {
   part: string;
   name?: Key;
+  /** Only who operates the server sees it. */
+  operates?: boolean;
   /** Its component, which is fetched when it is opened first. */
   show: Loaded<Component>;
 }
@@ -25,7 +27,8 @@ export const views: View[] = [
   { part: "council", name: "council.name", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
   { part: "inquiries", name: "inquiry.nav", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
-  { part: "operation", name: "operation.nav", show: openedLater(() => import("./operation/Operation.svelte")) },
+  { part: "runs", name: "runs.nav", show: openedLater(() => import("./runs/Runs.svelte")) },
+  { part: "operation", name: "operation.nav", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sibyl/internal/files"
+	"sibyl/internal/schema"
+	"sibyl/internal/user"
+)
+
+// How many folders are listed of each that a user may name, and how deep they lie in it at most.
+const (
+	mostFolders = 200
+	deepest     = 4
+)
+
+// Folders are those that a user may name.
+type Folders struct {
+	Folders []string `json:"folders" doc:"Names: that of a folder, and of those in it, as “notes/2024/reports”. Hidden ones, links, and those that usually hold secrets are left out."`
+	More    bool     `json:"more,omitempty" doc:"There are more than are listed, or they lie deeper."`
+}
+
+// listFolders lists the folders that lie highest first, so that what is left out lies deep.
+func (s *Server) listFolders(ctx context.Context, _ *none) (f Folders, err error) {
+	known := s.config.Folders(exchangeOf(ctx).token.User)
+	f.Folders = []string{}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		within, more := foldersIn(ctx, known[name])
+		f.More = f.More || more
+		f.Folders = append(f.Folders, name)
+		for _, one := range within {
+			f.Folders = append(f.Folders, name+"/"+one)
+		}
+	}
+	return f, ctx.Err()
+}
+
+// foldersIn are the folders in a folder, in the order of their names; more says that some are left out. One that can't be read has none.
+func foldersIn(ctx context.Context, folder string) (within []string, more bool) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	level := []string{"."}
+	for depth := 1; len(level) > 0 && ctx.Err() == nil; depth++ {
+		var deeper []string
+		for _, one := range level {
+			infos, err := files.List(root, one)
+			if err != nil || ctx.Err() != nil {
+				continue
+			}
+			slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+			for _, info := range infos {
+				if !info.IsDir() || !mayName(path.Base(one), info.Name()) {
+					continue
+				}
+				if len(within) == mostFolders || depth > deepest {
+					more = true
+					break
+				}
+				name := path.Join(one, info.Name())
+				within, deeper = append(within, name), append(deeper, name)
+			}
+		}
+		level = deeper
+	}
+	slices.Sort(within)
+	return within, more
+}
+
+// mayName says whether a user may name a folder that lies in one of theirs.
+func mayName(parent, name string) bool {
+	return !strings.HasPrefix(name, ".") && files.SecretReason(parent, name, true) == ""
+}
+
+// folders finds the folders that a user may name: those that are theirs, and those in them. Of those of others it says what it says of those that are
+// not there.
+func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
+	return func(_ *schema.Field, name string) (string, error) {
+		known := s.config.Folders(t.User)
+		if known[name] != "" {
+			return known[name], nil
+		}
+		first, within, _ := strings.Cut(name, "/")
+		if known[first] != "" && within != "" {
+			if found := folderIn(known[first], within); found != "" {
+				return found, nil
+			}
+		}
+		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.", "GET /api/folders names those that you have.")
+	}
+}
+
+// folderIn is where a folder lies that is in another; "" where there is none that may be named. No link leads there.
+func folderIn(folder, within string) string {
+	if !fs.ValidPath(within) {
+		return ""
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	parent, reached := ".", ""
+	for part := range strings.SplitSeq(within, "/") {
+		reached = path.Join(reached, part)
+		if info, err := root.Lstat(reached); err != nil || !info.IsDir() || !mayName(parent, part) {
+			return ""
+		}
+		parent = part
+	}
+	return filepath.Join(folder, filepath.FromSlash(within))
+}

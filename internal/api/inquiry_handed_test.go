@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/api"
+	"sibyl/internal/document/documenttest"
+	"sibyl/internal/files"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+)
+
+func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t *testing.T) {
+	h, reports := withInquiry(t)
+	h.open()
+	pdf := string(documenttest.PDF(true, []string{"Report"}, nil, []string{"The bridge was closed because of corrosion on 3 May 2021."}))
+	text := strings.ReplaceAll(evidence, "Oder", "Spree") + strings.Repeat("Nothing else is known of it.\n\n", 4000) // more than other bodies may have
+	material := ""
+	for name, content := range map[string]string{"report.pdf": pdf, "spree.txt": text} {
+		if err := os.WriteFile(filepath.Join(reports, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var read api.DocumentText
+		h.get(document("?name="+name, "application/octet-stream", content), &read)
+		material += read.Material
+	}
+	q := inquires("", "")
+	q.body.(map[string]any)["documents"] = material
+	var begun api.InquiryBegun
+	h.get(q, &begun)
+	h.over(begun.Run)
+	at := inquiries + "/" + begun.ID
+	var s record.Session
+	h.get(question{path: at}, &s)
+	hashes := map[string]string{"report.pdf": files.Hash([]byte(pdf)), "spree.txt": files.Hash([]byte(text))}
+	for _, d := range s.Witness.Documents {
+		if hashes[d.Name] != d.Hash {
+			t.Errorf("%s has the hash %s", d.Name, d.Hash)
+		}
+	}
+	if len(s.Witness.Documents) != 2 || s.Witness.Kind != record.WitnessDocuments {
+		t.Errorf("the witness is %+v", s.Witness)
+	}
+	cited := map[string]int{}
+	for _, pair := range s.Pairs {
+		for _, c := range pair.Citations {
+			cited[c.Document] = c.Page
+		}
+	}
+	if cited["report.pdf"] != 3 || cited["spree.txt"] != 1 {
+		t.Errorf("cited are %v", cited)
+	}
+	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
+	var r record.Report
+	if h.get(verifies("?documents=reports", "text/html", page), &r); !r.OK || outcomes(r)[record.CheckDocuments] != record.Holds {
+		t.Errorf("with the files: %+v", r)
+	}
+	if err := os.WriteFile(filepath.Join(reports, "spree.txt"), []byte("It stays open."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h.get(verifies("?documents=reports", "text/html", page), &r); r.OK {
+		t.Errorf("with a file that was changed: %+v", r)
+	}
+	if a := h.ask(question{path: at, token: evesToken}); a.status != http.StatusNotFound {
+		t.Errorf("another user is told %d", a.status)
+	}
+}
+
+func TestDocumentsWithTooMuchTextAreNoWitness(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	long := inquires("", "")
+	long.body.(map[string]any)["documents"] = "--- hunter2.txt, 1 line ---\n" + strings.Repeat("é", inquiry.MaxDocuments/2) + "\n"
+	h.refused("too much text", long, 400, "invalid_request")
+	q := inquires("", "")
+	q.body.(map[string]any)["documents"] = strings.Repeat("x", 2<<20)
+	h.refused("a body that is too large", q, 413, "too_large")
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"cmp"
+	"context"
+
+	"sibyl/internal/council"
+	"sibyl/internal/journal"
+	"sibyl/internal/redact"
+	"sibyl/internal/service"
+	"sibyl/internal/task"
+	"sibyl/internal/taskchat"
+)
+
+// apart is what is found beside sessions and runs.
+func (a *App) apart() []service.Apart {
+	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks}, {Assistant: council.Name, Find: a.findCouncil}}
+}
+
+func (a *App) findTasks(ctx context.Context, owner journal.Owner, has func(string) bool, titles bool) (hits []service.Hit, err error) {
+	page, err := a.Tasks.List(ctx, string(owner), task.Query{})
+	for _, t := range page.Tasks {
+		one := service.Hit{Kind: "task", Assistant: taskchat.Name, Task: t.ID, Name: t.Title, At: t.CreatedAt}
+		if t.Description != nil {
+			one.Words = *t.Description
+		}
+		switch inTitle := has(t.Title); {
+		case titles && inTitle:
+			one.Words = ""
+			hits = append(hits, one)
+		case !titles && !inTitle && has(t.Title+"\n"+one.Words):
+			hits = append(hits, one)
+		}
+	}
+	return hits, err
+}
+
+// findCouncil reads the files of sessions: they are the truth.
+func (a *App) findCouncil(ctx context.Context, owner journal.Owner, has func(string) bool, titles bool) (hits []service.Hit, err error) {
+	desk, err := a.Council.Desk(owner)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := desk.Store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		one := service.Hit{Kind: "council", Assistant: council.Name, Session: s.ID, Name: redact.Text(cmp.Or(s.Name, s.ID)), At: s.Began()}
+		inTitle := has(one.Name)
+		if titles && inTitle {
+			hits = append(hits, one)
+		}
+		if titles || inTitle {
+			continue
+		}
+		for hit, text := range desk.Texts(ctx, s) {
+			if hit.ID != "" && has(text) {
+				one.Entry, one.At, one.Words = hit.ID, hit.At, text
+				hits = append(hits, one)
+			}
+		}
+	}
+	return hits, ctx.Err()
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/service"
+	"sibyl/internal/text/search"
+)
+
+// period are the days that a list is bounded by.
+type period struct{ since, until string }
+
+func (p *period) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.since, "since", "", "only from this day on, such as 2026-10-01")
+	cmd.Flags().StringVar(&p.until, "until", "", "only up to this day, which counts")
+}
+
+// bounds are the beginning of the first day, and the end of the last; zero where none is named.
+func (p *period) bounds() (from, to time.Time, err error) {
+	if from, err = dayOf(p.since); err != nil {
+		return from, to, err
+	}
+	if to, err = dayOf(p.until); err == nil && !to.IsZero() {
+		to = to.AddDate(0, 0, 1)
+	}
+	return from, to, err
+}
+
+func dayOf(text string) (at time.Time, err error) {
+	if text == "" {
+		return at, nil
+	}
+	if at, err = time.ParseInLocation(time.DateOnly, text, time.Local); err != nil {
+		err = withCode(ExitUsage, fmt.Errorf("%.20q is not a day: write it as 2026-10-01", text))
+	}
+	return at, err
+}
+
+// mostLooks bounds how often it is looked again after a part of the older runs was looked through.
+const mostLooks = 30
+
+func (c *command) findCommand() *cobra.Command {
+	var q service.Query
+	var days period
+	cmd := &cobra.Command{Use: "find WORDS...", Args: cobra.MinimumNArgs(1),
+		Short: "Find words in everything asked, answered, said and planned",
+		Long: "Looks for words in conversations, tasks, inquiries and Council sessions: first in their titles, then in all that was\n" +
+			"asked, said and answered, the latest first. All words must be there; case and accents don't matter.",
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) (err error) {
+			q.Words, q.Limit = strings.Join(args, " "), c.limit
+			if q.From, q.To, err = days.bounds(); err != nil {
+				return err
+			}
+			var found service.Hits
+			for range mostLooks {
+				if found, err = a.Service.Find(ctx, c.owner(), q); err != nil {
+					return err
+				}
+				if !found.Behind {
+					break
+				}
+			}
+			if found.Behind {
+				c.note("older runs have not been looked through yet: ask again")
+			}
+			if len(found.Hits) == 0 {
+				c.note("nothing was found")
+			}
+			return printList(c, found.Hits, hitLine)
+		})}
+	cmd.Flags().StringVar(&q.Assistant, "assistant", "", "only what is of this assistant")
+	days.flags(cmd)
+	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
+}
+
+// hitLine names what was found as the commands that show it take it, and below it the place.
+func hitLine(h service.Hit) string {
+	id := strings.TrimSpace(h.Session + " " + h.Entry)
+	if h.Task != 0 {
+		id = fmt.Sprintf("task %d", h.Task)
+	}
+	line := listLine(id, h.At, fmt.Sprintf("%-8s", h.Assistant), plain(h.Title))
+	if len(h.Excerpt) > 0 {
+		line += "\n    " + printable(strings.TrimSpace(plain(h.Excerpt)))
+	}
+	return line
+}
+
+// plain is a marked text without its marks.
+func plain(spans []search.Span) string {
+	b := &strings.Builder{}
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}

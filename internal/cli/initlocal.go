@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/model"
+)
+
+// What stands for itself where a model is asked for: a model of this machine, and another look at what there is.
+const (
+	ofThisMachine = "local"
+	again         = "\x00"
+)
+
+// askSource asks where a model is to come from, as there is none.
+func (s *setup) askSource(ctx context.Context, keyless []string) (string, error) {
+	fmt.Fprint(s.c.Err, "\nNo model is available. Without one, Sibyl searches and quotes your files.\n"+
+		"  local   a model on this machine, with Ollama: free, and nothing leaves the machine\n")
+	question := "Type local or none [local]: "
+	if len(keyless) > 0 {
+		fmt.Fprintf(s.c.Err, "  %s   a hosted model, with your key\n", agent.Listed(keyless, "or"))
+		question = "Type local, none, or the name of a provider [local]: "
+	}
+	typed, err := s.ask(ctx, question)
+	return cmp.Or(typed, ofThisMachine), err
+}
+
+// ollama is the place of the provider that loads models, among those that were found; -1: there is none.
+func (s *setup) ollama() int {
+	return slices.IndexFunc(s.served, func(one served) bool { return one.Pull != nil && one.Probe })
+}
+
+// answers says whether the provider at a place answers, if only that it has no model.
+func (s *setup) answers(ctx context.Context, at int) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	_, err := s.served[at].List(ctx)
+	return err == nil
+}
+
+// installLine is a command that installs Ollama on a system.
+func installLine(system string) string {
+	switch system {
+	case "darwin":
+		return "brew install ollama && brew services start ollama"
+	case "windows":
+		return "winget install Ollama.Ollama"
+	}
+	return "curl -fsSL https://ollama.com/install.sh | sh"
+}
+
+// howToStart says what makes Ollama answer here.
+func howToStart() string {
+	if _, err := exec.LookPath("ollama"); err == nil {
+		return "Ollama is installed, but does not answer. Start it in another terminal:\n    ollama serve"
+	}
+	return "Ollama does not answer. Install it in another terminal (https://ollama.com/download has other ways):\n    " + installLine(runtime.GOOS)
+}
+
+// askLocal has the person choose a model that Ollama is to load, and loads it.
+func (s *setup) askLocal(ctx context.Context) (id string, err error) {
+	at := s.ollama()
+	for !s.answers(ctx, at) {
+		fmt.Fprintf(s.c.Err, "\n%s\n", howToStart())
+		typed, err := s.ask(ctx, "Press Enter when it runs, or type none to go without: ")
+		if err != nil || typed == "none" {
+			return "none", err
+		}
+	}
+	table := model.LocalModels()
+	fitting := table.Fitting(s.memory())
+	about := map[string]string{}
+	var names []string
+	for _, m := range fitting {
+		names = append(names, m.Name)
+		about[m.Name] = fmt.Sprintf("%4.3g GB  %s", m.DiskGB, m.About)
+	}
+	if len(names) == 0 {
+		fmt.Fprintf(s.c.Err, "· this machine has %s of memory; the smallest model of the table needs %g GB: a hosted model serves you better\n",
+			gigabytes(s.memory()), table.Models[len(table.Models)-1].MemoryGB)
+		return again, nil
+	}
+	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(table), prompt: "Number, or any name that Ollama knows", offered: names, about: about,
+		usual: s.suggested(table), own: func(typed string) bool { return typed == "none" || strings.Contains(typed, ":") }})
+	if err != nil || typed == "none" {
+		return "none", err
+	}
+	if err := s.c.pull(ctx, s.served[at].Provider, typed); err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		fmt.Fprintln(s.c.Err, "· "+printable(s.app.Redact(err.Error())))
+		return again, nil
+	}
+	return s.loaded(ctx, at, typed), nil
+}
+
+// tableTitle says what the models that are offered are chosen by.
+func (s *setup) tableTitle(table model.Locals) string {
+	which := "Models that fit this machine"
+	if memory := s.memory(); memory > 0 {
+		which += ", which has " + gigabytes(memory) + " of memory"
+	}
+	if at := s.ollama(); !s.served[at].Local {
+		which = "Models, with what they take on the disk of the machine where Ollama runs"
+	}
+	return fmt.Sprintf("%s (as of %s):", which, table.Date)
+}
+
+// memory is that of this machine, if the models run here; 0: it is not known.
+func (s *setup) memory() uint64 {
+	if at := s.ollama(); at < 0 || !s.served[at].Local {
+		return 0
+	}
+	return cmp.Or(s.c.Memory, machineMemory())
+}
+
+// usualMemory is what a machine is taken to have whose memory is not known, in bytes.
+const usualMemory = 10e9
+
+// suggested is the largest model that fits this machine; "": none does.
+func (s *setup) suggested(table model.Locals) string {
+	if fitting := table.Fitting(cmp.Or(s.memory(), usualMemory)); len(fitting) > 0 {
+		return fitting[0].Name
+	}
+	return ""
+}
+
+// loaded takes a model in that was loaded, and gives its id.
+func (s *setup) loaded(ctx context.Context, at int, name string) string {
+	provider := s.served[at].Name
+	s.served = lookAtAll(ctx, s.app)
+	return provider + ":" + name
+}
+
+// pullUnasked has Ollama load the model that --model names, or the largest that fits, and takes it.
+func (s *setup) pullUnasked(ctx context.Context) error {
+	at := s.ollama()
+	provider, name := model.SplitID(s.model)
+	if s.model == "" {
+		provider, name = s.served[at].Name, s.suggested(model.LocalModels())
+		if name == "" {
+			return withCode(ExitFailed, errors.New("no model of the table fits this machine's memory; name one with --model"))
+		}
+	}
+	if provider != s.served[at].Name || name == "" {
+		return withCode(ExitUsage, errors.New("--pull loads models with Ollama: name one as ollama:MODEL"))
+	}
+	if !s.answers(ctx, at) {
+		return withCode(ExitFailed, errors.New(howToStart()))
+	}
+	if !hasModel(s.served[at].names, name) {
+		if err := s.c.pull(ctx, s.served[at].Provider, name); err != nil {
+			return err
+		}
+	}
+	s.set("model", s.cfg.Model, s.loaded(ctx, at, name))
+	return nil
+}
+
+// tellLocal says how a model is had where nobody can be asked.
+func (s *setup) tellLocal(ctx context.Context) {
+	at, name := s.ollama(), s.suggested(model.LocalModels())
+	if name == "" {
+		return
+	}
+	if !s.answers(ctx, at) {
+		s.c.note("%s", howToStart())
+	}
+	s.c.note("no model is available; ‘sibyl init --yes --pull’ loads %s with Ollama", name)
+}
+
+// gigabytes writes an amount of memory.
+func gigabytes(bytes uint64) string { return fmt.Sprintf("%.0f GB", float64(bytes)/1e9) }

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/model"
+)
+
+// scriptedOllama is an Ollama that has models, loads others in the lines that a real one streams, and answers questions by a call of a tool.
+type scriptedOllama struct {
+	*httptest.Server
+	mu     sync.Mutex
+	names  []string
+	pulled []string
+	stops  bool          // it loads half of a model, and waits for the client to go
+	half   chan struct{} // closed then
+	noTool bool
+}
+
+func newScriptedOllama(t *testing.T, names ...string) *scriptedOllama {
+	t.Helper()
+	o := &scriptedOllama{names: names, half: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/tags", o.list)
+	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"capabilities":["completion","tools"],"model_info":{"general.architecture":"q","q.context_length":32768}}`)
+	})
+	mux.HandleFunc("POST /api/chat", o.chat)
+	mux.HandleFunc("POST /api/pull", o.pull)
+	o.Server = httptest.NewServer(mux)
+	t.Cleanup(o.Close)
+	return o
+}
+
+func (o *scriptedOllama) list(w http.ResponseWriter, _ *http.Request) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	models := []map[string]string{}
+	for _, name := range o.names {
+		models = append(models, map[string]string{"name": name, "model": name})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"models": models})
+}
+
+func (o *scriptedOllama) chat(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	message := `{"role":"assistant","content":"","tool_calls":[{"function":{"name":"look_up","arguments":{"topic":"leap year"}}}]}`
+	if o.noTool {
+		message = `{"role":"assistant","content":"366"}`
+	}
+	fmt.Fprintf(w, `{"model":"m","message":%s,"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}`+"\n", message)
+}
+
+func (o *scriptedOllama) pull(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Model string }
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	o.mu.Lock()
+	o.pulled = append(o.pulled, asked.Model)
+	o.mu.Unlock()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	fmt.Fprintln(w, `{"status":"pulling manifest"}`)
+	if strings.Contains(asked.Model, "nothing") {
+		fmt.Fprintln(w, `{"error":"pull model manifest: file does not exist"}`)
+		return
+	}
+	fmt.Fprintln(w, `{"status":"pulling aa","digest":"sha256:aa","total":4000000000}`)
+	fmt.Fprintln(w, `{"status":"pulling aa","digest":"sha256:aa","total":4000000000,"completed":2000000000}`)
+	if o.stops {
+		_ = http.NewResponseController(w).Flush()
+		close(o.half)
+		<-r.Context().Done()
+		return
+	}
+	fmt.Fprintln(w, `{"status":"pulling aa","digest":"sha256:aa","total":4000000000,"completed":4000000000}`)
+	fmt.Fprintln(w, `{"status":"pulling bb","digest":"sha256:bb","total":1000,"completed":1000}`)
+	fmt.Fprintln(w, `{"status":"verifying sha256 digest"}`)
+	o.mu.Lock()
+	o.names = append(o.names, asked.Model)
+	o.mu.Unlock()
+	fmt.Fprintln(w, `{"status":"success"}`)
+}
+
+// initWith calls ‘sibyl init’ on a machine with 16 GB.
+func initWith(t *testing.T, home, ollama, typed string, terminal bool, args ...string) (code int, screen string) {
+	t.Helper()
+	var shown strings.Builder
+	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
+		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: terminal, OutTTY: terminal, ErrTTY: terminal, Memory: 16e9})
+	return code, shown.String()
+}
+
+func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
+	home, ollama := newHome(t), newScriptedOllama(t)
+	code, screen := initWith(t, home, ollama.URL, "\n\n-\n\n", true)
+	for _, want := range []string{"No model is available.", "which has 16 GB of memory (as of ", "  1  qwen3:8b        5.2 GB  questions over code",
+		"Number, or any name that Ollama knows [1]: ", "qwen3:8b  [====", "100 %  4.0 GB of 4.0 GB",
+		"ollama:qwen3:8b answered in", "calls tools", "  model: ollama:qwen3:8b\n", "Written."} {
+		if !strings.Contains(strings.ReplaceAll(screen, "\n                  ", " "), want) {
+			t.Errorf("%q is missing:\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "gpt-oss:20b") {
+		t.Errorf("a model that does not fit is offered:\n%s", screen)
+	}
+	if got := settingsIn(t, home); code != ExitAnswered || got != "model: ollama:qwen3:8b\n" {
+		t.Errorf("exit %d, settings %q", code, got)
+	}
+}
+
+func TestInitSaysWhatAModelWithoutToolsCantDo(t *testing.T) {
+	home, ollama := newHome(t), newScriptedOllama(t, "plain:1b")
+	ollama.noTool = true
+	if _, screen := initWith(t, home, ollama.URL, "", false, "--yes"); !strings.Contains(screen, "ollama:plain:1b answered in") || !strings.Contains(screen, "called no tool") {
+		t.Error(screen)
+	}
+}
+
+func TestInitWithoutATerminalLoadsAModelOnlyWherePullSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		args   []string
+		code   int
+		says   string
+		pulled string
+		want   string
+	}{
+		{[]string{"--yes"}, ExitAnswered, "‘sibyl init --yes --pull’ loads qwen3:8b", "", ""},
+		{[]string{"--yes", "--pull"}, ExitAnswered, "qwen3:8b: 50 % of 4.0 GB\n", "qwen3:8b", "model: ollama:qwen3:8b\n"},
+		{[]string{"--yes", "--pull", "-m", "ollama:tiny:1b"}, ExitAnswered, "tiny:1b: 100 %", "tiny:1b", "model: ollama:tiny:1b\n"},
+		{[]string{"--yes", "-m", "ollama:tiny:1b"}, ExitUsage, "--pull -m ollama:tiny:1b’ loads it", "", ""},
+		{[]string{"--yes", "--pull", "-m", "ollama:nothing"}, ExitFailed, "file does not exist", "nothing", ""},
+		{[]string{"--yes", "--pull", "-m", "openai:gpt"}, ExitUsage, "--pull loads models with Ollama", "", ""},
+	} {
+		home, ollama := newHome(t), newScriptedOllama(t)
+		if c.args[len(c.args)-1] == "ollama:tiny:1b" && c.code == ExitUsage {
+			ollama.names = []string{"other"}
+		}
+		code, screen := initWith(t, home, ollama.URL, "", false, c.args...)
+		if got := settingsIn(t, home); code != c.code || !strings.Contains(screen, c.says) || strings.Join(ollama.pulled, " ") != c.pulled || got != c.want {
+			t.Errorf("%q: exit %d, loaded %q, settings %q:\n%s", c.args, code, ollama.pulled, got, screen)
+		}
+	}
+}
+
+func TestInitSaysHowOllamaIsInstalledWhereItDoesNotAnswer(t *testing.T) {
+	t.Setenv("PATH", "")
+	home := newHome(t)
+	code, screen := initWith(t, home, "127.0.0.1:1", "local\n\nnone\n-\n", true)
+	if code != ExitAnswered || strings.Count(screen, "https://ollama.com/download") != 2 || settingsIn(t, home) != "" {
+		t.Errorf("exit %d:\n%s", code, screen)
+	}
+	for system, want := range map[string]string{"linux": "curl ", "darwin": "brew ", "windows": "winget "} {
+		if !strings.HasPrefix(installLine(system), want) {
+			t.Errorf("%s: %s", system, installLine(system))
+		}
+	}
+}
+
+func TestLoadingAModelStopsAtCtrlC(t *testing.T) {
+	home, ollama := newHome(t), newScriptedOllama(t)
+	ollama.stops = true
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		<-ollama.half
+		stop()
+	}()
+	var shown strings.Builder
+	code := Main(ctx, Program{Build: "test"}, []string{"init", "--yes", "--pull"},
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama.URL},
+		Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, Memory: 16e9})
+	if code != ExitStopped || !strings.Contains(shown.String(), "‘sibyl init’ goes on from there") || settingsIn(t, home) != "" {
+		t.Errorf("exit %d:\n%s", code, shown.String())
+	}
+}
+
+func TestBarTellsHowFarHowFastAndHowLong(t *testing.T) {
+	at := model.Pulled{Status: "pulling", Done: 2.2e9, Whole: 5.2e9}
+	for width, want := range map[int]string{
+		80: "qwen3:8b  [==========              ]  42 %  2.2 GB of 5.2 GB  10 MB/s  5m0s left",
+		40: "qwen3:8b  42 %  2.2 GB of 5.2 GB  10 M…",
+	} {
+		got := pulledLine("qwen3:8b", at, 100e6, 10*time.Second, width)
+		if len([]rune(got)) > width || !strings.HasPrefix(got, want[:20]) {
+			t.Errorf("%d columns: %q, not %q", width, got, want)
+		}
+	}
+	if got := pulledLine("m", model.Pulled{Status: "pulling manifest"}, 0, 0, 60); got != "m  pulling manifest" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestInitKeepsTheAddressThatThisShellAloneKnows(t *testing.T) {
+	home := newHome(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			fmt.Fprint(w, `{"data":[{"id":"only"}]}`)
+			return
+		}
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"366"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+	}))
+	defer server.Close()
+	code, out, errs := sibyl(t, home, Streams{}, []string{"OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1"}, "init", "--yes")
+	want := "model: openai:only\nproviders:\n  openai:\n    base_url: " + server.URL + "/v1\n"
+	if got := settingsIn(t, home); code != ExitAnswered || got != want {
+		t.Errorf("exit %d, settings %q: %s%s", code, got, out, errs)
+	}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/config"
+	"sibyl/internal/model"
+)
+
+// tested is what a question to a model showed.
+type tested struct {
+	took  time.Duration
+	tools bool
+}
+
+// testTool is what a model is offered when it is tested: one that calls it can search.
+func testTool() model.Tool {
+	return model.Tool{Name: "look_up", Description: "Looks a fact up. Use it before you answer.",
+		Schema: []byte(`{"type":"object","properties":{"topic":{"type":"string"}},"required":["topic"],"additionalProperties":false}`)}
+}
+
+// test asks a model a question, with a tool. One that takes no tools is asked once more without.
+func test(ctx context.Context, m model.Model) (t tested, err error) {
+	begun := time.Now()
+	req := model.Request{System: "Answer briefly. Look facts up with the tool.", Tools: []model.Tool{testTool()},
+		Messages: []model.Message{{Role: model.User, Text: "How many days does a leap year have?"}}}
+	got, err := m.Chat(ctx, req, func(model.Delta) error { return nil })
+	if model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), "tools") {
+		req.Tools = nil
+		got, err = m.Chat(ctx, req, func(model.Delta) error { return nil })
+	}
+	if err == nil && len(got.ToolCalls) == 0 && strings.TrimSpace(got.Text) == "" {
+		err = errors.New("its answer is empty")
+	}
+	return tested{time.Since(begun), len(got.ToolCalls) > 0}, err
+}
+
+// tryModel asks the model that is about to be set a question, and says what it can do. Where nobody can be asked, one that fails is not written.
+func (s *setup) tryModel(ctx context.Context) error {
+	id := s.writes("model")
+	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
+		return nil
+	}
+	if _, name := model.SplitID(id); name == "" { // the one of its provider
+		var err error
+		if id, err = s.app.Models.Choose(ctx, id); err != nil {
+			return withCode(ExitUsage, err)
+		}
+	}
+	m, err := s.app.Models.Open(id)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	told := s.c.tellLong("asking " + id + " a test question; a local model is loaded first")
+	t, err := test(ctx, m)
+	told()
+	f := finding{What: "test", OK: err == nil}
+	switch {
+	case ctx.Err() != nil:
+		return withCode(ExitStopped, context.Cause(ctx))
+	case err != nil && s.yes:
+		return withCode(ExitFailed, fmt.Errorf("%s does not answer a test question, so nothing was written: %s", id, s.app.Redact(err.Error())))
+	case err != nil:
+		f.Says = id + " does not answer a test question: " + s.app.Redact(err.Error())
+		f.Fix = "you may write it all the same; ‘sibyl config test’ tests it again"
+	case t.tools:
+		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web", id, t.took.Seconds())
+	default:
+		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself", id, t.took.Seconds())
+		f.Fix = "another model is better for questions about code and notes"
+	}
+	fmt.Fprintln(s.c.Out, s.c.finding(f))
+	return nil
+}
+
+// writes is the value that a setting is about to get; "": it stays.
+func (s *setup) writes(name string) string {
+	at := slices.IndexFunc(s.write, func(one config.Text) bool { return one.Name == name })
+	if at < 0 {
+		return ""
+	}
+	return s.write[at].Value
+}
+
+// settleAddress has the address of the model's endpoint written, if this shell alone knows it, and says so of its key.
+func (s *setup) settleAddress() error {
+	id := s.writes("model")
+	if id == "" {
+		id = s.cfg.Model
+	}
+	name, _ := model.SplitID(id)
+	provider, named := s.cfg.Providers[name]
+	if !named {
+		return nil
+	}
+	variable := strings.ToUpper(name) + "_BASE_URL"
+	if s.c.env(variable) != "" {
+		opts := s.c.options()
+		opts.Environ = slices.DeleteFunc(slices.Clone(opts.Environ), func(entry string) bool { return strings.HasPrefix(entry, variable+"=") })
+		without, err := config.Load(opts)
+		if err != nil {
+			return withCode(ExitUsage, err)
+		}
+		s.set("providers."+name+".base_url", without.Providers[name].BaseURL, provider.BaseURL)
+	}
+	if from, by := s.cfg.KeyOrigin(name); from == config.FromEnvironment && s.keyOf != name && len(s.write) > 0 {
+		s.c.note("the key stays in the variable %s, which a new shell has to have, too; ‘sibyl config set-key %s’ stores it", by, name)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sibyl/internal/app"
+	"sibyl/internal/service"
+)
+
+// start begins a run. Where the day has cost what it may, the person is asked first.
+func (c *command) start(ctx context.Context, a *app.App, r service.Request) (*service.Run, error) {
+	r.OverLimit = r.OverLimit || c.overLimit
+	begun, err := a.Service.Start(ctx, c.owner(), r)
+	over, isOver := errors.AsType[*service.LimitError](err)
+	switch {
+	case !isOver || c.converses:
+		return begun, err
+	case !c.InTTY || !c.ErrTTY || c.asJSON:
+		return nil, withCode(ExitFailed, fmt.Errorf("%w; --over-limit goes on", err))
+	}
+	yes, err := c.confirm(ctx, "· "+over.Error()+"\nGo on? [y/N] ")
+	if err != nil {
+		return nil, err
+	}
+	if !yes {
+		return nil, withCode(ExitFailed, errors.New("not asked: today's limit of costs is reached"))
+	}
+	r.OverLimit = true
+	return a.Service.Start(ctx, c.owner(), r)
+}

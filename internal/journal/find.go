@@ -1,0 +1,28 @@
+package journal
+
+import "time"
+
+// Search selects sessions or runs by words. Zero fields but Words select all; Limit 0 means 100.
+type Search struct {
+	Words     []string // all must be in what KeepWords has kept, in any place
+	Titles    bool     // sessions by their titles; else runs by their words, but for those of sessions whose titles have them all
+	Assistant string
+	From, To  time.Time // when the session was last used, or the run started: not before, and before
+	After     Cursor
+	Limit     int
+}
+
+// Found is a session, or with Run a run of it.
+type Found struct {
+	Session   string
+	Run       string
+	Assistant string
+	Title     string // of the session or the run
+	At        time.Time
+}
+
+// Wording is what a session or a run is found by: its words in the form in which they are looked for.
+type Wording struct {
+	Found
+	Words string
+}

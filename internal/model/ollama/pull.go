@@ -1,0 +1,53 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops it; the server keeps what
+// it has loaded, and the next Pull goes on from there.
+func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
+	x, err := m.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	body, err := json.Marshal(map[string]any{"model": m.config.Model, "stream": true})
+	if err != nil {
+		return x.Fail(model.Invalid, err.Error(), err)
+	}
+	layers := map[string]model.Pulled{}
+	return x.Follow("api/pull", body, func(line []byte) error { return pulled(x, layers, line, told) })
+}
+
+// pulled takes a line of a pull in: layers are how far each layer of the model is.
+func pulled(x *wire.Exchange, layers map[string]model.Pulled, line []byte, told func(model.Pulled)) error {
+	var at struct {
+		Status    string `json:"status"`
+		Digest    string `json:"digest"`
+		Total     int64  `json:"total"`
+		Completed int64  `json:"completed"`
+		Error     string `json:"error"`
+	}
+	if err := json.Unmarshal(line, &at); err != nil {
+		return x.BadEvent(err)
+	}
+	if at.Error != "" {
+		return x.Inside(line)
+	}
+	if at.Digest != "" && at.Total > 0 {
+		layers[at.Digest] = model.Pulled{Done: at.Completed, Whole: at.Total}
+	}
+	sum := model.Pulled{Status: at.Status}
+	for _, layer := range layers {
+		sum.Done += layer.Done
+		sum.Whole += layer.Whole
+	}
+	told(sum)
+	x.Done = at.Status == "success"
+	return nil
+}

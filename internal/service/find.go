@@ -1,0 +1,263 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/text/search"
+)
+
+// Query says what is looked for: whatever has all words, in any place, whatever their case and accents.
+type Query struct {
+	Words     string
+	Assistant string    // "": all
+	From, To  time.Time // not before, and before; zero: any time
+	Limit     int       // 0: 20
+	After     string    // Next of the part before
+}
+
+// Hits are a part of what was found: first what has the words in its title, then what has them elsewhere; the latest first in both.
+type Hits struct {
+	Hits   []Hit  `json:"hits"`
+	Next   string `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+	Behind bool   `json:"behind,omitempty" doc:"Older runs are still to be read: who asks again finds more."`
+}
+
+// Hit is something that has the words.
+type Hit struct {
+	Kind      string        `json:"kind" enum:"session,run,task,council"`
+	Assistant string        `json:"assistant"`
+	Session   string        `json:"session_id,omitempty" doc:"The session of runs, or of the Council."`
+	Run       string        `json:"run,omitempty" doc:"The run that has them."`
+	Entry     string        `json:"entry,omitempty" doc:"In a session of the Council: t1 is transcript 1, r2 answer 2."`
+	Task      int64         `json:"task,omitempty" doc:"The id of the task."`
+	Title     []search.Span `json:"title"`
+	Excerpt   []search.Span `json:"excerpt" doc:"The place with some words around it. Empty: the title has them all."`
+	At        time.Time     `json:"at" doc:"When the session was last used, the run began, the task was added, the words were said."`
+
+	Name  string `json:"-"` // the title as it is
+	Words string `json:"-"` // what the excerpt is of; of a run they are read once they are needed
+}
+
+// cursor is the place of a hit among those of its kind: in titles, or elsewhere.
+func (h Hit) cursor() journal.Cursor {
+	id := cmp.Or(h.Run, h.Session)
+	switch {
+	case h.Task != 0:
+		id = strconv.FormatInt(h.Task, 10)
+	case h.Entry != "":
+		id += " " + h.Entry
+	}
+	return journal.Cursor{At: journal.Millis(h.At), ID: id}
+}
+
+// Apart is where something lies that no run holds.
+type Apart struct {
+	Assistant string // whose it is
+	// Find gives all that has all terms in its title, or, without titles, elsewhere and not in its title.
+	Find func(ctx context.Context, owner journal.Owner, has func(text string) bool, titles bool) ([]Hit, error)
+}
+
+const (
+	usualHits   = 20
+	excerptSize = 160              // characters
+	mostFolded  = 128 << 10        // bytes of the words of a run that are looked through
+	readAtOnce  = 100              // runs whose words are kept in one transaction
+	readingTime = 2 * time.Second  // for runs that nobody has looked through
+	findingTime = 20 * time.Second // for all of it
+)
+
+// Find looks for words in titles, and in all that was asked and answered, of whoever asks.
+func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found Hits, err error) {
+	terms := search.Terms(q.Words)
+	if len(terms) == 0 {
+		return found, usage(&assistant.RequestError{Public: "there is nothing to look for", Hint: "say which words"})
+	}
+	inTitles, after, err := placeOf(q.After)
+	if err != nil {
+		return found, usage(&assistant.RequestError{Public: "this is no place in a list", Hint: "take next of the part of the list before, as it is", Err: err})
+	}
+	ctx, cut := context.WithTimeout(ctx, findingTime)
+	defer cut()
+	if found.Behind, err = s.read(ctx, owner); err != nil {
+		return found, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = usualHits
+	}
+	var all []Hit
+	last := 0 // of those in titles
+	if inTitles {
+		all, err = s.hits(ctx, owner, q, terms, true, after, limit+1)
+		last, after = len(all), journal.Cursor{}
+	}
+	if err == nil && len(all) <= limit {
+		var more []Hit
+		more, err = s.hits(ctx, owner, q, terms, false, after, limit+1-len(all))
+		all = append(all, more...)
+	}
+	if err != nil {
+		return found, err
+	}
+	if len(all) > limit {
+		all = all[:limit]
+		found.Next = place(limit <= last, all[limit-1].cursor())
+	}
+	found.Hits, err = s.excerpted(ctx, owner, all, terms)
+	return found, err
+}
+
+// place is where a list goes on, behind a hit in the titles or elsewhere. It is read by placeOf.
+func place(inTitles bool, c journal.Cursor) string {
+	if inTitles {
+		return "t" + c.String()
+	}
+	return "w" + c.String()
+}
+
+func placeOf(text string) (inTitles bool, after journal.Cursor, err error) {
+	if text == "" {
+		return true, after, nil
+	}
+	after, err = journal.ParseCursor(text[1:])
+	if kind := text[:1]; err == nil && (kind != "t" && kind != "w" || after.IsZero()) {
+		err = fmt.Errorf("%q: %w", text, journal.ErrInvalid)
+	}
+	return text[:1] == "t", after, err
+}
+
+// hits are those in titles or elsewhere that come after a place, so many at most.
+func (s *Service) hits(
+	ctx context.Context, owner journal.Owner, q Query, terms []string, titles bool, after journal.Cursor, most int,
+) ([]Hit, error) {
+	rows, err := s.config.Store.Find(ctx, owner, journal.Search{
+		Words: terms, Titles: titles, Assistant: q.Assistant, From: q.From, To: q.To, After: after, Limit: most})
+	if err != nil {
+		return nil, err
+	}
+	var all []Hit
+	for _, r := range rows {
+		one := Hit{Kind: "session", Assistant: r.Assistant, Session: r.Session, Run: r.Run, Name: r.Title, At: r.At}
+		if r.Run != "" {
+			one.Kind = "run"
+		}
+		all = append(all, one)
+	}
+	has := func(text string) bool { return search.HasAll(search.Folded(text), terms) }
+	for _, apart := range s.config.Apart {
+		if q.Assistant != "" && q.Assistant != apart.Assistant {
+			continue
+		}
+		some, err := apart.Find(ctx, owner, has, titles)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range some {
+			one.At = journal.Millis(one.At)
+			later := !after.IsZero() && one.cursor().Compare(after) >= 0
+			if !later && !one.At.Before(q.From) && (q.To.IsZero() || one.At.Before(q.To)) {
+				all = append(all, one)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Hit) int { return b.cursor().Compare(a.cursor()) })
+	return all[:min(len(all), most)], nil
+}
+
+// excerpted are hits with what is shown of them. A run that was removed meanwhile is left out.
+func (s *Service) excerpted(ctx context.Context, owner journal.Owner, all []Hit, terms []string) ([]Hit, error) {
+	shown := make([]Hit, 0, len(all))
+	for _, one := range all {
+		if one.Run != "" {
+			words, err := s.wordsOf(ctx, owner, journal.Found{Run: one.Run, Assistant: one.Assistant, Title: one.Name})
+			if errors.Is(err, journal.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			one.Words = words
+		}
+		one.Title = search.Excerpt(one.Name, terms, 2*excerptSize)
+		if one.Words != "" {
+			one.Excerpt = search.Excerpt(one.Words, terms, excerptSize)
+		}
+		shown = append(shown, one)
+	}
+	return shown, nil
+}
+
+// read keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says whether there are more of them than there was
+// time for, or they can't be kept.
+func (s *Service) read(ctx context.Context, owner journal.Owner) (behind bool, err error) {
+	until := time.Now().Add(readingTime)
+	for {
+		unread, err := s.config.Store.Unread(ctx, owner, readAtOnce)
+		if err != nil || len(unread) == 0 {
+			return false, err
+		}
+		var all []journal.Wording
+		for _, f := range unread {
+			words, err := s.wordsOf(ctx, owner, f)
+			if errors.Is(err, journal.ErrNotFound) { // it was removed meanwhile
+				continue
+			}
+			if err != nil {
+				return false, err
+			}
+			words = words[:min(len(words), mostFolded)]
+			all = append(all, journal.Wording{Found: f, Words: search.Folded(words)})
+		}
+		err = s.config.Store.KeepWords(ctx, owner, all)
+		for _, cannot := range []error{journal.ErrReadOnly, journal.ErrLocked, journal.ErrFull} {
+			if errors.Is(err, cannot) {
+				return true, nil
+			}
+		}
+		if err != nil || len(unread) < readAtOnce {
+			return false, err
+		}
+		if time.Now().After(until) {
+			return true, nil
+		}
+	}
+}
+
+// wordsOf is what a session or a run that has ended is found by. What can't be read is found by its title.
+func (s *Service) wordsOf(ctx context.Context, owner journal.Owner, f journal.Found) (string, error) {
+	a := s.byName[f.Assistant]
+	switch {
+	case a != nil && (a.Companion || a.Apart):
+		return "", nil
+	case a == nil || f.Run == "":
+		return f.Title, nil
+	}
+	end, err := run.ReadEnd(ctx, s.config.Store, owner, f.Run)
+	if errors.Is(err, journal.ErrCorrupt) {
+		return f.Title, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	words := func(outcome []byte) (string, error) {
+		shown, err := a.Show(outcome)
+		return shown.Question + "\n" + shown.Answer, err
+	}
+	if a.Words != nil {
+		words = a.Words
+	}
+	if text, err := words(end.Outcome); err == nil && strings.TrimSpace(text) != "" {
+		return text, nil
+	}
+	return f.Title, nil
+}

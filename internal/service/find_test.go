@@ -1,0 +1,156 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+	"sibyl/internal/text/search"
+)
+
+// hits are what a person finds, a line each: in which session, and the excerpt with the words in brackets.
+func (h *house) hits(s *service.Service, owner journal.Owner, q service.Query) (lines []string, found service.Hits) {
+	h.Helper()
+	found, err := s.Find(h.Context(), owner, q)
+	if err != nil {
+		h.Fatal(err)
+	}
+	for _, one := range found.Hits {
+		lines = append(lines, one.Kind+": "+marked(one.Title)+": "+marked(one.Excerpt))
+	}
+	return lines, found
+}
+
+func marked(spans []search.Span) string {
+	b := &strings.Builder{}
+	for _, s := range spans {
+		if s.Hit {
+			fmt.Fprintf(b, "[%s]", s.Text)
+		} else {
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
+
+// said has a run of ada's that has ended, and gives its session.
+func (h *house) said(s *service.Service, session, words string) string {
+	return h.ask(s, session, words).Session
+}
+
+func TestWhatWasAskedAndAnsweredIsFoundTitlesFirst(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		h.said(s, "", "the lease of the node")
+		later := h.said(s, "", "a plan for Lisbon")
+		h.said(s, later, "and the Léase?")
+		got, _ := h.hits(s, ada, service.Query{Words: "LEASE"})
+		if len(got) != 2 || !strings.HasPrefix(got[0], "session: the [lease] of the node") || !strings.Contains(got[1], "[Léase]") {
+			t.Errorf("found %q", got)
+		}
+		answered, _ := h.hits(s, ada, service.Query{Words: "lisbon ada"})
+		if len(answered) != 1 {
+			t.Errorf("by a word of the answer: %q", answered)
+		}
+		if got, _ := h.hits(s, ada, service.Query{Words: "lease", Assistant: "tasks"}); len(got) != 0 {
+			t.Errorf("of another assistant: %q", got)
+		}
+	})
+}
+
+func TestNobodyFindsWhatAnotherSaid(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		h.said(s, "", "the lease of the node")
+		h.hits(s, ada, service.Query{Words: "lease"}) // so that its words are kept
+		if got, _ := h.hits(s, eve, service.Query{Words: "lease"}); len(got) != 0 {
+			t.Errorf("eve finds %q", got)
+		}
+	})
+}
+
+func TestFoundPagesHoldEachOnceAcrossTitlesAndWords(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		for n := range 3 {
+			h.said(s, "", fmt.Sprintf("lease %d", n))
+			h.said(s, h.said(s, "", fmt.Sprintf("plan %d", n)), fmt.Sprintf("of the lease %d", n))
+		}
+		seen := map[string]int{}
+		q := service.Query{Words: "lease", Limit: 2}
+		for n := 0; ; n++ {
+			got, found := h.hits(s, ada, q)
+			for _, line := range got {
+				seen[line]++
+			}
+			if q.After = found.Next; q.After == "" || n > 9 {
+				break
+			}
+			h.said(s, "", "something else meanwhile")
+		}
+		if len(seen) != 6 {
+			t.Errorf("%d hits: %v", len(seen), seen)
+		}
+		for line, times := range seen {
+			if times != 1 {
+				t.Errorf("%q is listed %d times", line, times)
+			}
+		}
+	})
+}
+
+func TestWhatLiesApartIsMergedByTime(t *testing.T) {
+	inHouse(t, func(h *house) {
+		at := time.Now()
+		h.apart = []service.Apart{{Assistant: "tasks", Find: func(_ context.Context, owner journal.Owner, has func(string) bool, titles bool) (all []service.Hit, err error) {
+			if owner == ada && titles && has("Sign the lease") {
+				all = append(all, service.Hit{Kind: "task", Task: 7, Name: "Sign the lease", At: at})
+			}
+			return all, nil
+		}}}
+		s := h.service()
+		h.said(s, "", "the lease")
+		got, _ := h.hits(s, ada, service.Query{Words: "lease"})
+		if want := []string{"session: the [lease]: ", "task: Sign the [lease]: "}; strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("found %q, want %q", got, want)
+		}
+		if got, _ := h.hits(s, ada, service.Query{Words: "lease", From: at.Add(time.Millisecond)}); len(got) != 1 {
+			t.Errorf("after the task: %q", got)
+		}
+	})
+}
+
+func TestWhatWasDeletedOrRenamedIsFoundSo(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		gone, renamed := h.said(s, "", "the lease"), h.said(s, "", "another lease")
+		h.hits(s, ada, service.Query{Words: "lease"})
+		if err := s.Delete(h.Context(), ada, gone); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Rename(h.Context(), ada, renamed, "the plan"); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := h.hits(s, ada, service.Query{Words: "plan"}); len(got) != 1 {
+			t.Errorf("by its new name: %q", got)
+		}
+		if got, _ := h.hits(s, ada, service.Query{Words: "lease"}); len(got) != 1 || !strings.HasPrefix(got[0], "run: another [lease]") {
+			t.Errorf("found %q", got)
+		}
+	})
+}
+
+func TestNothingToLookForAndNoPlaceInAListAreRefused(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		for _, q := range []service.Query{{}, {Words: " \x00"}, {Words: "a", After: "x"}, {Words: "a", After: "t"}, {Words: "a", After: "wZZ"}} {
+			if _, err := s.Find(h.Context(), ada, q); err == nil {
+				t.Errorf("%+v is looked for", q)
+			}
+		}
+	})
+}

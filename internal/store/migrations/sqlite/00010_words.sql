@@ -1,0 +1,5 @@
+-- +goose Up
+
+-- What sessions and runs are found by: derived from title and records when somebody looks for words. NULL: not yet.
+ALTER TABLE session ADD COLUMN words TEXT;
+ALTER TABLE run ADD COLUMN words TEXT;

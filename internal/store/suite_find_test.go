@@ -1,0 +1,199 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/store/pgtest"
+)
+
+// told has a session of an owner with one run that has ended, both found by words.
+func (s *suite) told(owner journal.Owner, id, title, words string, at time.Time) {
+	s.Helper()
+	session := sessionOf(owner, id)
+	session.Title, session.UpdatedAt = title, at
+	r := runOf(owner, id, id+"-r")
+	r.StartedAt = at
+	s.ok(s.db.Begin(s.ctx, journal.Beginning{Session: &session, Run: r, Records: recordsFrom(0, 1)}))
+	s.ok(s.db.Append(s.ctx, owner, r.ID, recordsFrom(1, 1), &journal.End{Status: journal.Done, At: at}))
+	s.ok(s.db.KeepWords(s.ctx, owner, []journal.Wording{
+		{Found: journal.Found{Session: id, Title: title}, Words: title},
+		{Found: journal.Found{Session: id, Run: r.ID}, Words: words}}))
+}
+
+// found are the runs that have words, or with titles the sessions.
+func (s *suite) found(owner journal.Owner, titles bool, words ...string) []string {
+	s.Helper()
+	all, err := s.db.Find(s.ctx, owner, journal.Search{Words: words, Titles: titles})
+	s.ok(err)
+	return idsOf(all, func(f journal.Found) string {
+		if titles {
+			return f.Session
+		}
+		return f.Run
+	})
+}
+
+var findTests = map[string]func(*suite){
+	"TheLatestIsFoundFirst": func(s *suite) {
+		s.told("ann", "old", "a plan", "the lease ends", noon)
+		s.told("ann", "new", "a list", "a lease begins", after(time.Hour))
+		s.same("runs", s.found("ann", false, "lease"), []string{"new-r", "old-r"})
+		s.same("runs with both words", s.found("ann", false, "lease", "ends"), []string{"old-r"})
+		s.same("sessions", s.found("ann", true, "plan"), []string{"old"})
+		s.same("nothing", s.found("ann", false, "lease", "plan"), []string{})
+	},
+	"WordsOfAnotherOwnerAreNeverFound": func(s *suite) {
+		s.told("ann", "a", "a secret plan", "the secret lease", noon)
+		s.same("runs", s.found("bob", false, "lease"), []string{})
+		s.same("sessions", s.found("bob", true, "plan"), []string{})
+		unread := journal.Wording{Found: journal.Found{Session: "a", Run: "a-r"}, Words: "bob was here"}
+		s.ok(s.db.KeepWords(s.ctx, "bob", []journal.Wording{unread}))
+		s.same("what bob wrote", s.found("ann", false, "bob"), []string{})
+		all, err := s.db.Unread(s.ctx, "bob", 0)
+		s.ok(err)
+		s.same("unread", len(all), 0)
+	},
+	"ARunOfASessionWhoseTitleHasTheWordsIsNotFoundBesideIt": func(s *suite) {
+		s.told("ann", "a", "the lease", "the lease ends", noon)
+		s.same("runs", s.found("ann", false, "lease"), []string{})
+		s.same("a run whose title has but one of the words", s.found("ann", false, "lease", "ends"), []string{"a-r"})
+	},
+	"SignsOfSQLAreLettersLikeOthers": func(s *suite) {
+		hostile := []string{"100%", "a_b", "it's", `say "no"`, `back\slash`, "'; drop table run; --", "$1", "?", "(", "ünder", "日本語"}
+		for i, words := range hostile {
+			s.told("ann", fmt.Sprint("s", i), "t", "before "+words+" behind", after(time.Duration(i)*time.Second))
+		}
+		s.told("ann", "other", "t", "1000 axb its", after(time.Hour))
+		for i, words := range hostile {
+			s.same(words, s.found("ann", false, words), []string{fmt.Sprintf("s%d-r", i)})
+		}
+	},
+	"ARenamedSessionIsUnreadAgain": func(s *suite) {
+		s.told("ann", "a", "the lease", "words", noon)
+		s.ok(s.db.RenameSession(s.ctx, "ann", "a", "the plan"))
+		s.same("by its old title", s.found("ann", true, "lease"), []string{})
+		all, err := s.db.Unread(s.ctx, "ann", 0)
+		s.ok(err)
+		s.same("unread", idsOf(all, func(f journal.Found) string { return f.Session + f.Title }), []string{"athe plan"})
+		late := journal.Wording{Found: journal.Found{Session: "a", Title: "the lease"}, Words: "the lease"}
+		s.ok(s.db.KeepWords(s.ctx, "ann", []journal.Wording{late}))
+		s.same("by the title that it had", s.found("ann", true, "lease"), []string{})
+	},
+	"ARunIsUnreadOnceItHasEnded": func(s *suite) {
+		s.begin("s", "r", 1)
+		owner := s.run("r").Owner
+		ids := func() []string {
+			all, err := s.db.Unread(s.ctx, owner, 0)
+			s.ok(err)
+			return idsOf(all, func(f journal.Found) string { return f.Session + "/" + f.Run })
+		}
+		s.same("while it goes on", ids(), []string{"s/"})
+		s.end("r", 1, journal.Done, noon)
+		s.same("then", ids(), []string{"s/", "s/r"})
+	},
+	"WhatIsDeletedIsNotFound": func(s *suite) {
+		s.told("ann", "a", "the plan", "the lease", noon)
+		s.ok(s.db.DeleteSession(s.ctx, "ann", "a", journal.ByPerson, after(time.Hour)))
+		s.same("runs", s.found("ann", false, "lease"), []string{})
+		s.same("sessions", s.found("ann", true, "plan"), []string{})
+	},
+	"PagesHoldEachOnceWhileOthersAreWritten": func(s *suite) {
+		for i := range 7 {
+			s.told("ann", fmt.Sprint("s", i), "t", "the lease", after(time.Duration(i/2)*time.Second)) // pairs at the same time
+		}
+		var seen []string
+		q := journal.Search{Words: []string{"lease"}, Limit: 2}
+		for n := 0; ; n++ {
+			page, err := s.db.Find(s.ctx, "ann", q)
+			s.ok(err)
+			for _, f := range page {
+				seen = append(seen, f.Run)
+			}
+			if len(page) < q.Limit {
+				break
+			}
+			last := page[len(page)-1]
+			q.After = journal.Cursor{At: last.At, ID: last.Run}
+			s.told("ann", fmt.Sprint("later", n), "t", "the lease", after(time.Hour))
+		}
+		s.same("runs", seen, []string{"s6-r", "s5-r", "s4-r", "s3-r", "s2-r", "s1-r", "s0-r"})
+	},
+	"ATimeAndAnAssistantBoundWhatIsFound": func(s *suite) {
+		s.told("ann", "a", "t", "the lease", noon)
+		s.told("ann", "b", "t", "the lease", after(time.Hour))
+		find := func(q journal.Search) []string {
+			q.Words = []string{"lease"}
+			all, err := s.db.Find(s.ctx, "ann", q)
+			s.ok(err)
+			return idsOf(all, func(f journal.Found) string { return f.Run })
+		}
+		s.same("from", find(journal.Search{From: after(time.Hour)}), []string{"b-r"})
+		s.same("to", find(journal.Search{To: after(time.Hour)}), []string{"a-r"})
+		s.same("another assistant", find(journal.Search{Assistant: "nobody"}), []string{})
+		runs, err := s.db.Runs(s.ctx, "ann", journal.Filter{From: after(time.Minute)})
+		s.ok(err)
+		s.same("listed from", idsOf(runs, func(r journal.Run) string { return r.ID }), []string{"b-r"})
+	},
+	"ARunAsksWhileItsQuestionIsOpen": func(s *suite) {
+		s.begin("s", "r", 1)
+		owner := s.run("r").Owner
+		s.ok(s.db.Append(s.ctx, owner, "r", recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
+			Pending: []journal.Pending{{ID: "p", Kind: "yes", ExpiresAt: after(time.Hour)}}}))
+		asking := func(owner journal.Owner, at time.Time) int {
+			runs, err := s.db.Runs(s.ctx, owner, journal.Filter{Asking: at})
+			s.ok(err)
+			return len(runs)
+		}
+		s.same("before it expires", asking(owner, noon), 1)
+		s.same("to another", asking("bob", noon), 0)
+		s.same("after", asking(owner, after(2*time.Hour)), 0)
+	},
+}
+
+// Ten thousand runs of 4 KB are looked through while a person waits: at most 0.3 s.
+func BenchmarkFindInFile(b *testing.B) { lookedThrough(b, fresh(b)) }
+
+func BenchmarkFindOnServer(b *testing.B) { lookedThrough(b, serverAt(b, pgtest.New(b)).DB) }
+
+func lookedThrough(b *testing.B, db *DB) {
+	const runs, atOnce = 10_000, 500
+	hay := strings.Repeat("he said that it was not in the hay at all, and so they went on ", 64)
+	for from := 0; from < runs; from += atOnce {
+		err := db.write(b.Context(), func(t *tx) error {
+			for n := from; n < from+atOnce; n++ {
+				id := fmt.Sprint("s", n)
+				words := hay[n%64:]
+				if n == 7 {
+					words += "needle"
+				}
+				t.run(`INSERT INTO session (id, owner, assistant, title, created_at, updated_at, words) VALUES ($1, 'ann', 'a', 't', $2, $2, 't')`, id, int64(n))
+				t.run(`INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, blobs, summary, words)
+					VALUES ($1, $1, 'ann', 'a', 't', 'done', $2, '', '[]', $3, $4)`, id, int64(n), []byte(hay), words)
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, words := range map[string][]string{"OneIsFound": {"hay", "needle"}, "NoneIsFound": {"nothing"}, "AllAre": {"hay"}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := db.Find(b.Context(), "ann", journal.Search{Words: words, Limit: 20}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("NoneIsUnread", func(b *testing.B) {
+		for b.Loop() {
+			if all, err := db.Unread(b.Context(), "ann", 100); err != nil || len(all) > 0 {
+				b.Fatal(len(all), err)
+			}
+		}
+	})
+}

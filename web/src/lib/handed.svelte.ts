@@ -1,0 +1,47 @@
+import { address, send, type Form } from "./api";
+import { asRefusal, why } from "./loaded.svelte";
+import { say } from "./words.svelte";
+
+/** What the server reads of a file, in bytes, and how long it may take to be sent, in ms. */
+const mostFile = 64 << 20;
+const upload = 5 * 60_000;
+
+/** Documents that are handed over: each is read by the server at once, so that one that can't be read is told while it can be replaced. */
+export class Handed {
+  files = $state<Form<"DocumentText">[]>([]);
+  /** The file that is being read; "" if none is. */
+  reading = $state("");
+  problems = $state<string[]>([]);
+
+  /** All texts, as an inquiry takes them. */
+  get material(): string {
+    return this.files.map((f) => f.material).join("");
+  }
+
+  /** Has files read, one after the other. One of the same name takes the place of the one that is there. */
+  async add(list: Iterable<File> | null | undefined) {
+    const given = [...(list ?? [])];
+    if (this.reading) return;
+    this.problems = [];
+    for (const file of given) {
+      this.reading = file.name;
+      try {
+        if (file.size > mostFile) this.problems.push(say("ask.attach.large", { name: file.name }));
+        else await this.#read(file);
+      } catch (e) {
+        this.problems.push(`${file.name}: ${why(asRefusal(e))}`);
+      }
+    }
+    this.reading = "";
+  }
+
+  async #read(file: File) {
+    const body = file.slice(0, file.size, "application/octet-stream"); // its content says what it is
+    const read = await send<Form<"DocumentText">>("POST", address("/api/documents", { name: file.name }), { body, patience: upload });
+    this.files = [...this.files.filter((f) => f.name !== read.name), read];
+  }
+
+  remove(name: string) {
+    this.files = this.files.filter((f) => f.name !== name);
+  }
+}
