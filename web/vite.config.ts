@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { type Plugin, runnerImport } from "vite";
 import { defineConfig } from "vitest/config";
 
-type Words = Record<"first" | "later" | "reasons", Record<string, readonly string[]>> & { languages: object };
+type Words = Record<"first" | "later" | "reasons" | "story", Record<string, readonly string[]>> & { languages: object };
 
 /**
  * Gives each language two files of its own, virtual:words/first/LANGUAGE and virtual:words/later/LANGUAGE: words are written side by side,
@@ -20,8 +20,8 @@ function wordsByLanguage(): Plugin {
       const { module, dependencies } = await runnerImport<Words>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
-      if (which === "later") return `export const words = ${column(module.later, at)};`;
-      return `export const words = ${column(module.first, at)};\nexport const reasons = ${column(module.reasons, (at + 2) % 3)};`;
+      const [words, reasons] = which === "later" ? [module.later, module.story] : [module.first, module.reasons];
+      return `export const words = ${column(words, at)};\nexport const reasons = ${column(reasons, (at + 2) % 3)};`;
     },
   };
 }

@@ -48,7 +48,7 @@ async function fetchNext(): Promise<void> {
   const [of, withLater] = [next, all];
   const [first, later] = await Promise.all([part(firstWords[of]), withLater ? part(laterWords[of]) : undefined]);
   if (of !== next || withLater !== all) return fetching; // something else is wanted by now
-  [language, words, reasons] = [of, { ...first.words, ...later?.words }, first.reasons];
+  [language, words, reasons] = [of, { ...first.words, ...later?.words }, { ...first.reasons, ...later?.reasons }];
 }
 
 /** Fetches the words of the page, which stand before anything is shown. */

@@ -11,6 +11,7 @@ import { why } from "./why";
 
 export { languages } from "../lib/languages";
 export { reasons } from "./reasons";
+export { story } from "./story";
 
 /** What the bar and conversations say. It is fetched before anything is shown; what other views say comes with the first of them. */
 export const first = { ...common, ...find, ...talk, ...tasks, ...told };

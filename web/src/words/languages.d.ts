@@ -8,4 +8,6 @@ declare module "virtual:words/first/*" {
 declare module "virtual:words/later/*" {
   import type { later } from "./index";
   export const words: Record<keyof typeof later, string>;
+  /** The lines of stories by their codes; none in English. */
+  export const reasons: Record<string, string>;
 }
