@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { type Plugin, runnerImport } from "vite";
 import { defineConfig } from "vitest/config";
 
-type Words = Record<"first" | "later" | "reasons", Record<string, readonly string[]>>;
+type Words = Record<"first" | "later" | "reasons" | "story", Record<string, readonly string[]>>;
 
 /**
  * Gives each language files of its own, virtual:words/first/LANGUAGE and likewise later and reasons: words are written side by side, and a
@@ -20,8 +20,8 @@ function wordsByLanguage(): Plugin {
       const { module, dependencies } = await runnerImport<Words & { languages: object }>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
-      // Of reasons the English words come last.
-      return `export const words = ${column(module[which as keyof Words], which === "reasons" ? (at + 2) % 3 : at)};`;
+      if (which !== "reasons") return `export const words = ${column(module[which as "first" | "later"], at)};`;
+      return `export const words = ${column({ ...module.reasons, ...module.story }, (at + 2) % 3)};`; // the English words come last
     },
   };
 }

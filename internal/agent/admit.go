@@ -95,13 +95,13 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are the sentences that say why a call is let through, held or refused, and what the person is told beside an answer.
+// Reasons are the sentences that say why a call is let through, held or refused, what the person is told beside an answer, and those of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
 		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
-	all = append(append(all, noticeReasons()...), writeReasons()...)
+	all = append(append(append(all, noticeReasons()...), writeReasons()...), stories()...)
 	return slices.AppendSeq(all, maps.Values(ruleReasons))
 }
 

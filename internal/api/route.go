@@ -23,6 +23,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
 
@@ -360,7 +361,7 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
-	listed := append(run.Reasons(), assistant.Reasons()...)
+	listed := slices.Concat(run.Reasons(), assistant.Reasons(), service.StoryReasons())
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
 			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))

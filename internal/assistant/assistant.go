@@ -148,7 +148,7 @@ type Shown struct {
 	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
 
 	Sources []string `json:"-"` // what the answer cites, each as it is cited there
-	Points  []Point  `json:"-"` // how the answer came about, in a few words each: for an explanation that is read
+	Came    []bt.Why `json:"-"` // the last lines of the story of its run: how it ended, and why the answer is not whole
 	Beside  []Usage  `json:"-"` // of models that other runs asked for it
 }
 
@@ -210,12 +210,6 @@ type Argument struct {
 type Early struct {
 	Markdown string
 	Used     Usage // that no receipt of the run tells, as another run had it made
-}
-
-// Point is one thing that an explanation tells.
-type Point struct {
-	What string `json:"what" doc:"What it is of, in a word: searched, opened."`
-	Text string `json:"text"`
 }
 
 // Usage is how many tokens a model took, or several without a name, as their providers count them, and what they cost.

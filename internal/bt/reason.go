@@ -25,6 +25,13 @@ type Coded struct {
 	Values map[string]Why `json:"why_values,omitempty" doc:"What stands in the sentence, by name. A value may be such a sentence."`
 }
 
+// Narrated is a Typed that is told to people who don't know the tree, too: as a line of the story of its run.
+type Narrated interface {
+	Typed
+	// Story is that line. Without text it is left out.
+	Story() Why
+}
+
 // TwoSentences are two that stand one after the other.
 const TwoSentences Reason = "why.both: {first} {second}"
 

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
@@ -83,32 +85,84 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 	return b.String()
 }
 
-// shortExplanation is a run in some eight lines.
+// shortExplanation is the story of a run, each line with the number of its step and how long it took.
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
-	const margin = 11
-	for _, p := range pointsOf(x, costs) {
-		if p.What == "labels" { // of which --full and --html tell
-			continue
-		}
-		text := oneLine(p.Text)
+	const margin = 10
+	line := func(head, text string) {
+		text = oneLine(text)
 		if c.OutTTY {
 			width := max(cmp.Or(c.Width, 80)-margin, margin)
 			text = strings.Join(render.Wrap(text, width), "\n"+strings.Repeat(" ", margin))
 		}
-		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+p.What, text)
+		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+head, text)
+	}
+	for _, told := range x.Story {
+		line(fmt.Sprintf("%4d", told.Step), toldLine(told))
+	}
+	for _, f := range storyFacts(x, costs) {
+		line(f.What, f.Text)
 	}
 	return b.String()
 }
 
-// pointsOf are the points of an explanation, with what the run cost.
-func pointsOf(x service.Explanation, costs string) []assistant.Point {
-	points := x.Points
-	if costs != "" {
-		points = append(points, assistant.Point{What: "tokens", Text: costs})
+// toldLine is a line of a story.
+func toldLine(told service.Told) string {
+	const shortest = 100 // ms
+	first, size := utf8.DecodeRuneInString(told.Text)
+	text := string(unicode.ToUpper(first)) + told.Text[size:]
+	if told.Took >= shortest {
+		text += fmt.Sprintf(" (%s)", agent.Seconds(told.Took))
 	}
-	return points
+	if told.Run != "" {
+		text += fmt.Sprintf(" (run %s)", told.Run)
+	}
+	return text
+}
+
+// fact is what a story tells beside its lines.
+type fact struct{ What, Text string }
+
+// storyFacts are what was cited and opened, what left, and what the run took.
+func storyFacts(x service.Explanation, costs string) (all []fact) {
+	const most = 4
+	for _, cited := range []bool{true, false} {
+		var places []string
+		for _, s := range x.Sources {
+			if s.Cited == cited {
+				places = append(places, s.Cite+map[bool]string{true: " (not read)"}[!s.Read])
+			}
+		}
+		if left := len(places) - most; left > 0 {
+			places = append(places[:most], fmt.Sprintf("and %d more", left))
+		}
+		if len(places) > 0 {
+			all = append(all, fact{map[bool]string{true: "cited", false: "opened"}[cited], strings.Join(places, ", ")})
+		}
+	}
+	for _, s := range x.Sent {
+		all = append(all, fact{"sent to", sentLine(s)})
+	}
+	if costs != "" {
+		all = append(all, fact{"tokens", costs})
+	}
+	if !x.Run.EndedAt.IsZero() {
+		all = append(all, fact{"time", agent.Seconds(x.Run.EndedAt.Sub(x.Run.StartedAt).Milliseconds())})
+	}
+	return all
+}
+
+// sentLine says what was sent to a place.
+func sentLine(s service.Sent) string {
+	line := s.Kind + " " + s.To
+	if s.Times > 1 {
+		line += fmt.Sprintf(" (%d times)", s.Times)
+	}
+	if s.Bytes > 0 {
+		line += ", " + agent.Size(s.Bytes)
+	}
+	return line
 }
 
 // stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
@@ -28,6 +27,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"line":    oneLine,
 		"fate":    fateOf,
 		"nodes":   stepText,
+		"told":    toldLine,
 		"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 	}).Parse(pageText))
 })
@@ -35,7 +35,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 // explained is an explanation with what its page has besides.
 type explained struct {
 	service.Explanation
-	Points   []assistant.Point
+	Facts    []fact
 	Policy   string
 	Style    template.CSS
 	Question string
@@ -48,7 +48,7 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	p := explained{
 		Explanation: x,
-		Points:      pointsOf(x, costs),
+		Facts:       storyFacts(x, costs),
 		Policy:      "default-src 'none'; style-src 'sha256-" + hash + "'; base-uri 'none'; form-action 'none'",
 		Style:       pageStyle,
 		Question:    printable(x.Run.Title),

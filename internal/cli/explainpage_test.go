@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -26,7 +27,8 @@ func hostilePage(t *testing.T, text, code string) string {
 	page, err := explainPage(service.Explanation{
 		Run:     service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
 		Steps:   []service.Step{{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
-		Points:  []assistant.Point{{What: "kind", Text: text}, {What: "sent to", Text: "model " + text}},
+		Story:   []service.Told{{Step: 1, Why: bt.Because(text)}},
+		Sent:    []service.Sent{{Kind: "model", To: text}},
 		Ending:  []string{text},
 		Shown:   &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`"},
 		Sources: []service.Source{read, changed, gone, never},

@@ -185,6 +185,10 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if o.Failure != nil {
 		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
 	}
+	s.Came = []bt.Why{storyAnswered.With()}
+	for _, lack := range s.Warnings {
+		s.Came = append(s.Came, storyLacks.With(lack))
+	}
 	return s, nil
 }
 

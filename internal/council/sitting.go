@@ -66,7 +66,7 @@ const (
 	tooFew    bt.Reason = "sitting.too_few: fewer than two oracles have answered"
 )
 
-func whys() []bt.Reason { return []bt.Reason{tooFew} }
+func whys() []bt.Reason { return append(stories(), tooFew) }
 
 func hearOracles() bt.Leaf {
 	type in struct {

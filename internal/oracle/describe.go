@@ -57,7 +57,7 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		return assistant.Shown{}, err
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
-		Points: a.points(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
+		Came: a.story(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
 	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	for _, why := range slices.Concat(a.reasons(), a.warnings()) {

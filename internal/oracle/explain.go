@@ -3,7 +3,6 @@ package oracle
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,46 +15,6 @@ import (
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
-
-func (a *Answer) points() []assistant.Point {
-	var all []assistant.Point
-	tell := func(what, text string) {
-		if text != "" {
-			all = append(all, assistant.Point{What: what, Text: text})
-		}
-	}
-	tell("kind", ClassChosen{a.Class.QueryType, a.Class.Confidence, a.Class.KeywordsMatched, a.TopicShift}.String())
-	var tried []string
-	for _, t := range a.Tried {
-		one := fmt.Sprintf("%s: %s, %d found", t.Source, text.Count(t.Calls, "call"), t.Hits)
-		if t.Errors > 0 {
-			one += fmt.Sprintf(", %d failed", t.Errors)
-		}
-		tried = append(tried, one)
-	}
-	if len(tried) == 0 {
-		tried = []string{"nothing"}
-	}
-	tell("searched", strings.Join(tried, "; "))
-	cited, opened := a.read()
-	tell("opened", few(opened))
-	for _, u := range a.Unsupported {
-		cited = append(cited, u+" (not read)")
-	}
-	tell("cited", few(cited))
-	if a.Labels != "" {
-		tell("labels", a.Labels.String())
-	}
-	why := fmt.Sprintf("%s after %s of %d, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, a.Model)
-	if a.Budget != nil {
-		why += "; the budget: " + a.Budget.String()
-	}
-	for _, f := range a.Fallbacks {
-		why += fmt.Sprintf("; turn %d was in doubt (%s): %s", f.Turn, f.Cause, f.Verdict)
-	}
-	tell("ended", strings.Join(append([]string{why}, texts(a.reasons())...), "; "))
-	return all
-}
 
 // came says how the run ended. Without a language model nothing was judged: it is told what was found.
 func (a *Answer) came() string {
@@ -117,14 +76,6 @@ func (a *Answer) read() (cited, others []string) {
 		}
 	}
 	return cited, others
-}
-
-func few(texts []string) string {
-	const most = 4
-	if left := len(texts) - most; left > 0 {
-		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", left))
-	}
-	return strings.Join(texts, ", ")
 }
 
 // usage are the tokens of the models that were asked. The offline rules are none.

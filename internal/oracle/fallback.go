@@ -72,7 +72,7 @@ const (
 
 // whys are all of them, and those of what the Oracle is made of.
 func whys() []bt.Reason {
-	return append(append(agent.Reasons(), warningReasons()...), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
+	return append(slices.Concat(agent.Reasons(), warningReasons(), stories()), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }
 
 func causeOfDoubt() bt.Leaf {

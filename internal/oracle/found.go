@@ -84,3 +84,12 @@ func paragraphs(first, second string) string {
 	}
 	return first + "\n\n" + second
 }
+
+// few are the first of texts, and how many more there are.
+func few(texts []string) string {
+	const most = 4
+	if left := len(texts) - most; left > 0 {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", left))
+	}
+	return strings.Join(texts, ", ")
+}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -194,7 +195,7 @@ func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
 func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
 	h := setUp(t, modeltest.Say("Green, says talk.txt:1. "+enough()), modeltest.Say("Green. "+enough()), modeltest.Say("No idea. "+enough()))
 	q := h.question("What colour is the bridge?")
-	q.Material = oracle.JoinParts([]oracle.Part{{Name: "talk.txt", Text: "Paint the bridge green."}, {Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
+	q.Material = document.JoinParts([]document.Part{{Name: "talk.txt", Text: "Paint the bridge green."}, {Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
 	same(t, "files", h.finish(h.startQuestion(q)).Files, []string{"talk.txt", "plan.pdf"})
 	again := h.question("And what colour now?")
 	again.Replaces, again.SameMaterial = h.last.ID, true

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -121,15 +120,16 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 
 // Explanation is why a run did what it did.
 type Explanation struct {
-	Run     Row               `json:"run"`
-	Steps   []Step            `json:"steps"`
-	Ending  []string          `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
-	Points  []assistant.Point `json:"points" doc:"The run in short."`
-	Sources []Source          `json:"sources" doc:"What was read for it, and what it cites."`
-	Left    []assistant.Left  `json:"left" doc:"What was sent away, in order."`
-	Used    []Used            `json:"used" doc:"What models took, in order."`
-	Tokens  assistant.Usage   `json:"tokens" doc:"All of that."`
-	Shown   *assistant.Shown  `json:"-"` // what came of it; nil: it has not ended
+	Run     Row              `json:"run"`
+	Steps   []Step           `json:"steps"`
+	Ending  []string         `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+	Story   []Told           `json:"story" doc:"The run as a story, for people."`
+	Sent    []Sent           `json:"sent" doc:"To whom what left was sent, each once."`
+	Sources []Source         `json:"sources" doc:"What was read for it, and what it cites."`
+	Left    []assistant.Left `json:"left" doc:"What was sent away, in order."`
+	Used    []Used           `json:"used" doc:"What models took, in order."`
+	Tokens  assistant.Usage  `json:"tokens" doc:"All of that."`
+	Shown   *assistant.Shown `json:"-"` // what came of it; nil: it has not ended
 }
 
 // Step is what the tree did with one record.
@@ -175,9 +175,13 @@ func Worded(events []run.TraceEvent, words run.Vocabulary) []Event {
 // Explain says what a run decided, step by step, and how it ended.
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
 	x, err := s.explain(ctx, owner, id)
-	x.Points = x.inShort()
-	x.Tokens = assistant.Sum(usages(x.Used)...)
-	return x, err
+	if err != nil {
+		return x, err
+	}
+	x.Sent, x.Tokens = sentTo(x.Left), assistant.Sum(usages(x.Used)...)
+	x.story(s.words[x.Run.Assistant])
+	x.storyEnd()
+	return x, s.storyGoesOn(ctx, owner, &x)
 }
 
 func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
@@ -391,56 +395,4 @@ func (s *Service) ReplayTexts(ctx context.Context, owner journal.Owner, id, fold
 		return nil, usage(fmt.Errorf("%s records no texts that could be changed", a.Name))
 	}
 	return a.Texts(folder), nil
-}
-
-// mostTold is how many of the events of a run are told that has no points of its own.
-const mostTold = 5
-
-// inShort is the run in short: what its assistant tells of it, or else what was decided last, and what was refused and sent away.
-func (x Explanation) inShort() (all []assistant.Point) {
-	var told, refused []string
-	for _, s := range x.Steps {
-		for _, e := range s.Events {
-			switch {
-			case e.Type == agent.CallRefused{}.EventType() || e.Type == agent.CallHeld{}.EventType():
-				refused = append(refused, e.Words)
-			case e.Type != "" && e.Words != "":
-				told = append(told, e.Words)
-			}
-		}
-	}
-	if x.Shown != nil && len(x.Shown.Points) > 0 {
-		all, told = x.Shown.Points, nil
-	}
-	for i, words := range told[max(0, len(told)-mostTold):] {
-		all = append(all, assistant.Point{What: map[bool]string{true: "decided"}[i == 0], Text: words})
-	}
-	if (x.Shown == nil || len(x.Shown.Points) == 0) && len(x.Ending) > 0 {
-		all = append(all, assistant.Point{What: "state", Text: strings.Join(x.Ending, "; ")})
-	}
-	if n := len(refused); n > 0 {
-		all = append(all, assistant.Point{What: "refused", Text: refused[0] + map[bool]string{true: fmt.Sprintf("; and %d more", n-1)}[n > 1]})
-	}
-	if sent := sentAway(x.Left); sent != "" {
-		all = append(all, assistant.Point{What: "sent to", Text: sent})
-	}
-	return all
-}
-
-// sentAway says to whom something was sent, and how often.
-func sentAway(left []assistant.Left) string {
-	var to []string
-	times := map[string]int{}
-	for _, l := range left {
-		one := l.Kind + " " + l.To
-		if times[one]++; times[one] == 1 {
-			to = append(to, one)
-		}
-	}
-	for i, one := range to {
-		if n := times[one]; n > 1 {
-			to[i] += fmt.Sprintf(" (%d times)", n)
-		}
-	}
-	return strings.Join(to, ", ")
 }

@@ -123,3 +123,31 @@ func (s *Service) Tree(ctx context.Context, owner journal.Owner, id string) (*bt
 	}
 	return s.config.Engine.Tree(ctx, owner, id)
 }
+
+// Settings are the settings of a tree that decided in a run, with the values that they had in it. One that the run was not given has none, and is left out.
+func (s *Service) Settings(ctx context.Context, owner journal.Owner, id string, tree *bt.Tree) ([]bt.Setting, error) {
+	recs, err := s.config.Store.Records(ctx, owner, id, 0)
+	if err != nil || len(recs) == 0 {
+		return nil, err
+	}
+	body, err := run.Read(recs[0])
+	if err != nil {
+		return nil, err
+	}
+	start, ok := body.(*run.StartRecord)
+	if !ok {
+		return nil, nil
+	}
+	all := []bt.Setting{}
+	for _, one := range tree.Settings() {
+		given := start.Given[one.Key]
+		if one.Key != "" && given == nil {
+			continue
+		}
+		if one.Key != "" {
+			one.Value = strings.Trim(string(given), `"`) // a number, yes or no, or a word
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

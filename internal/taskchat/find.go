@@ -200,7 +200,7 @@ const (
 )
 
 func whys() []bt.Reason {
-	return []bt.Reason{whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral}
+	return append(stories(), whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral)
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.

@@ -258,7 +258,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if err = json.Unmarshal(outcome, &r); err != nil {
 		return s, err
 	}
-	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil, Asks: r.Clarification != nil}
+	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil, Asks: r.Clarification != nil,
+		Came: []bt.Why{storyReply.With(text.Brief(r.Response, mostReply))}}
 	if r.Writes != nil && !r.Writes.Whole() {
 		s.Partial = true
 		s.Warn(r.Writes.Why())

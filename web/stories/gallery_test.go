@@ -71,7 +71,6 @@ func TestWhyLooksAsItShould(t *testing.T) {
 	onOneStore(t)
 	p := open(t, "").visit(900)
 	asked(p, "How is a lease acquired?")
-	p.sees("In short")
 	p.looks("why-steps")
 	row(p, "Turn")
 	p.press("What was sent, and what came back")

@@ -176,7 +176,8 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		}},
 		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
 		{"list", "", func() { p.press("Close"); p.press("☰ Conversations"); p.shows("aside .title") }},
-		{"why-steps", "#/why/" + run, func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
+		{"why-story", "#/why/" + run, func() { p.shows("h1"); p.until("the story", `document.querySelector(".story li")`) }},
+		{"why-steps", "#/why/" + run + "/steps", func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
 		{"why-receipt", "", func() {
 			row(p, "Turn")
 			p.press("What was sent, and what came back")
@@ -186,6 +187,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"why-tree", "#/why/" + run + "/tree", func() { p.shows(".outline") }},
 		{"why-sources", "#/why/" + run + "/sources", func() { p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`) }},
 		{"why-compare", "#/why/" + run + "/compare", func() {
+			p.press("The whole tree (XML)")
 			p.press("Take this run’s tree")
 			p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 			p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/></ForceSuccess>`)

@@ -17,11 +17,11 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// asked has a question answered and opens why.
+// asked has a question answered and opens why, at its details.
 func asked(p *tab, question string) {
 	p.Helper()
 	p.says(question)
-	p.explains(p.run("done"))
+	p.explains(p.run("done"), "steps")
 	p.until("the steps", `document.querySelector("[role=option]")`)
 }
 
@@ -57,7 +57,6 @@ func row(p *tab, word string) {
 func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
 	p := open(t, "").visit(1400)
 	asked(p, "How is a lease acquired?")
-	p.sees("In short")
 	row(p, "Search")
 	p.sees("Rule")
 	row(p, "Turn")
@@ -128,7 +127,7 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 		p.until(what, `(`+shown+`) && (globalThis.took = performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
 		t.Logf("%s: %.0f ms", what, evaluate[float64](p, "took"))
 	}
-	took("opening", `location.hash = "#/why/`+run+`"`, `document.querySelector("[role=option]")`)
+	took("opening", `location.hash = "#/why/`+run+`/steps"`, `document.querySelector("[role=option]")`)
 	took("showing every node", `document.querySelector("input[type=checkbox]").click()`, `Number(document.querySelector("[role=option]").getAttribute("aria-setsize")) >= 10000`)
 	const elements = `document.querySelectorAll("*").length`
 	if n := evaluate[int](p, elements); n > 2000 {
@@ -205,7 +204,8 @@ func (p *tab) edits(from, to string) {
 func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p := open(t, "").visit(1400)
 	asked(p, "How is a lease acquired?")
-	p.press("Compare")
+	p.press("What if?")
+	p.press("The whole tree (XML)")
 	p.press("Take this run’s tree")
 	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 	p.press("Compare this run")
@@ -228,6 +228,7 @@ func TestWhoMayOnlyReadComparesToo(t *testing.T) {
 	p := h.tab(360)
 	p.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
 	p.explains(p.run("done"), "compare")
+	p.press("The whole tree (XML)")
 	p.press("Take this run’s tree")
 	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
 	p.press("Compare past runs")

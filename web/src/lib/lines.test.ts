@@ -17,3 +17,13 @@ test("a text that is the same has no changes, and lines at the ends are told", (
     { how: "added", text: "c", number: 3 },
   ]);
 });
+
+test("texts of a hundred thousand lines are compared, wherever they differ, though no table of all their pairs would fit", () => {
+  const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}`);
+  const other = lines.with(99_990, "another");
+  expect(changes(lines.join("\n"), other.join("\n"), 0)).toEqual([
+    { how: "gone", text: "line 99990", number: 99_991 },
+    { how: "added", text: "another", number: 99_991 },
+  ]);
+  expect(changes(lines.join("\n"), lines.map((l) => l + "!").join("\n"), 0).length).toBe(200_000);
+});

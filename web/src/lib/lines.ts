@@ -5,22 +5,46 @@ export interface Changed {
   number: number;
 }
 
-/** How many lines of each text are compared; what is longer is compared up to there. */
-const most = 3000;
+/** How many pairs of lines are compared, at most: where more differ between what begins and ends alike, all of it is told as gone and added. */
+const mostPairs = 4_000_000;
 
 /** What a text has become, line by line, with some lines around each change; an empty list says that nothing changed. */
 export function changes(before: string, after: string, around = 2): Changed[] {
-  const a = before.split("\n").slice(0, most);
-  const b = after.split("\n").slice(0, most);
+  const a = before.split("\n");
+  const b = after.split("\n");
+  let begin = 0; // lines that both begin with
+  while (begin < a.length && begin < b.length && a[begin] === b[begin]) begin++;
+  let [i, j] = [a.length, b.length]; // behind them, up to the lines that both end with
+  while (i > begin && j > begin && a[i - 1] === b[j - 1]) i--, j--;
+  const all: Changed[] = [];
+  for (let at = Math.max(0, begin - around); at < begin; at++) all.push({ how: "same", text: b[at]!, number: at + 1 });
+  const behind = b.slice(j, j + around).map((text, at): Changed => ({ how: "same", text, number: j + at + 1 }));
+  return near(all.concat(between(a.slice(begin, i), b.slice(begin, j), begin), behind), around);
+}
+
+/** What differs of some lines, of which so many stand before each. */
+function between(a: string[], b: string[], before: number): Changed[] {
+  const gone = (i: number): Changed => ({ how: "gone", text: a[i]!, number: before + i + 1 });
+  const added = (j: number): Changed => ({ how: "added", text: b[j]!, number: before + j + 1 });
+  if (a.length * b.length > mostPairs) return [...a.map((_, i) => gone(i)), ...b.map((_, j) => added(j))];
   const wide = b.length + 1;
-  const common = new Uint16Array((a.length + 1) * wide); // the longest that two ends have in common
+  const common = new Uint16Array((a.length + 1) * wide); // the longest that two ends have in common; at most 2,000, as the pairs are bounded
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--) common[i * wide + j] = a[i] === b[j] ? common[(i + 1) * wide + j + 1]! + 1 : Math.max(common[(i + 1) * wide + j]!, common[i * wide + j + 1]!);
   const all: Changed[] = [];
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    if (i < a.length && j < b.length && a[i] === b[j]) all.push({ how: "same", text: b[j]!, number: ++j }), i++;
-    else if (j >= b.length || (i < a.length && common[(i + 1) * wide + j]! >= common[i * wide + j + 1]!)) all.push({ how: "gone", text: a[i]!, number: ++i });
-    else all.push({ how: "added", text: b[j]!, number: ++j });
+    if (i < a.length && j < b.length && a[i] === b[j]) all.push({ how: "same", text: b[j]!, number: before + ++j }), i++;
+    else if (j >= b.length || (i < a.length && common[(i + 1) * wide + j]! >= common[i * wide + j + 1]!)) all.push(gone(i++));
+    else all.push(added(j++));
   }
-  return all.filter((_, at) => all.slice(Math.max(0, at - around), at + around + 1).some((line) => line.how !== "same"));
+  return all;
+}
+
+/** The lines that changed, with some around each. */
+function near(all: Changed[], around: number): Changed[] {
+  const keep = new Set<number>();
+  all.forEach((line, at) => {
+    if (line.how !== "same") for (let by = -around; by <= around; by++) keep.add(at + by);
+  });
+  return all.filter((_, at) => keep.has(at));
 }

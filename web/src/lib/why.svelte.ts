@@ -14,6 +14,7 @@ export class Why {
   #fresh: Step[] = []; // that happened and are not shown yet
   #records = new Map<number, Form<"RecordAdded">>(); // that a step is to take in
   #drawn = 0;
+  #telling = false;
   #opened = 0; // how often the stream was
 
   constructor(readonly run: string) {}
@@ -32,6 +33,15 @@ export class Why {
       if (this.goesOn && opened !== this.#opened) this.load(); // it may have ended before the stream was open
     } catch (e) {
       if (!abort.signal.aborted) this.problem = asRefusal(e);
+    }
+  }
+
+  /** Has the story told as far as it has come. */
+  async tell() {
+    if (this.goesOn && !this.#telling) {
+      this.#telling = true;
+      await this.load();
+      this.#telling = false;
     }
   }
 

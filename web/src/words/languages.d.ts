@@ -8,6 +8,6 @@ declare module "virtual:words/later/*" {
   export const words: Record<keyof typeof later, string>;
 }
 declare module "virtual:words/reasons/*" {
-  /** The server's sentences by their codes; in English those that the page words otherwise. */
+  /** The server's sentences and those of a story, by their codes; in English those that the page words otherwise. */
   export const words: Record<string, string>;
 }

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import description from "../../../docs/openapi.json";
 import { valuesOf } from "../lib/fill";
-import { reasonIn, reasons } from "./reasons";
+import { reasonIn, reasons as ofDecisions } from "./reasons";
+import { story } from "./story";
+
+const reasons = { ...ofDecisions, ...story };
 
 const all: Record<string, string> = description.components.schemas.Event.properties.data["x-reasons"];
 /** The sentences of a language of the page, 0 being English. */

@@ -1,0 +1,116 @@
+package bt
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Setting is a port of a tree that takes a number, yes or no, or one of some words, with where its value stands in Tree.Source. Nodes that are written
+// down once and used several times share it.
+type Setting struct {
+	Node   int32     // the first that has it
+	Port   string    // as the file names it
+	Doc    string    // what it is for
+	Value  string    // in force, unless Key has it
+	Key    string    // a key of the main tree that gives the value; "": the file does
+	OneOf  []string  // the words that it takes; nil: a number
+	Whole  bool      // only whole numbers
+	Range  []float64 // the least number, and perhaps the greatest; nil: any
+	From   int       // of what is replaced in Source, in bytes; an absent port is put in there
+	To     int
+	Absent bool // the file leaves it out, and has its default
+}
+
+// Settings are those of a tree, in the order of its nodes.
+func (t *Tree) Settings() (all []Setting) {
+	text := strings.TrimPrefix(string(t.Source), "\ufeff")
+	src := &source{file: t.File, text: text}
+	root := src.parse()
+	if root == nil {
+		return nil
+	}
+	at := map[position]*element{}
+	var enter func(e *element)
+	enter = func(e *element) {
+		at[src.place(e.at)] = e
+		for _, kid := range e.kids {
+			enter(kid)
+		}
+	}
+	enter(root)
+	keys := map[int32]string{}
+	for name, slot := range t.rootKeys {
+		keys[slot] = name
+	}
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		place := position{int(n.line), int(n.col)}
+		e := at[place]
+		if e == nil {
+			continue // another node stands for it
+		}
+		delete(at, place)
+		for _, s := range t.settingsOf(int32(i), keys) {
+			s.place(e, text, len(t.Source)-len(text))
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// settingsOf are those of a node, without their places.
+func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
+	n := &t.nodes[id]
+	add := func(s Setting, slot int32) {
+		s.Node = id
+		if slot >= 0 {
+			s.Value, s.Key = "", keys[slot]
+			if s.Key == "" {
+				return // it is computed in the tree
+			}
+		}
+		all = append(all, s)
+	}
+	for k, v := range n.ports {
+		if p := n.spec.ports[k]; p.want == wantInt && v.text != "" {
+			add(Setting{Port: p.name, Doc: p.doc, Value: v.text, Whole: true, Range: []float64{float64(p.least)}}, v.slot)
+		}
+	}
+	if n.bind == nil {
+		return all
+	}
+	for _, w := range n.bind.in {
+		s := Setting{Port: w.Name, Doc: w.Doc, OneOf: w.OneOf, Range: w.Between}
+		switch w.Type.Kind() {
+		case reflect.Int, reflect.Int64:
+			s.Whole = true
+		case reflect.Bool:
+			s.OneOf = []string{"true", "false"}
+		case reflect.Float64:
+		case reflect.String:
+			if s.OneOf == nil {
+				continue
+			}
+		default:
+			continue
+		}
+		if w.literal.IsValid() {
+			s.Value = textOf(w.literal.Interface())
+		} else if w.slot < 0 {
+			continue // nobody gives it, and it has no default
+		}
+		add(s, w.slot)
+	}
+	return all
+}
+
+// place finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that was read.
+func (s *Setting) place(e *element, text string, shift int) {
+	if a, there := e.attr(s.Port); there {
+		s.From = a.open + shift
+		s.To = s.From + strings.IndexByte(text[a.open:], text[a.open-1]) // up to its own quotation mark
+		return
+	}
+	s.From = e.at + len("<") + len(e.name) + shift
+	s.To, s.Absent = s.From, true
+}

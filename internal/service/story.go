@@ -1,0 +1,156 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/text"
+)
+
+// Told is a line of the story of a run: what it did, for people who don't know the tree.
+type Told struct {
+	Step int   `json:"step" doc:"The step that it is told of, counted from 1."`
+	From int64 `json:"from_ms" doc:"When it began, since the run did."`
+	Took int64 `json:"took_ms"`
+	bt.Why
+	Run string `json:"run,omitempty" doc:"The run that it leads to."`
+}
+
+// Sent is what was sent to one place.
+type Sent struct {
+	Kind   string `json:"kind" enum:"model,address,engine,server"`
+	To     string `json:"to" doc:"The model, or the call whole."`
+	Times  int    `json:"times"`
+	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not kept
+	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
+}
+
+// What the story of every run tells.
+const (
+	storyAsked   bt.Reason = "story.asked: You asked: “{words}”"
+	storySaid    bt.Reason = "story.said: Then you said: “{words}”"
+	storyWaits   bt.Reason = "story.waits: It waits: {why}"
+	storyEnded   bt.Reason = "story.failed.end: Ended here: {why}"
+	storyStopped bt.Reason = "story.stopped: You stopped it"
+)
+
+// StoryReasons are the sentences that the story of every run may have.
+func StoryReasons() []bt.Reason {
+	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped}
+}
+
+// mostAsked is how many characters of what a person said a story tells.
+const mostAsked = 400
+
+// story tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in without a line makes the one longer that
+// was told when it was asked for.
+func (x *Explanation) story(words run.Vocabulary) {
+	asked := x.Run.Title
+	if x.Shown != nil {
+		asked = x.Shown.Question
+	}
+	x.Story = []Told{{Step: 1, Why: storyAsked.With(text.Brief(asked, mostAsked))}}
+	since := func(at time.Time) int64 { return max(at.Sub(x.Run.StartedAt).Milliseconds(), 0) }
+	type asking struct {
+		at   int64
+		line int
+	}
+	open := map[uint64]asking{}
+	for i, step := range x.Steps {
+		at := since(step.At)
+		if step.At.IsZero() {
+			at = 0
+		}
+		before, began := len(x.Story), at
+		by, answers := open[step.Op]
+		if answers {
+			began = by.at
+		}
+		for _, e := range step.Events {
+			if told, is := words.Read(e.TraceEvent).(bt.Narrated); is && told.Story().Text != "" {
+				line := Told{Step: i + 1, From: began, Took: at - began, Why: told.Story()}
+				if other, leads := told.(interface{ InRun() string }); leads {
+					line.Run = other.InRun()
+				}
+				x.Story, began = append(x.Story, line), at
+			}
+		}
+		if answers && before == len(x.Story) {
+			line := &x.Story[by.line]
+			line.Took = max(line.Took, at-line.From)
+		}
+		for _, effect := range step.Started {
+			open[effect.Op] = asking{at, len(x.Story) - 1}
+		}
+	}
+}
+
+// storyEnd tells how the run ended, or why it waits.
+func (x *Explanation) storyEnd() {
+	var ends []bt.Why
+	switch {
+	case x.Run.Status == journal.Running && len(x.Ending) > 0:
+		ends = []bt.Why{storyWaits.With(strings.Join(x.Ending, "; "))}
+	case x.Run.Status == journal.Cancelled:
+		ends = []bt.Why{storyStopped.With()}
+	case x.Shown != nil && x.Shown.Failure != nil:
+		ends = []bt.Why{storyEnded.With(x.Shown.Failure.Message)}
+	case x.Shown != nil:
+		ends = x.Shown.Came
+	case x.Run.Status == journal.Failed && len(x.Ending) > 0:
+		ends = []bt.Why{storyEnded.With(strings.Join(x.Ending, "; "))}
+	}
+	at := int64(0)
+	if n := len(x.Steps); n > 0 && !x.Steps[n-1].At.IsZero() {
+		at = max(x.Steps[n-1].At.Sub(x.Run.StartedAt).Milliseconds(), 0)
+	}
+	for _, why := range ends {
+		x.Story = append(x.Story, Told{Step: max(len(x.Steps), 1), From: at, Why: why})
+	}
+}
+
+// storyGoesOn tells what the person said to a run that ended with a question or a call that waits: the words of the next one of its session.
+func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Explanation) error {
+	if x.Shown == nil || !x.Shown.Asks && len(x.Shown.Waiting) == 0 {
+		return nil
+	}
+	session, err := s.config.Store.Session(ctx, owner, x.Run.Session)
+	if err != nil {
+		return err
+	}
+	runs, err := s.runsOf(ctx, owner, session)
+	if err != nil {
+		return err
+	}
+	for i, r := range runs[:max(len(runs)-1, 0)] {
+		if r.ID == x.Run.ID {
+			next := runs[i+1]
+			last := x.Story[len(x.Story)-1]
+			x.Story = append(x.Story, Told{Step: last.Step, From: last.From, Why: storySaid.With(text.Brief(next.Title, mostAsked)), Run: next.ID})
+		}
+	}
+	return nil
+}
+
+// sentTo has each place once to which something was sent, in order.
+func sentTo(left []assistant.Left) []Sent {
+	all := []Sent{}
+	places := map[[2]string]int{}
+	for _, l := range left {
+		place := [2]string{l.Kind, l.To}
+		at, known := places[place]
+		if !known {
+			at = len(all)
+			places[place], all = at, append(all, Sent{Kind: l.Kind, To: l.To})
+		}
+		all[at].Times++
+		all[at].Bytes += l.Bytes
+		all[at].Tokens += l.Tokens
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+package stories
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+// searcher is a model that reads a file, and wants to go on after that.
+func searcher(r modeltest.Request) modeltest.Answer {
+	results := 0
+	for _, m := range r.Messages {
+		if m.Role == "tool" {
+			results++
+		}
+	}
+	call := func(name, arguments string) modeltest.Answer {
+		return modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: name, Arguments: arguments}}}
+	}
+	switch results {
+	case 0:
+		return call("code_search", `{"query":"lease"}`)
+	case 1:
+		return call("code_read", `{"path":"lease.go"}`)
+	}
+	return modeltest.Stream("Acquire takes the lease, in lease.go. <sig" + `nal type="need_turn"><reason>to see who gives it back</reason><confidence>0.8</confidence></sig` + "nal>")
+}
+
+// told is what the story says, line by line.
+func (p *tab) told() string {
+	p.Helper()
+	p.until("the end of the story", `document.querySelector(".story li .told.good, .story li .told.warn, .story li .told.bad")`)
+	return evaluate[string](p, `[...document.querySelectorAll(".story .told")].map((e) => e.textContent).join("\n")`)
+}
+
+func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
+	p := open(t, acts(t, searcher)+"max_turns: 3\n").visit(360)
+	p.says("How is a lease acquired?")
+	run := p.run("done")
+	p.press("Why")
+	story := p.told()
+	for _, want := range []string{
+		"You asked: “How is a lease acquired?”", "Took it for a question", "Asked played:player, which wanted to look something up",
+		"Searched the code for “lease”: ", "Read lease.go", "Checked the reply, and took it as the answer",
+		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model",
+	} {
+		if !strings.Contains(story, want) {
+			t.Errorf("the story lacks %q:\n%s", want, story)
+		}
+	}
+	for _, inside := range []string{"Oracle/", "{", "context_sufficient", "(0."} {
+		if strings.Contains(story, inside) {
+			t.Errorf("the story tells %q:\n%s", inside, story)
+		}
+	}
+	p.sees("played:player")
+	if bars := evaluate[int](p, `document.querySelectorAll(".story .bar span").length`); bars < 4 {
+		t.Errorf("%d durations are drawn", bars)
+	}
+	p.fits()
+	p.accessible("the story of run " + run)
+}
+
+func TestStepHasAnAddressThatIsMarkedAndKept(t *testing.T) {
+	p := open(t, "").visit(360)
+	p.says("How is a lease acquired?")
+	run := p.run("done")
+	p.explains(run, "step", "2")
+	marked := `[...document.querySelectorAll(".story li.marked")].map((e) => e.innerText).join()`
+	p.until("the step to be marked and in sight", `(() => {
+		const one = document.querySelector(".story li.marked");
+		const box = one?.getBoundingClientRect();
+		return box && box.top >= 0 && box.bottom <= innerHeight;
+	})()`)
+	first := evaluate[string](p, marked)
+	p.reload()
+	p.until("the same step after a reload", marked+` === `+quoted(first))
+	p.do("choosing the beginning", chromedp.Evaluate[chromedp.Void](`document.querySelector(".story .told").click()`))
+	p.until("another step", `location.hash.endsWith("/step/1") && `+marked+`.includes("You asked")`)
+	p.do("going back", chromedp.Evaluate[chromedp.Void](`history.back()`))
+	p.until("the step of before", marked+` === `+quoted(first))
+	p.press("Details of step 2")
+	p.until("the details of that step", `document.querySelector("article h2")?.innerText.startsWith("Step 2 of")`)
+	p.press("Story")
+	p.until("the step in the story", marked+` === `+quoted(first))
+	p.explains(run, "step", "999")
+	p.until("no step marked", `document.querySelector(".story li") && !document.querySelector(".story li.marked")`)
+}
+
+func TestOtherTurnsAreTriedByAField(t *testing.T) {
+	p := open(t, "").visit(360)
+	p.says("How is a lease acquired?")
+	p.explains(p.run("done"))
+	p.told()
+	p.press("What if?")
+	p.until("the turns that are in force", `[...document.querySelectorAll(".fields label")].some((e) => e.textContent.includes("Turns of the model") && e.querySelector("input").value === "30")`)
+	p.press("Compare this run")
+	p.sees("decides the same in all")
+	p.until("fewer turns", `(() => {
+		const field = [...document.querySelectorAll(".fields label")].find((e) => e.textContent.includes("Turns of the model")).querySelector("input");
+		field.value = "1";
+		field.dispatchEvent(new Event("input", { bubbles: true }));
+		return document.querySelector("section textarea").value.includes('max_turns="1"');
+	})()`)
+	p.press("Compare this run")
+	p.sees("First difference: step 1")
+	p.press("Compare past runs")
+	p.sees("Otherwise: 1.")
+	p.fits()
+	p.accessible("what if")
+}
