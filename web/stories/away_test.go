@@ -123,7 +123,7 @@ func TestKeyboardComesToEverythingInEveryView(t *testing.T) {
 			t.Errorf("%s: nothing shows that the keyboard is at %q", one.address, unseen)
 		}
 	}
-	p.press("Language, colours, account")
+	p.opensMenu()
 	p.do("closing", chromedp.KeyEvent(kb.Escape))
 	p.until("no dialog", `!document.querySelector("dialog[open]")`)
 	if at := evaluate[string](p, focused); at != "Language, colours, account" {

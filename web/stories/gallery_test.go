@@ -24,7 +24,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.press("Sources")
 	p.sees("cited and read")
 	p.looks("conversations-sources")
-	p.press("Language, colours, account")
+	p.opensMenu()
 	p.looks("menu")
 	p.press("Close")
 	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is in place of the conversation
@@ -43,7 +43,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.sees("There is nothing at this address.")
 	p.looks("nowhere")
 	p.forgive("401")
-	p.press("Language, colours, account")
+	p.opensMenu()
 	p.press("Sign out")
 	p.sees("You are signed out")
 	p.looks("signed-out")

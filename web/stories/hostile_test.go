@@ -107,7 +107,7 @@ func (p *tab) harmless(place string) {
 	})()`) {
 		p.Errorf("%s: %s", place, wrong)
 	}
-	p.press("Language, colours, account")
+	p.opensMenu()
 	p.press("Close")
 }
 

@@ -190,7 +190,7 @@ func TestFileIsAttachedAndAskedAbout(t *testing.T) {
 
 func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	p := open(t, "").visit(1000)
-	p.press("Language, colours, account")
+	p.opensMenu()
 	choose := func(nth, value string) {
 		p.until("a choice of "+value, `(() => { const s = document.querySelectorAll("dialog[open] select")[`+nth+`]; s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change", { bubbles: true })); return true })()`)
 	}

@@ -17,3 +17,14 @@ func (h *house) visitReading(width int64) *tab {
 	p.do("opening the page to read", chromedp.Navigate(h.signIn("local")), chromedp.WaitVisible("nav"))
 	return p
 }
+
+// opensMenu opens the menu of the bar, wherever that is.
+func (p *tab) opensMenu() {
+	p.Helper()
+	if p.width <= 700 {
+		p.press("More")
+	} else {
+		p.press("Language, colours, account")
+	}
+	p.until("the menu", "document.querySelector('dialog[open] select')")
+}

@@ -50,6 +50,14 @@ class Account {
     }
   }
 
+  /** Looks whether it is known by now who it is, and changes nothing otherwise. */
+  async lookAgain() {
+    const me = await get("/api/me").catch(() => undefined);
+    if (!me || this.standing === "in") return;
+    this.me = me;
+    this.standing = "in";
+  }
+
   async signOut() {
     await send("POST", "/api/sign-out").catch(() => undefined);
     this.standing = "out";

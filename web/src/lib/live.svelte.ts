@@ -1,7 +1,7 @@
 import { get, type Form } from "./api";
 import { Stream, type Link } from "./stream";
 import { callTold, type Call } from "./did";
-import { reason, say, teller } from "./words.svelte";
+import { fetchReasons, reason, say, teller } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -40,7 +40,10 @@ class Live {
         if (!run) this.opened++;
         for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = "";
       },
-      begin: ({ run, row }) => (this.of(run).run = row),
+      begin: ({ run, row }) => {
+        this.of(run).run = row;
+        void fetchReasons(); // it may tell some
+      },
       record: ({ run, kind, data, lines }) => this.say(run, teller.record(kind, data, lines)),
       event: ({ run, type, data, words, lines }) => {
         this.say(run, lines.length ? [teller.event({ type, data, words })] : []);

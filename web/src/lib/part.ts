@@ -21,6 +21,13 @@ export async function part<T>(fetchPart: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Whether this tab has just loaded the page anew, since the program was replaced. Is told once. */
+export function wasRenewed(): boolean {
+  const is = renewed() !== "" && renewed() !== own;
+  if (is) renewedFrom("");
+  return is;
+}
+
 /** Whether the server has another page than the one that runs. */
 async function isReplaced(): Promise<boolean> {
   try {

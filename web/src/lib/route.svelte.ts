@@ -1,9 +1,19 @@
+import { newKey } from "./api";
+
 /** Where one is in the page: the parts of the address behind `#/`. */
 class Route {
   parts = $state<string[]>([]);
+  /** The entry of the browser's history. */
+  entry = $state("");
+  /** One has come back to it. */
+  returned = false;
 
   constructor() {
     const read = () => {
+      const known = (history.state as { entry?: string } | null)?.entry;
+      this.returned = known !== undefined;
+      this.entry = known ?? newKey();
+      if (!known) history.replaceState({ entry: this.entry }, "");
       this.parts = location.hash.startsWith("#/") ? location.hash.slice(2).split("/").filter(Boolean).map(decode) : [];
     };
     addEventListener("hashchange", read);

@@ -6,7 +6,7 @@ import { languages, type Language } from "./languages";
 import { part } from "./part";
 import { Teller } from "./told";
 
-/** The words of each language are two files; those of one language are fetched. */
+/** The words of each language are three files; those of one language are fetched. */
 const firstWords = {
   en: () => import("virtual:words/first/en"),
   de: () => import("virtual:words/first/de"),
@@ -16,6 +16,11 @@ const laterWords = {
   en: () => import("virtual:words/later/en"),
   de: () => import("virtual:words/later/de"),
   pt: () => import("virtual:words/later/pt"),
+};
+const reasonWords = {
+  en: () => import("virtual:words/reasons/en"),
+  de: () => import("virtual:words/reasons/de"),
+  pt: () => import("virtual:words/reasons/pt"),
 };
 
 const isLanguage = (text: string): text is Language => text in languages;
@@ -33,7 +38,10 @@ function wanted(): Language {
 
 let language = $state<Language>("en");
 let words = $state.raw<Readonly<Record<string, string>>>({});
-let reasons: Readonly<Record<string, string>> = {}; // which change with words
+let reasons = $state.raw<Readonly<Record<string, string>>>({});
+let stories = $state.raw<Readonly<Record<string, string>>>({}); // the lines of stories, which come with the words of later views
+const sentences = $derived({ ...stories, ...reasons });
+let reasonsOf: Language | undefined; // which of them are fetched
 
 export const spoken = () => language;
 
@@ -48,7 +56,7 @@ async function fetchNext(): Promise<void> {
   const [of, withLater] = [next, all];
   const [first, later] = await Promise.all([part(firstWords[of]), withLater ? part(laterWords[of]) : undefined]);
   if (of !== next || withLater !== all) return fetching; // something else is wanted by now
-  [language, words, reasons] = [of, { ...first.words, ...later?.words }, { ...first.reasons, ...later?.reasons }];
+  [language, words, stories] = [of, { ...first.words, ...later?.words }, later?.reasons ?? {}];
 }
 
 /** Fetches the words of the page, which stand before anything is shown. */
@@ -89,8 +97,24 @@ export function sayOr(key: string, text: string, values?: Record<string, string 
   return key in words ? say(key as Key, values) : text;
 }
 
-/** Why something was decided or not done: in the language of the page. */
-export const reason = (said: Why) => reasonIn(words && reasons, said).replace(turning, "");
+/** Fetches the words for why something was decided, once one may be told so. */
+export async function fetchReasons() {
+  const of = language;
+  if (reasonsOf === of) return;
+  reasonsOf = of;
+  try {
+    const file = await part(reasonWords[of]);
+    if (of === language) reasons = file.words;
+  } catch {
+    reasonsOf = undefined; // the server's words stand until it is asked for again
+  }
+}
+
+/** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
+export function reason(said: Why): string {
+  if (said.why_code) void fetchReasons();
+  return reasonIn(sentences, said).replace(turning, "");
+}
 
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;

@@ -1,16 +1,19 @@
 import type { Component } from "svelte";
+import type { IconName } from "../lib/icons";
 import { Loaded } from "../lib/loaded.svelte";
 import { part as fetched } from "../lib/part";
 import { speakOfAll } from "../lib/words.svelte";
 import type { Key } from "../words";
+import Conversations from "./Conversations.svelte";
 
-/** A view, by the first part of its address. Those that have a name are in the bar. */
+/** A view, by the first part of its address. Those that have a name are in the bar, the first of them on a phone. */
 export interface View {
   part: string;
   name?: Key;
+  icon?: IconName;
   /** Only who operates the server sees it. */
   operates?: boolean;
-  /** Its component, which is fetched when it is opened first. */
+  /** Its component, which is fetched when it is opened first, unless it is that of conversations. */
   show: Loaded<Component>;
 }
 
@@ -18,17 +21,17 @@ type File = () => Promise<{ default: Component }>;
 const opened = (file: File) => new Loaded(async () => (await fetched(file)).default);
 /** A view that says more than conversations do. */
 const openedLater = (file: File) => new Loaded(async () => (await Promise.all([fetched(file), speakOfAll()]))[0].default);
-const conversations = opened(() => import("./Conversations.svelte"));
+const conversations = new Loaded<Component>(async () => Conversations); // with which most begin
 
 export const views: View[] = [
-  { part: "", name: "nav.conversations", show: conversations },
+  { part: "", name: "nav.conversations", icon: "talk", show: conversations },
   { part: "session", show: conversations },
-  { part: "tasks", name: "tasks.name", show: opened(() => import("./tasks/Tasks.svelte")) },
-  { part: "council", name: "council.name", show: openedLater(() => import("./council/Council.svelte")) },
+  { part: "tasks", name: "tasks.name", icon: "tasks", show: opened(() => import("./tasks/Tasks.svelte")) },
+  { part: "council", name: "council.name", icon: "council", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
-  { part: "inquiries", name: "inquiry.nav", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
-  { part: "runs", name: "runs.nav", show: openedLater(() => import("./runs/Runs.svelte")) },
-  { part: "operation", name: "operation.nav", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
+  { part: "inquiries", name: "inquiry.nav", icon: "inquiry", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
+  { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },
+  { part: "operation", name: "operation.nav", icon: "gauge", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
 export const viewOf = (part: string) => views.find((v) => v.part === part);

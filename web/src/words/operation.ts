@@ -35,7 +35,7 @@ export const operation = {
     "Sie entscheiden, was die Assistenten tun. Geändert werden sie in Dateien: die Einstellung „trees“ nennt ihren Ordner.",
     "Decidem o que os assistentes fazem. Editam-se em ficheiros: a definição ‘trees’ indica a pasta.",
   ],
-  "operation.trees.nodes": ["{n} nodes", "{n} Knoten", "{n} nós"],
+  "operation.trees.nodes": ["{n} {n:node|nodes}", "{n} Knoten", "{n} {n:nó|nós}"],
   "operation.trees.broken": ["does not load", "lädt nicht", "não carrega"],
   "operation.trees.built-in": ["built in", "mitgeliefert", "de origem"],
   "operation.trees.replaced": ["replaces the one that is built in", "ersetzt den mitgelieferten", "substitui a de origem"],

@@ -1,0 +1,65 @@
+package stories
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
+	h := open(t, "")
+	session := h.longSession(120, time.Minute)
+	p := h.visit(1000)
+	p.turnsTo("#/session/" + session)
+	const scroll = `document.querySelector("main .scroll")`
+	const left = scroll + ".scrollHeight - " + scroll + ".scrollTop - " + scroll + ".clientHeight"
+	p.sees(asksOfLease(120))
+	p.until("the end", scroll+" && "+left+" < 80")
+	p.until("earlier messages", `(`+scroll+`.scrollTop = 0, document.querySelectorAll("main ol > li .question").length > 60)`)
+	p.do("going to the middle", chromedp.Evaluate[chromedp.Void](scroll+`.scrollTop = `+scroll+`.scrollHeight / 2`))
+	const seen = `[...document.querySelectorAll("main ol > li")].find((e) => e.querySelector(".question") && e.getBoundingClientRect().bottom > ` + scroll + `.getBoundingClientRect().top)?.querySelector(".question").textContent`
+	p.until("it to be at rest", `(globalThis.settled ??= [], settled.push(`+scroll+`.scrollTop), settled.length > 20 && new Set(settled.slice(-10)).size === 1)`)
+	before := evaluate[string](p, seen)
+	p.turnsTo("#/tasks")
+	p.sees("Nothing to do.")
+	p.do("going back", chromedp.Evaluate[chromedp.Void]("history.back()"))
+	p.until("the exchange that was seen: "+before, scroll+" && "+seen+" === "+quoted(before))
+}
+
+func TestTitleOfThePageIsWhatOneLooksAt(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.until("the title of a new conversation", `document.title === "New conversation · Sibyl"`)
+	p.says("How is a lease acquired?")
+	p.until("the title of the conversation", `document.title === "How is a lease acquired? · Sibyl"`)
+	p.turnsTo("#/operation")
+	p.until("the title of a view", `document.title.endsWith("· Sibyl") && !document.title.startsWith("How")`)
+}
+
+func TestPhoneHasABarAtItsFootWithAllViews(t *testing.T) {
+	p := open(t, "").visit(360)
+	for _, view := range []string{"Tasks", "Council", "Inquiries", "Conversations"} {
+		p.press(view)
+		p.until(view+" in the bar", `document.querySelector("nav [aria-current]")?.innerText === `+quoted(view))
+		p.fits()
+	}
+	p.until("a bar at the foot, with targets of 44 px", `(() => {
+		const all = [...document.querySelectorAll("header nav > *")].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect());
+		return all.length === 5 && all.every((r) => r.height >= 44 && r.width >= 44 && r.bottom > innerHeight - 10);
+	})()`)
+	p.press("More")
+	p.press("Operation")
+	p.until("the view", `location.hash === "#/operation" && !document.querySelector("dialog[open]")`)
+}
+
+func TestWhoIsSignedOutSeesHowToComeBackAndDoes(t *testing.T) {
+	p := open(t, "").visit(1000)
+	p.forgive("401")
+	p.turnsTo("#/tasks")
+	p.opensMenu()
+	p.press("Sign out")
+	p.sees("sibyl user sign-in NAME")
+	p.accessible("signed out")
+	p.do("signing in with an address", chromedp.Navigate(p.signIn("local")))
+	p.until("the view where one was", `location.hash.startsWith("#/tasks") && document.querySelector("textarea")`)
+}
