@@ -20,8 +20,11 @@ function wordsByLanguage(): Plugin {
       const { module, dependencies } = await runnerImport<Words & { languages: object }>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
       const at = Object.keys(module.languages).indexOf(language!);
-      if (which !== "reasons") return `export const words = ${column(module[which as "first" | "later"], at)};`;
-      return `export const words = ${column({ ...module.reasons, ...module.story }, (at + 2) % 3)};`; // the English words come last
+      // Of reasons the English words come last.
+      const reasons = (all: Record<string, readonly string[]>) => column(all, (at + 2) % 3);
+      if (which === "reasons") return `export const words = ${reasons(module.reasons)};`;
+      const story = which === "later" ? `\nexport const reasons = ${reasons(module.story)};` : "";
+      return `export const words = ${column(module[which as keyof Words], at)};${story}`;
     },
   };
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// key presses a key where the keyboard is.
-func (p *tab) key(key string, control bool) {
+// tellsKey tells the page of a key where the keyboard is.
+func (p *tab) tellsKey(key string, control bool) {
 	p.Helper()
 	evaluate[bool](p, fmt.Sprintf(`(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: %s, ctrlKey: %t, bubbles: true, cancelable: true })), true`,
 		quoted(key), control))
@@ -69,30 +69,30 @@ func TestKeysWorkEverywhereButWhereOneWrites(t *testing.T) {
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
 	p.until("the field to have the keyboard", `(document.querySelector("textarea").focus(), document.activeElement.localName === "textarea")`)
-	p.key("r", false)
-	p.key("?", false)
+	p.tellsKey("r", false)
+	p.tellsKey("?", false)
 	if evaluate[bool](p, `!!document.querySelector("dialog[open]") || location.hash === "#/runs"`) {
 		t.Error("a key that was typed into a field did something else")
 	}
 	evaluate[bool](p, `(document.activeElement.blur(), true)`)
-	p.key("?", false)
+	p.tellsKey("?", false)
 	p.sees("They work everywhere but where you write.")
 	p.accessible("keys")
-	p.key("n", false)
+	p.tellsKey("n", false)
 	if evaluate[bool](p, `location.hash === "#/"`) {
 		t.Error("a key went past an open dialog")
 	}
 	p.press("Close")
-	p.key("n", false)
+	p.tellsKey("n", false)
 	p.stands("#/")
 	p.until("the list", `document.querySelector("aside li a")`)
 	evaluate[bool](p, `(document.activeElement.blur(), true)`)
-	p.key("j", false)
+	p.tellsKey("j", false)
 	p.until("the first of the list", `location.hash.startsWith("#/session/")`)
 	evaluate[bool](p, `(document.activeElement.blur(), true)`)
-	p.key("r", false)
+	p.tellsKey("r", false)
 	p.sees("All runs")
-	p.key("/", false)
+	p.tellsKey("/", false)
 	p.until("the dialog", `document.querySelector("dialog[open] input[type=search]")`)
 }
 

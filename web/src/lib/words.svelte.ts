@@ -38,6 +38,8 @@ function wanted(): Language {
 let language = $state<Language>("en");
 let words = $state.raw<Readonly<Record<string, string>>>({});
 let reasons = $state.raw<Readonly<Record<string, string>>>({});
+let stories = $state.raw<Readonly<Record<string, string>>>({}); // the lines of stories, which come with the words of later views
+const sentences = $derived({ ...stories, ...reasons });
 let reasonsOf: Language | undefined; // which of them are fetched
 
 export const spoken = () => language;
@@ -53,7 +55,7 @@ async function fetchNext(): Promise<void> {
   const [of, withLater] = [next, all];
   const [first, later] = await Promise.all([part(firstWords[of]), withLater ? part(laterWords[of]) : undefined]);
   if (of !== next || withLater !== all) return fetching; // something else is wanted by now
-  [language, words] = [of, { ...first.words, ...later?.words }];
+  [language, words, stories] = [of, { ...first.words, ...later?.words }, later?.reasons ?? {}];
 }
 
 /** Fetches the words of the page, which stand before anything is shown. */
@@ -110,7 +112,7 @@ export async function fetchReasons() {
 /** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
 export function reason(said: Why): string {
   if (said.why_code) void fetchReasons();
-  return reasonIn(reasons, said).replace(turning, "");
+  return reasonIn(sentences, said).replace(turning, "");
 }
 
 /** The browser's own variant of the language, for the form of times and numbers. */

@@ -6,8 +6,10 @@ declare module "virtual:words/first/*" {
 declare module "virtual:words/later/*" {
   import type { later } from "./index";
   export const words: Record<keyof typeof later, string>;
+  /** The lines of stories by their codes; none in English. */
+  export const reasons: Record<string, string>;
 }
 declare module "virtual:words/reasons/*" {
-  /** The server's sentences and those of a story, by their codes; in English those that the page words otherwise. */
+  /** The server's sentences by their codes; in English those that the page words otherwise. */
   export const words: Record<string, string>;
 }
