@@ -48,8 +48,8 @@ func TestPhoneHasABarAtItsFootWithAllViews(t *testing.T) {
 		return all.length === 5 && all.every((r) => r.height >= 44 && r.width >= 44 && r.bottom > innerHeight - 10);
 	})()`)
 	p.press("More")
-	p.press("Operation")
-	p.until("the view", `location.hash === "#/operation" && !document.querySelector("dialog[open]")`)
+	p.press("Runs")
+	p.until("the view", `location.hash === "#/runs" && !document.querySelector("dialog[open]")`)
 }
 
 func TestWhoIsSignedOutSeesHowToComeBackAndDoes(t *testing.T) {

@@ -21,6 +21,7 @@ func (h *house) visitReading(width int64) *tab {
 // opensMenu opens the menu of the bar, wherever that is.
 func (p *tab) opensMenu() {
 	p.Helper()
+	p.do("going to it", chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button[aria-haspopup=dialog]")].find((e) => e.checkVisibility()).focus()`))
 	if p.width <= 700 {
 		p.press("More")
 	} else {

@@ -85,10 +85,11 @@ export async function speak(chosen: Language) {
 
 /** Marks that turn the direction of all that comes after them. */
 const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+export const withoutTurning = (text: string) => text.replace(turning, "");
 
 /** Words in the language of the page, with values in their braces. No value turns the words around it. */
 export function say(key: Key, values: Record<string, string | number> = {}): string {
-  return fill(words[key] ?? key, (name) => String(values[name] ?? "").replace(turning, ""), (n) => plurals().select(n) === "one");
+  return fill(words[key] ?? key, (name) => withoutTurning(String(values[name] ?? "")), (n) => plurals().select(n) === "one");
 }
 
 /** Words of a key that is made at run time, or the text itself where there are none. */

@@ -35,6 +35,7 @@ export const common = {
   "operation.nav": ["Operation", "Betrieb", "Operação"],
   "runs.nav": ["Runs", "Läufe", "Execuções"],
   "nav.more": ["More", "Mehr", "Mais"],
+  "find.title": ["Find", "Suchen", "Procurar"],
   "nav.look": ["Language, colours, account", "Sprache, Farben, Konto", "Idioma, cores, conta"],
   "look.language": ["Language", "Sprache", "Idioma"],
   "look.colours": ["Colours", "Farben", "Cores"],

@@ -1,5 +1,4 @@
 export const find = {
-  "find.title": ["Find", "Suchen", "Procurar"],
   "find.words": ["Find in everything", "In allem suchen", "Procurar em tudo"],
   "find.hint": ["In titles, questions, answers, tasks and recordings", "In Titeln, Fragen, Antworten, Aufgaben und Aufnahmen", "Em títulos, perguntas, respostas, tarefas e gravações"],
   "find.assistant": ["Assistant", "Assistent", "Assistente"],
