@@ -1,7 +1,9 @@
 import { get, type Form } from "./api";
 import { Stream, type Link } from "./stream";
 import { callTold, type Call } from "./did";
-import { fetchReasons, reason, say, teller } from "./words.svelte";
+import { part } from "./part";
+import type { Teller } from "./told";
+import { fetchReasons, reason, say, speakOfAll } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -42,11 +44,11 @@ class Live {
       },
       begin: ({ run, row }) => {
         this.of(run).run = row;
-        void fetchReasons(); // it may tell some
+        void this.learn();
       },
-      record: ({ run, kind, data, lines }) => this.say(run, teller.record(kind, data, lines)),
+      record: ({ run, kind, data, lines }) => this.say(run, this.teller?.record(kind, data, lines) ?? lines),
       event: ({ run, type, data, words, lines }) => {
-        this.say(run, lines.length ? [teller.event({ type, data, words })] : []);
+        this.say(run, lines.length ? [this.teller?.event({ type, data, words }) ?? words] : []);
         this.decided(this.of(run), type, data);
       },
       text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
@@ -58,6 +60,20 @@ class Live {
         delete this.runs[run];
       },
     });
+  }
+
+  private teller: Teller | undefined;
+
+  /** Fetches what tells of runs, once one begins. Until it is there they are told in the server's words. */
+  private async learn() {
+    void fetchReasons();
+    if (this.teller) return;
+    try {
+      const [file] = await Promise.all([part(() => import("./teller")), speakOfAll()]);
+      this.teller = file.teller;
+    } catch {
+      // The next run that begins asks again.
+    }
   }
 
   private of(id: string): LiveRun {

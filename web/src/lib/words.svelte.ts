@@ -4,7 +4,6 @@ import { fill } from "./fill";
 import { kept, keep } from "./kept";
 import { languages, type Language } from "./languages";
 import { part } from "./part";
-import { Teller } from "./told";
 
 /** The words of each language are three files; those of one language are fetched. */
 const firstWords = {
@@ -149,9 +148,6 @@ export function money(amount: number, currency: string): string {
     return `${new Intl.NumberFormat(variant(), digits).format(amount)} ${currency}`;
   }
 }
-
-/** Tells what happens in runs. */
-export const teller = new Teller(say, sayOr, (n) => number(n), reason);
 
 const dates = once((of) => new Intl.DateTimeFormat(of, { dateStyle: "full" }));
 

@@ -7,7 +7,7 @@ const sources = import.meta.glob<string>("/src/**/*.{svelte,ts}", { query: "?raw
 function importedBy(file: string, all = new Set<string>()): Set<string> {
   if (all.has(file) || file.includes("/words/")) return all;
   all.add(file);
-  for (const [, path] of sources[file]!.matchAll(/from "(\.[^"]+)"/g)) {
+  for (const [, path] of sources[file]!.matchAll(/^\s*import (?!type )[^;]*? from "(\.[^"]+)"/gm)) {
     const at = new URL(path!, "file://" + file).pathname;
     for (const name of [at, at + ".ts"]) if (name in sources) importedBy(name, all);
   }

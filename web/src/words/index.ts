@@ -14,8 +14,8 @@ export { reasons } from "./reasons";
 export { story } from "./story";
 
 /** What the bar and conversations say. It is fetched before anything is shown; what other views say comes with the first of them. */
-export const first = { ...common, ...find, ...talk, ...tasks, ...told };
-export const later = { ...council, ...inquiry, ...operation, ...runs, ...why };
+export const first = { ...common, ...find, ...talk, ...tasks };
+export const later = { ...told, ...council, ...inquiry, ...operation, ...runs, ...why };
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
 export const words = { ...first, ...later };
