@@ -28,10 +28,12 @@ func (zeros) Read(b []byte) (int, error) {
 func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
 	h := newHouse(t).open()
 	fits := `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]},"session":""}`
-	fits += strings.Repeat(" ", 64<<10-len(fits))
+	fits += strings.Repeat(" ", 2<<20-len(fits))
 	h.get(question{method: "POST", path: "/api/runs", body: fits}, nil)
 	h.refused("a byte more", question{method: "POST", path: "/api/runs", body: fits + " "}, 413, "too_large")
 	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: struct{ io.Reader }{strings.NewReader(fits + " ")}}, 413, "too_large")
+	const plain = 64 << 10 // where no texts of documents belong
+	h.refused("more where no texts belong", question{method: "POST", path: "/api/sign-in", body: strings.Repeat(" ", plain+1)}, 413, "too_large")
 	const gigabyte = 1 << 30
 	before := allocated()
 	for about, request := range map[string]string{

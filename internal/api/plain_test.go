@@ -260,7 +260,7 @@ func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 	if a, _ := ask("POST", "/api/runs", `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]}}`, with); a.status != 201 {
 		t.Errorf("a run over HTTP/2: %d %s", a.status, a.body)
 	}
-	if a, _ := ask("POST", "/api/runs", strings.Repeat(" ", 65<<10), with); a.status != 413 {
+	if a, _ := ask("POST", "/api/runs", strings.Repeat(" ", 2<<20+1), with); a.status != 413 {
 		t.Errorf("a large body over HTTP/2: %d %s", a.status, a.body)
 	}
 	if a, _ := ask("GET", "/api/me", "", map[string]string{"Cookie": with["Cookie"], "Sec-Fetch-Site": "same-site"}); a.status != 403 {

@@ -139,6 +139,10 @@ func newLifeline(t *testing.T) *lifeline {
 			}
 			in := bufio.NewReader(conn)
 			text, err := in.ReadString('\n')
+			if text == "" && err != nil { // killed before it could say that it lives
+				shut(t, conn)
+				continue
+			}
 			pid, nan := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil || nan != nil {
 				t.Errorf("a child says %q: %v", text, err)

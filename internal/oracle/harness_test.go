@@ -209,6 +209,7 @@ func (h *harness) startQuestion(q question) *run.Live {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	spec.Replaces = q.Replaces // which the service does
 	h.spec = spec
 	h.last, err = h.engine.Start(h.t.Context(), spec)
 	if err != nil {
