@@ -72,7 +72,7 @@ var unsteady = []struct{ pattern, by string }{
 	{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"},
 	{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?|\b\d\d:\d\d:\d\d\b`, "TIME"},
 	{`(?m) \(\d+\.\d s\)$`, ""}, // which only a step that took long has
-	{`\(oracle, \d[\dms.]*,`, "(oracle, TIME,"},
+	{`\(oracle, \d[\dms.]*`, "(oracle, TIME"},
 	{`\b\d+\.\d s\b`, "N s"},
 	{`((?:_ms|timestamp)\\*": ?)\d+`, "${1}N"},
 	{`((?:digest|key|hash|prompt)\\*": ?\\*"|sha256:|digest )[0-9a-f]{16,64}\b`, "${1}HASH"},

@@ -74,7 +74,7 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 	p.sees("Not done.")
 	p.reload()
 	p.sees("Not done.")
-	p.press("+ New conversation")
+	p.press("New conversation")
 	p.sees("What would you like to know?")
 	ask()
 	p.press("Allow once")

@@ -29,7 +29,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.press("Close")
 	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is in place of the conversation
 	p.press("Close")
-	p.press("☰ Conversations")
+	p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`) // a link of the bar has its name too
 	p.looks("conversations-list")
 	p.press("Actions for “How is a lease acquired?”")
 	p.press("Rename")
@@ -85,11 +85,15 @@ func TestWhyLooksAsItShould(t *testing.T) {
 	p.press("What left")
 	p.sees("Nothing left this machine.")
 	p.looks("why-left")
-	p.press("Compare")
+	p.press("What if?")
+	p.press("The whole tree (XML)")
 	p.press("Take this run’s tree")
 	p.press("Compare this run")
 	p.sees("This tree decides the same in all")
 	p.looks("why-compare")
+	p.press("Story")
+	p.until("the story", `document.querySelector(".story li")`)
+	p.looks("why-story")
 }
 
 func TestTasksLookAsTheyShould(t *testing.T) {

@@ -121,7 +121,7 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 	p.says("Tell me something about leases in general.")
 	p.sees("The other model answers.")
 	p.until("the chosen model", `document.querySelector("select[name=model]").value === "played:other"`)
-	p.press("+ New conversation")
+	p.press("New conversation")
 	p.sees("What would you like to know?")
 	p.until("the usual model in another conversation", `document.querySelector("select[name=model]").value === ""`)
 }

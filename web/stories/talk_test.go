@@ -22,7 +22,7 @@ func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
 
 func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 	p := open(t, "").visit(900)
-	p.press("+ New conversation")
+	p.press("New conversation")
 	p.chooses("select[name=assistant]", "tasks")
 	p.says("add a task to call Ada")
 	p.sees("call Ada' to your tasks")
@@ -90,7 +90,7 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p := open(t, "").visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
-	p.press("+ New conversation")
+	p.press("New conversation")
 	p.sees("What would you like to know?")
 	p.says("Who mended the boiler?")
 	p.sees("Dana Reyes")
