@@ -175,7 +175,11 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.until("the steps", `(() => { const all = [...document.querySelectorAll(".did details")]; all.forEach((d) => (d.open = true)); return all.length })()`)
 		}},
 		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
-		{"list", "", func() { p.press("Close"); p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`); p.shows("aside .title") }},
+		{"list", "", func() {
+			p.press("Close")
+			p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`)
+			p.shows("aside .title")
+		}},
 		{"why-story", "#/why/" + run, func() { p.shows("h1"); p.until("the story", `document.querySelector(".story li")`) }},
 		{"why-steps", "#/why/" + run + "/steps", func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
 		{"why-receipt", "", func() {
@@ -246,6 +250,8 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	})
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.until("the bar", "document.querySelector('header nav')")
+	ops.opensMenu()
 	ops.press("Operation")
 	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
 	ops.shows("main table, main li")
