@@ -99,7 +99,10 @@ func newPageFile(name string, text []byte) (*pageFile, error) {
 		kept = "public, max-age=31536000, immutable"
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // once, at the start
+	if err != nil {
+		return nil, err
+	}
 	_, _ = w.Write(text) // into memory
 	_ = w.Close()
 	sum := sha256.Sum256(text)

@@ -250,6 +250,8 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	})
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.until("the bar", "document.querySelector('header nav')")
+	ops.opensMenu()
 	ops.press("Operation")
 	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
 	ops.shows("main table, main li")
