@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{St as e,Tt as t,U as n,Ut as r,X as i,ct as a,et as o,j as s,ut as c}from"./words.svelte-Bir_zr3L.js";var l=c(`<section><!></section>`);function u(c,u){let d=s(u,`over`,3,!1);var f=l();let p;var m=t(f);o(m,()=>u.children),r(f),e(()=>{p=i(f,1,`card svelte-83dztq`,null,p,{over:d()}),n(f,`aria-label`,u.label)}),a(c,f)}export{u as t};
