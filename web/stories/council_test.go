@@ -109,7 +109,9 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.press("← Back")
 	p.until("the session after Why", session)
 	p.turnsTo("#/")
-	p.until("its row among all conversations", `(() => { const row = document.querySelector("aside li a"); row?.click(); return row; })()`)
+	p.sees("No conversations yet.") // the Council lists its sessions itself
+	p.turnsTo("#/runs")
+	p.until("its row among all runs", `(() => { const row = document.querySelector("main li a.title"); row?.click(); return row; })()`)
 	p.until("the session from the list", session)
 }
 

@@ -129,7 +129,7 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.fits()
 	p.accessible("runs on a phone")
 	p.press("Why: “How is a lease acquired?”")
-	p.sees("In short")
+	p.sees("You asked: “How is a lease acquired?”")
 	p.turnsTo("#/runs")
 	p.press("How is a lease acquired?")
 	p.until("its exchange", `location.hash.startsWith(`+quoted(session+"/")+`)`)

@@ -62,7 +62,8 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 
 	h.sibyl("user", "add", "guest", "--scope", "read")
 	guest := h.tab(360)
-	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")))
+	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
+	guest.opensMenu()
 	guest.press("Runs")
 	guest.sees("You have asked nothing yet.")
 	guest.fits()

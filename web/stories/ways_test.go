@@ -22,7 +22,7 @@ func (h *house) visitReading(width int64) *tab {
 func (p *tab) opensMenu() {
 	p.Helper()
 	p.do("going to it", chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button[aria-haspopup=dialog]")].find((e) => e.checkVisibility()).focus()`))
-	if p.width <= 700 {
+	if evaluate[int](p, "innerWidth") <= 700 { // a story may have made the window narrow
 		p.press("More")
 	} else {
 		p.press("Language, colours, account")
