@@ -29,7 +29,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.press("Close")
 	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is in place of the conversation
 	p.press("Close")
-	p.press("☰ Conversations")
+	p.opensList()
 	p.looks("conversations-list")
 	p.press("Actions for “How is a lease acquired?”")
 	p.press("Rename")
