@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -125,7 +126,7 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 			d.Hash = files.Hash([]byte(p.Text))
 		}
 		open = ""
-		if e, ok := of(d.Name, d.take(p.Text, number)).(*Error); ok {
+		if e, ok := errors.AsType[*Error](of(d.Name, d.take(p.Text, number))); ok {
 			failed = append(failed, e)
 			continue
 		}

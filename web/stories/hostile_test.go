@@ -177,7 +177,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		{"sources", "", func() { p.press("Sources"); p.shows("aside article") }},
 		{"list", "", func() {
 			p.press("Close")
-			p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`)
+			p.opensList()
 			p.shows("aside .title")
 		}},
 		{"why-story", "#/why/" + run, func() { p.shows("h1"); p.until("the story", `document.querySelector(".story li")`) }},

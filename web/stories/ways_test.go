@@ -29,3 +29,9 @@ func (p *tab) opensMenu() {
 	}
 	p.until("the menu", "document.querySelector('dialog[open] select')")
 }
+
+// opensList shows the list of conversations on a narrow screen.
+func (p *tab) opensList() {
+	p.Helper()
+	p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`)
+}
