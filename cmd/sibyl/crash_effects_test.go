@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/bt"
 	"sibyl/internal/cli"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
@@ -127,7 +128,7 @@ func timeless(a oracle.Answer) oracle.Answer {
 	var notices, others []agent.Notice
 	for _, n := range a.Notices {
 		if n.Type == agent.NoticeOtherModel {
-			n.Turn, n.Text, n.Payload = 0, n.Payload["answered"]+" answers instead", nil
+			n.Turn, n.Text, n.Payload, n.Coded = 0, n.Payload["answered"]+" answers instead", nil, bt.Coded{}
 			others = append(others, n)
 		} else {
 			notices = append(notices, n)
