@@ -30,7 +30,7 @@ func (p *tab) places() []place {
 	return []place{
 		{"#/", "How is a lease acquired?", nil},
 		{session, "Acquire takes the lease", func(p *tab) { p.says("Who mended the boiler?") }},
-		{"#/why/" + run, "What left this machine", func(p *tab) { p.press("Details") }},
+		{"#/why/" + run, "How is a lease acquired?", func(p *tab) { p.press("Details") }},
 		{"#/tasks", "Call John", nil},
 		{council, "The boiler is old.", func(p *tab) { p.says("Who mended it?") }},
 		{"#/inquiries", "The plumber is Dana Reyes.", nil},
