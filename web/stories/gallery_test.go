@@ -131,6 +131,8 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 	p.checks("Skeptic")
 	p.press("Ask")
 	p.sees("The rent is high.")
+	p.sees("All together")
+	p.do("going to the answers", chromedp.Evaluate[chromedp.Void](`document.querySelector("main article").scrollIntoView({ block: "end" })`))
 	p.looks("council-answers")
 	p.press("Rename")
 	p.looks("council-rename")
