@@ -28,7 +28,7 @@ func widths() []int { return []int{360, 900, 1600} }
 const high = 900
 
 // looks looks at what is shown, in both colours and at each width: it is accessible, scrolls nowhere sideways, and looks as it does in testdata/pictures.
-func (p *tab) looks(name string) {
+func (p *tab) looks(name string, ends ...string) {
 	p.Helper()
 	kept := p.kept(name)
 	sheet := image.NewPaletted(sheetSize(), greys())
@@ -38,6 +38,9 @@ func (p *tab) looks(name string) {
 			what := fmt.Sprintf("%s-%s-%d", name, colours, width)
 			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 			p.fits()
+			for _, end := range ends {
+				p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+`).scrollIntoView({ block: "end", behavior: "instant" })`))
+			}
 			place := onSheet(row, at)
 			draw.Draw(sheet, place, p.resembles(name, what, sub(kept, place)), image.Point{}, draw.Src)
 			if width == widths()[0] && colours == "light" {
