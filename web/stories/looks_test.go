@@ -28,6 +28,7 @@ func widths() []int { return []int{360, 900, 1600} }
 const high = 900
 
 // looks looks at what is shown, in both colours and at each width: it is accessible, scrolls nowhere sideways, and looks as it does in testdata/pictures.
+// What ends name is scrolled to its end first.
 func (p *tab) looks(name string, ends ...string) {
 	p.Helper()
 	kept := p.kept(name)
