@@ -75,11 +75,6 @@ type CouncilTrashed struct {
 	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
 }
 
-// CouncilHits are the places that have the words that were looked for, the newest first.
-type CouncilHits struct {
-	Hits []session.Hit `json:"hits"`
-}
-
 // CouncilPath is in the address of whatever is about a session of the Council.
 type CouncilPath struct {
 	Session string `path:"session" doc:"The id of the session."`
@@ -100,7 +95,6 @@ func (s *Server) councilRoutes() {
 	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "CouncilExport", ""}}}, s.exportCouncil)
 	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
-	answer(s, route{id: "searchCouncil", at: "GET " + councilPath + "/search", tag: tag, summary: "Find words in all that was said and answered", whole: true}, s.searchCouncil)
 	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
 	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
@@ -267,18 +261,6 @@ func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (none counc
 		return none, cmp.Or(err, session.ErrNotFound)
 	}
 	return all[0], nil
-}
-
-func (s *Server) searchCouncil(ctx context.Context, in *struct {
-	Words string `query:"q" required:"true" minLength:"1" maxLength:"1000" doc:"The words; all must be there."`
-	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"10" doc:"How many at most."`
-}) (f CouncilHits, err error) {
-	desk, err := s.desk(ctx)
-	if err != nil {
-		return f, err
-	}
-	f.Hits, err = desk.Search(ctx, in.Words, in.Limit)
-	return f, err
 }
 
 // councilOracles are told without the folders of their files.

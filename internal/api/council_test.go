@@ -168,13 +168,6 @@ func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
 	if a = h.get(question{path: at + "/export"}, nil); !strings.HasPrefix(string(a.body), "# Büro\n") || a.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
 		t.Errorf("%v %s", a.header, a.body)
 	}
-	var hits api.CouncilHits
-	if h.get(question{path: "/api/council/search?q=numbers+trust"}, &hits); len(hits.Hits) != 1 || hits.Hits[0].Session != s.ID || hits.Hits[0].ID != "t1" {
-		t.Errorf("%+v", hits)
-	}
-	if h.get(question{path: "/api/council/search?q=numbers", token: evesToken}, &hits); len(hits.Hits) != 0 {
-		t.Errorf("eve finds what ada said: %+v", hits)
-	}
 	var repaired council.Repaired
 	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); repaired.Session != s.ID || repaired.Changed || len(repaired.Findings) != 0 {
 		t.Errorf("%+v", repaired)
@@ -205,9 +198,9 @@ func TestCouncilRequestThatCannotBeCarriedOutIsRefusedAndChangesNothing(t *testi
 		"another property":            {question{method: "PATCH", path: at, body: map[string]any{"hunter2": "x"}}, 400, "invalid_request"},
 		"a state by hand":             {question{method: "PATCH", path: at, body: map[string]any{"state": "READY"}}, 400, "invalid_request"},
 		"a preference that is none":   {question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]any{"include_llm_history": "hunter2"}}}, 400, "invalid_request"},
-		"no words to find":            {question{path: "/api/council/search?q=%20"}, 400, "invalid_request"},
-		"no parameter to find":        {question{path: "/api/council/search"}, 400, "invalid_request"},
-		"too many hits":               {question{path: "/api/council/search?q=tea&limit=201"}, 400, "invalid_request"},
+		"no words to find":            {question{path: "/api/find?assistant=council&q=%20"}, 400, "invalid_request"},
+		"no parameter to find":        {question{path: "/api/find?assistant=council"}, 400, "invalid_request"},
+		"too many hits":               {question{path: "/api/find?assistant=council&q=tea&limit=101"}, 400, "invalid_request"},
 		"another form of export":      {question{path: at + "/export?format=exe"}, 400, "invalid_request"},
 		"an entry that is not there":  {question{path: at + "/entries/7/transcript"}, 404, "not_found"},
 		"an entry that is no number":  {question{path: at + "/entries/x/transcript"}, 400, "invalid_request"},
@@ -349,7 +342,7 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, "whisper: can't open "+filepath.Join(h.folder, "ada", s.ID, "audio", "002_audio.wav")); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles, "/api/council/search?q=office"} {
+	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles} {
 		a := h.get(question{path: path}, nil)
 		for _, private := range []string{h.folder, filepath.Dir(h.folder), dir} {
 			if strings.Contains(string(a.body), private) {
@@ -410,7 +403,7 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	if now, err := folder.Get(t.Context(), s.ID); err != nil || now.State != session.Transcribing {
 		t.Errorf("in the folder it is %s, %v", now.State, err)
 	}
-	for _, path := range []string{councils, at, at + "/export", at + "/entries/1/transcript", at + "/entries/2/audio", "/api/council/search?q=office"} {
+	for _, path := range []string{councils, at, at + "/export", at + "/entries/1/transcript", at + "/entries/2/audio"} {
 		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
 			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
 		}

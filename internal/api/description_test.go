@@ -371,7 +371,6 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	h.open()
 	conforms := h.described()
 	conforms("nothing", "CouncilSessions", h.get(question{path: councils}, nil))
-	conforms("nothing", "CouncilHits", h.get(question{path: "/api/council/search?q=tea"}, nil))
 	var s council.Opened
 	begun := h.get(question{method: "POST", path: councils, body: map[string]any{}}, &s)
 	conforms("begun", "CouncilSession", begun)
@@ -391,7 +390,6 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	conforms("with all", "CouncilSessions", h.get(question{path: councils}, nil))
 	conforms("words", "CouncilTranscript", h.get(question{path: at + "/entries/1/transcript"}, nil))
 	conforms("an answer", "CouncilResponse", h.get(question{path: at + "/responses/2"}, nil))
-	conforms("found", "CouncilHits", h.get(question{path: "/api/council/search?q=office"}, nil))
 	conforms("repaired", "CouncilRepaired", h.get(question{method: "POST", path: at + "/repair"}, nil))
 	conforms("changed", "CouncilSession", h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "x"}}, nil))
 	var all persona.Listing

@@ -35,7 +35,7 @@ func (a *App) findTasks(ctx context.Context, owner journal.Owner, has func(strin
 	return hits, err
 }
 
-// findCouncil reads the files of sessions: they are the truth.
+// findCouncil reads the files of sessions: they are the truth. Places in a session are found beside its title, as it can be long.
 func (a *App) findCouncil(ctx context.Context, owner journal.Owner, has func(string) bool, titles bool) (hits []service.Hit, err error) {
 	desk, err := a.Council.Desk(owner)
 	if err != nil {
@@ -47,16 +47,15 @@ func (a *App) findCouncil(ctx context.Context, owner journal.Owner, has func(str
 	}
 	for _, s := range all {
 		one := service.Hit{Kind: "council", Assistant: council.Name, Session: s.ID, Name: redact.Text(cmp.Or(s.Name, s.ID)), At: s.Began()}
-		inTitle := has(one.Name)
-		if titles && inTitle {
-			hits = append(hits, one)
-		}
-		if titles || inTitle {
+		if titles {
+			if has(one.Name) {
+				hits = append(hits, one)
+			}
 			continue
 		}
-		for hit, text := range desk.Texts(ctx, s) {
-			if hit.ID != "" && has(text) {
-				one.Entry, one.At, one.Words = hit.ID, hit.At, text
+		for place, text := range desk.Texts(ctx, s) {
+			if has(text) {
+				one.Entry, one.At, one.Words = place.ID, place.At, text
 				hits = append(hits, one)
 			}
 		}

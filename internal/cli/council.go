@@ -23,7 +23,6 @@ func (c *command) councilCommand() *cobra.Command {
 		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(),
 		c.showCommand(&cobra.Command{Use: "show [SESSION]",
 			Short: "Show a session: what was said and answered, and where it is stored (default: the latest)"}, c.councilDocument),
-		c.councilSearch(),
 		c.exportCommand(&cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)"}, "md or json", c.councilDocument),
 		c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
@@ -101,7 +100,7 @@ func (c *command) councilError(err error) error {
 	case errors.Is(err, council.ErrNone):
 		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
 	case errors.Is(err, session.ErrNotFound):
-		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl council search WORDS’ searches what was said", err))
+		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl find WORDS’ searches what was said", err))
 	case errors.As(err, &damaged):
 		return withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
 	}
@@ -162,24 +161,6 @@ func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, 
 		c.note("there are no sessions yet; ‘sibyl council say \"…\"’ begins one")
 	}
 	return all[:min(len(all), c.limit)], nil
-}
-
-func (c *command) councilSearch() *cobra.Command {
-	cmd := &cobra.Command{Use: "search WORDS...", Short: "Search everything said and answered",
-		Args: cobra.MinimumNArgs(1),
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			hits, err := s.desk.Search(ctx, strings.Join(args, " "), c.limit)
-			if err != nil {
-				return err
-			}
-			if len(hits) == 0 {
-				c.note("nothing was found")
-			}
-			return printList(c, hits, func(h session.Hit) string {
-				return fmt.Sprintf("%s  %-4s  %s  %s", h.Session, cmp.Or(h.ID, "name"), moment(h.At), printable(strings.Join(strings.Fields(h.Passage), " ")))
-			})
-		})}
-	return c.withJSON(c.withLimit(cmd, 10, "maximum number to show"), "a JSON array")
 }
 
 // councilDocument runs a command on the session that its first argument names, as a document.

@@ -63,7 +63,7 @@ func (h Hit) cursor() journal.Cursor {
 // Apart is where something lies that no run holds.
 type Apart struct {
 	Assistant string // whose it is
-	// Find gives all that has all terms in its title, or, without titles, elsewhere and not in its title.
+	// Find gives all that has all terms in its title, or, without titles, elsewhere; nothing is in both.
 	Find func(ctx context.Context, owner journal.Owner, has func(text string) bool, titles bool) ([]Hit, error)
 }
 

@@ -63,9 +63,6 @@ func (x *Explanation) story(words run.Vocabulary) {
 	open := map[uint64]asking{}
 	for i, step := range x.Steps {
 		at := since(step.At)
-		if step.At.IsZero() {
-			at = 0
-		}
 		before, began := len(x.Story), at
 		by, answers := open[step.Op]
 		if answers {

@@ -303,8 +303,8 @@ suite("the Council", { timeout: 5 * deadline }, () => {
 
   test("finds, changes, exports and deletes sessions, each user's own", async () => {
     const path = await thinking();
-    const find = (client: typeof ada) => client.GET("/api/council/search", { params: { query: { q: "trust numbers", limit: 200 } } });
-    assert.ok((await given(find(ada))).hits.some((h) => h.session_id === path.session && h.id === "t1"));
+    const find = (client: typeof ada) => client.GET("/api/find", { params: { query: { q: "trust numbers", assistant: "council", limit: 100 } } });
+    assert.ok((await given(find(ada))).hits.some((h) => h.session_id === path.session && h.entry === "t1"));
     assert.deepEqual((await given(find(eve))).hits, []);
     const changed = await given(ada.PATCH("/api/council/sessions/{session}", { params: { path }, body: { name: "Moving", ui_preferences: { include_llm_history: false } } }));
     assert.deepEqual([changed.name, changed.language, changed.ui_preferences.include_llm_history], ["Moving", "en", false]);

@@ -83,9 +83,8 @@ func TestAStoreMakesNothingUntilSomethingIsWritten(t *testing.T) {
 	same(t, "sessions", []int{len(all), len(skipped)}, []int{0, 0})
 	_, get := s.Get(t.Context(), exampleID)
 	_, find := s.Find(t.Context(), "x")
-	_, search := s.Search(t.Context(), "x", 1)
-	if err != nil || !errors.Is(get, ErrNotFound) || find != nil || search != nil {
-		t.Errorf("%v, %v, %v, %v", err, get, find, search)
+	if err != nil || !errors.Is(get, ErrNotFound) || find != nil {
+		t.Errorf("%v, %v, %v", err, get, find)
 	}
 	if _, err := os.Stat(filepath.Dir(folder)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder: %v", err)
@@ -259,37 +258,34 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 	}
 }
 
-func TestWordsAreFoundInAllSessions(t *testing.T) {
+func TestTextsOfASessionAreGivenWithTheirPlaces(t *testing.T) {
 	s := open(t, t.TempDir())
 	ctx := t.Context()
-	one, two := must(s.New(ctx, "", "pt"))(t).ID, must(s.New(ctx, "A árvore vermelha", "pt"))(t).ID
-	must(s.AddText(ctx, one, "Hoje pensei na decisão difícil. "+strings.Repeat("Outras coisas passaram pela cabeça. ", 60)+
-		"No fim, a árvore vermelha do quintal caiu ontem à noite. "+strings.Repeat("Depois choveu muito. ", 60)))(t)
-	must(s.AddText(ctx, one, "uma árvore verde"))(t)
-	must(s.SaveResponse(ctx, two, answer("op", "Que ÁRVORE, e por que vermelha?")))(t)
-	hits := must(s.Search(ctx, "arvore VERMELHA", 10))(t)
-	found := map[string]string{}
-	for _, h := range hits {
-		found[h.Session+" "+h.ID] = h.Passage
+	id := must(s.New(ctx, "A árvore vermelha", "pt"))(t).ID
+	must(s.AddText(ctx, id, "Hoje pensei na decisão difícil."))(t)
+	must(s.AddText(ctx, id, "uma árvore verde"))(t)
+	must(s.SaveResponse(ctx, id, answer("op", "Que ÁRVORE, e por que vermelha?")))(t)
+	texts := func() map[string]string {
+		found := map[string]string{}
+		for place, text := range s.Texts(ctx, must(s.Get(t.Context(), id))(t)) {
+			if place.At.IsZero() {
+				t.Errorf("%s has no time", place.ID)
+			}
+			found[place.ID] = strings.TrimSpace(text)
+		}
+		return found
 	}
-	same(t, "places", names(found), []string{one + " t1", two + " ", two + " r1"})
-	p := found[one+" t1"]
-	if !strings.Contains(p, "a árvore vermelha do quintal") || len(strings.Fields(p)) > passageWords+2 || !strings.HasPrefix(p, "… ") || !strings.HasSuffix(p, " …") {
-		t.Errorf("the passage is %q", p)
+	found := texts()
+	same(t, "places", names(found), []string{"r1", "t1", "t2"})
+	if found["t1"] != "Hoje pensei na decisão difícil." || !strings.Contains(found["r1"], "Que ÁRVORE, e por que vermelha?") {
+		t.Errorf("%q", found)
 	}
-	same(t, "at most", len(must(s.Search(ctx, "arvore vermelha", 2))(t)), 2)
-	same(t, "a word that is nowhere", len(must(s.Search(ctx, "arvore azul", 9))(t)), 0)
-	same(t, "none wanted", len(must(s.Search(ctx, "arvore", 0))(t)), 0)
-	if _, err := s.Search(ctx, "?!", 3); err == nil {
-		t.Error("no word was searched for")
+	put(t, s.path(id, transcriptFolder, "002_audio.txt"), "\xff\xfe")
+	same(t, "when a file can't be read", names(texts()), []string{"r1", "t1"})
+	for range s.Texts(ctx, must(s.Get(ctx, id))(t)) {
+		break // whoever has seen enough gets no more
 	}
-	put(t, s.path(one, transcriptFolder, "002_audio.txt"), "\xff\xfe")
-	same(t, "when a file can't be read", len(must(s.Search(ctx, "arvore vermelha", 9))(t)), 3)
-	must(s.Delete(ctx, one))(t)
-	same(t, "in the trash", len(must(s.Search(ctx, "arvore vermelha", 9))(t)), 2)
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.Search(ctx, "arvore", 3); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	same(t, "nothing once it is too late", len(texts()), 0)
 }

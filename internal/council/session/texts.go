@@ -1,0 +1,33 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"sibyl/internal/redact"
+)
+
+// Place is where something was said or answered in a session.
+type Place struct {
+	ID string // t1 is transcript 1, r2 answer 2
+	At time.Time
+}
+
+// Texts gives what was said and answered in a session, redacted, with where it stands. What can't be read is left out.
+func (s *Store) Texts(ctx context.Context, m Session) iter.Seq2[Place, string] {
+	return func(yield func(Place, string) bool) {
+		for _, e := range m.Audio {
+			text, err := s.TranscriptOf(ctx, m.ID, e)
+			if err == nil && !yield(Place{e.ID(), e.ReceivedAt}, redact.Text(text)) {
+				return
+			}
+		}
+		for _, e := range m.Answers {
+			text, err := s.ResponseOf(ctx, m.ID, e)
+			if err == nil && !yield(Place{e.ID(), e.CreatedAt}, redact.Text(text)) {
+				return
+			}
+		}
+	}
+}
