@@ -46,7 +46,7 @@ const keptForAnswer = 0.25
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true, Options: schema.Of[Options](),
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged, Offers: offers,
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged, Offers: wishes().Offers,
 		Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming

@@ -13,7 +13,7 @@ func TestPlainWishesForTheCouncilAreOfferedInTheirLanguage(t *testing.T) {
 		"what did the council decide":            "",
 		"frag den Ratgeber nach dem Weg":         "",
 	} {
-		if got := offers(words); got != want {
+		if got := wishes().Offers(words); got != want {
 			t.Errorf("%s: %q, not %q", words, got, want)
 		}
 	}

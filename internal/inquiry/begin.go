@@ -54,7 +54,7 @@ const claim = "inquiry"
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Events: Events(), Reasons: stories(),
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: wishes().Offers, Events: Events(), Reasons: stories(),
 		Show: show, Words: words, Lines: lines, Exchanged: exchanged,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}

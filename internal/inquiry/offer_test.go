@@ -12,7 +12,7 @@ func TestPlainWishesForAnInquiryAreOfferedInTheirLanguage(t *testing.T) {
 		"did they investigate whether it works":   "",
 		"investigate whether":                     "",
 	} {
-		if got := offers(words); got != want {
+		if got := wishes().Offers(words); got != want {
 			t.Errorf("%s: %q, not %q", words, got, want)
 		}
 	}

@@ -55,14 +55,13 @@ func (x *Explanation) story(words run.Vocabulary) {
 		asked = x.Shown.Question
 	}
 	x.Story = []Told{{Step: 1, Why: storyAsked.With(text.Brief(asked, mostAsked))}}
-	since := func(at time.Time) int64 { return max(at.Sub(x.Run.StartedAt).Milliseconds(), 0) }
 	type asking struct {
 		at   int64
 		line int
 	}
 	open := map[uint64]asking{}
 	for i, step := range x.Steps {
-		at := since(step.At)
+		at := x.since(step.At)
 		before, began := len(x.Story), at
 		by, answers := open[step.Op]
 		if answers {
@@ -87,6 +86,11 @@ func (x *Explanation) story(words run.Vocabulary) {
 	}
 }
 
+// since is a time in milliseconds since the run began; 0 for one that is not known.
+func (x *Explanation) since(at time.Time) int64 {
+	return max(at.Sub(x.Run.StartedAt).Milliseconds(), 0)
+}
+
 // storyEnd tells how the run ended, or why it waits.
 func (x *Explanation) storyEnd() {
 	var ends []bt.Why
@@ -103,8 +107,8 @@ func (x *Explanation) storyEnd() {
 		ends = []bt.Why{storyEnded.With(strings.Join(x.Ending, "; "))}
 	}
 	at := int64(0)
-	if n := len(x.Steps); n > 0 && !x.Steps[n-1].At.IsZero() {
-		at = max(x.Steps[n-1].At.Sub(x.Run.StartedAt).Milliseconds(), 0)
+	if n := len(x.Steps); n > 0 {
+		at = x.since(x.Steps[n-1].At)
 	}
 	for _, why := range ends {
 		x.Story = append(x.Story, Told{Step: max(len(x.Steps), 1), From: at, Why: why})
