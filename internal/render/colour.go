@@ -61,13 +61,38 @@ func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 			return
 		}
 		c.left -= len(code)
-		next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
-		if err != nil {
-			return
-		}
-		for t := next(); t != chroma.EOF && time.Now().Before(c.until) && yield(t); t = next() {
+		next := tokensOf(lexer, code)
+		for next != nil {
+			t := nextOf(next)
+			if t == chroma.EOF || !time.Now().Before(c.until) || !yield(t) {
+				return
+			}
 		}
 	}
+}
+
+// tokensOf begins with code; nil if the lexer can't. Some lexers read all of it here, and may panic as in nextOf.
+func tokensOf(lexer chroma.Lexer, code string) (next chroma.Iterator) {
+	defer func() {
+		if recover() != nil {
+			next = nil
+		}
+	}()
+	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+	if err != nil {
+		return nil
+	}
+	return next
+}
+
+// nextOf is the next token. A lexer panics on a text that leads it into a state that it lacks: that is an end.
+func nextOf(next chroma.Iterator) (t chroma.Token) {
+	defer func() {
+		if recover() != nil {
+			t = chroma.EOF
+		}
+	}()
+	return next()
 }
 
 // lexer is that of a language; nil where there is none, or no time to look for it.

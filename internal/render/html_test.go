@@ -192,3 +192,10 @@ func TestManyCitationsAndFencesTakeNoTimeThatGrowsFaster(t *testing.T) {
 		t.Errorf("blocks of many languages take %v", time.Since(began))
 	}
 }
+
+func TestCodeThatBreaksALexerStaysPlain(t *testing.T) {
+	code := strings.Repeat("/*{[#", 100)
+	if got := HTML("~~~YANG\n" + code + "\n~~~\n"); !strings.Contains(got, code[len(code)-50:]) {
+		t.Errorf("the code is %q", got)
+	}
+}
