@@ -21,6 +21,7 @@ type scriptedOllama struct {
 	mu     sync.Mutex
 	names  []string
 	pulled []string
+	says   string        // where it is not empty, what is said of the loading
 	stops  bool          // it loads half of a model, and waits for the client to go
 	half   chan struct{} // closed then
 	noTool bool
@@ -68,6 +69,10 @@ func (o *scriptedOllama) pull(w http.ResponseWriter, r *http.Request) {
 	o.pulled = append(o.pulled, asked.Model)
 	o.mu.Unlock()
 	w.Header().Set("Content-Type", "application/x-ndjson")
+	if o.says != "" {
+		fmt.Fprint(w, o.says)
+		return
+	}
 	fmt.Fprintln(w, `{"status":"pulling manifest"}`)
 	if strings.Contains(asked.Model, "nothing") {
 		fmt.Fprintln(w, `{"error":"pull model manifest: file does not exist"}`)
@@ -181,6 +186,31 @@ func TestLoadingAModelStopsAtCtrlC(t *testing.T) {
 		Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, Memory: 16e9})
 	if code != ExitStopped || !strings.Contains(shown.String(), "‘sibyl init’ goes on from there") || settingsIn(t, home) != "" {
 		t.Errorf("exit %d:\n%s", code, shown.String())
+	}
+}
+
+func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
+	of := func(total, done string) string {
+		return `{"status":"\u001b[2Jpulling","digest":"sha256:` + total + done + `","total":` + total + `,"completed":` + done + "}\n"
+	}
+	tooMany := &strings.Builder{}
+	for n := range 2000 {
+		tooMany.WriteString(of(fmt.Sprint(n+1), "1"))
+	}
+	for about, says := range map[string]string{
+		"more than there is": of("10", "1000000"),
+		"less than nothing":  of("10", "-1000000"),
+		"beyond all numbers": of("9223372036854775807", "9223372036854775807") + of("9223372036854775806", "9223372036854775806"),
+		"too many layers":    tooMany.String(),
+		"no end":             of("10", "5"),
+		"no JSON":            "<html>",
+	} {
+		home, ollama := newHome(t), newScriptedOllama(t)
+		ollama.says = says
+		code, screen := initWith(t, home, ollama.URL, "", true, "--yes", "--pull")
+		if code != ExitFailed || settingsIn(t, home) != "" || strings.Contains(screen, "\x1b[2J") {
+			t.Errorf("%s: exit %d:\n%q", about, code, screen)
+		}
 	}
 }
 

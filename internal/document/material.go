@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
@@ -58,7 +59,7 @@ func JoinParts(parts []Part) string {
 // partName is a name that can stand in a citation.
 func partName(name string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == ':' || r == '`' {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == ':' || r == '`' {
 			return '_'
 		}
 		return r
@@ -109,19 +110,22 @@ func partHeader(line string) (p Part, ok bool) {
 // OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind each other. A hash is that which
 // the material tells, or else that of the text. What holds no text is in failed.
 func OfMaterial(material string) (docs []Document, failed []*Error) {
-	names := map[string]int{}
+	taken, again := map[string]bool{}, map[string]int{}
 	open := "" // the document whose pages may go on
 	for _, p := range SplitParts(material) {
 		name, number := p.Page()
+		name = redact.Text(partName(name))
 		p.Text = redact.Text(p.Text)
 		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open && docs[n].Pages[len(docs[n].Pages)-1].Number < number {
 			docs[n].add(number, p.Text)
 			continue
 		}
 		d := Document{Name: name, Hash: p.Hash, Paged: number > 0}
-		if names[name]++; names[name] > 1 {
-			d.Name = fmt.Sprintf("%s (%d)", name, names[name])
+		for taken[d.Name] {
+			again[name]++
+			d.Name = fmt.Sprintf("%s (%d)", name, again[name]+1)
 		}
+		taken[d.Name] = true
 		if d.Hash == "" {
 			d.Hash = files.Hash([]byte(p.Text))
 		}

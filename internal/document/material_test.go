@@ -56,6 +56,24 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	}
 }
 
+func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T) {
+	var parts []document.Part
+	for _, name := range []string{"a.txt", "a.txt (2)", "a.txt", "a.txt (2)", "a.txt", "b\x1b[2J\u009b\u202e.txt", "sk-ant-REDACTED-hunter2hunter2hunter2hunter2.txt"} {
+		parts = append(parts, document.Part{Name: name, Text: "Words."})
+	}
+	docs, _ := document.OfMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
+	seen := map[string]bool{}
+	for _, d := range docs {
+		if seen[d.Name] || strings.ContainsAny(d.Name, "\x1b\u009b\u202e") || strings.Contains(d.Name, "hunter2") {
+			t.Errorf("a document is called %q", d.Name)
+		}
+		seen[d.Name] = true
+	}
+	if len(docs) != len(parts) {
+		t.Errorf("%d documents of %d", len(docs), len(parts))
+	}
+}
+
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -82,7 +84,7 @@ func finder(all []Citation) func(text []byte) [][]int {
 	pattern := regexp.MustCompile(strings.Join(each, "|"))
 	return func(text []byte) (found [][]int) {
 		for _, at := range pattern.FindAllIndex(text, -1) {
-			if !endsWord().Match(text[:at[0]]) && !goesOnAsWord().Match(text[at[1]:]) {
+			if !endsWord(text[:at[0]]) && !goesOnAsWord().Match(text[at[1]:]) {
 				found = append(found, at)
 			}
 		}
@@ -90,10 +92,13 @@ func finder(all []Citation) func(text []byte) [][]int {
 	}
 }
 
-var (
-	endsWord     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_/~@+-]$`) })
-	goesOnAsWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
-)
+// endsWord says whether a text ends with what a word goes on from. It looks at the end alone: a text may hold very many citations.
+func endsWord(text []byte) bool {
+	last, _ := utf8.DecodeLastRune(text)
+	return unicode.In(last, unicode.L, unicode.N) || strings.ContainsRune("_/~@+-", last)
+}
+
+var goesOnAsWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
 
 // piecesOf are the children of a node, with chips in the place of citations.
 func piecesOf(parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int) (pieces []ast.Node) {

@@ -20,8 +20,9 @@ const (
 
 // colouring colours the blocks of code of one text.
 type colouring struct {
-	left  int // bytes
-	until time.Time
+	left   int // bytes
+	until  time.Time
+	lexers map[string]chroma.Lexer // by the names of languages, nil for one that is not known: looking for it takes long
 }
 
 // write writes code in spans with a class for each kind of word. Only the fence's own name chooses the language; code of none, or too much of it, stays plain.
@@ -52,25 +53,62 @@ func (c *colouring) write(w util.BufWriter, language, code string) {
 // tokens are those of code, as far as the bounds let it be coloured.
 func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 	return func(yield func(chroma.Token) bool) {
-		lexer := lexerOf(language)
-		if c == nil || lexer == nil || len(code) > c.left {
+		if c == nil || code == "" || len(code) > c.left {
+			return
+		}
+		lexer := c.lexer(language)
+		if lexer == nil {
 			return
 		}
 		c.left -= len(code)
-		next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
-		if err != nil {
-			return
-		}
-		for t := next(); t != chroma.EOF && time.Now().Before(c.until) && yield(t); t = next() {
+		next := tokensOf(lexer, code)
+		for next != nil {
+			t := nextOf(next)
+			if t == chroma.EOF || !time.Now().Before(c.until) || !yield(t) {
+				return
+			}
 		}
 	}
 }
 
-func lexerOf(language string) chroma.Lexer {
+// tokensOf begins with code; nil if the lexer can't. Some lexers read all of it here, and may panic as in nextOf.
+func tokensOf(lexer chroma.Lexer, code string) (next chroma.Iterator) {
+	defer func() {
+		if recover() != nil {
+			next = nil
+		}
+	}()
+	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+	if err != nil {
+		return nil
+	}
+	return next
+}
+
+// nextOf is the next token. A lexer panics on a text that leads it into a state that it lacks: that is an end.
+func nextOf(next chroma.Iterator) (t chroma.Token) {
+	defer func() {
+		if recover() != nil {
+			t = chroma.EOF
+		}
+	}()
+	return next()
+}
+
+// lexer is that of a language; nil where there is none, or no time to look for it.
+func (c *colouring) lexer(language string) chroma.Lexer {
 	if language == "" || len(language) > longestFence {
 		return nil
 	}
-	return lexers.Get(language)
+	known, looked := c.lexers[language]
+	if looked || time.Now().After(c.until) {
+		return known
+	}
+	if c.lexers == nil {
+		c.lexers = map[string]chroma.Lexer{}
+	}
+	c.lexers[language] = lexers.Get(language)
+	return c.lexers[language]
 }
 
 // classOf is the class of a kind of word, as page.css colours it; "" stays as it is.

@@ -3,8 +3,10 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/chroma/v2/lexers"
 	"golang.org/x/net/html"
@@ -164,5 +166,36 @@ func TestCitationsBecomeNumbers(t *testing.T) {
 	}
 	if got := HTML("See lease.go:4."); got != "<p>See lease.go:4.</p>\n" {
 		t.Errorf("without citations it is %s", got)
+	}
+}
+
+func TestManyCitationsAndFencesTakeNoTimeThatGrowsFaster(t *testing.T) {
+	cited := []Citation{{Text: "a.go:1", Number: 1}}
+	for about, source := range map[string]string{
+		"citations in one line":        strings.Repeat("a.go:1, ", 50_000),
+		"citations without blanks":     strings.Repeat("a.go:1", 50_000),
+		"blocks of no known language":  strings.Repeat("```zork\n```\n", 50_000),
+		"blocks with words in no such": strings.Repeat("```zork\nx\n```\n", 50_000),
+	} {
+		began := time.Now()
+		HTML(source, cited...)
+		if took := time.Since(began); took > 20*time.Second { // minutes, where each looks at all before it
+			t.Errorf("%s take %v", about, took)
+		}
+	}
+	many := &strings.Builder{}
+	for n := range 50_000 {
+		fmt.Fprintf(many, "```zork%d\nx\n```\n", n)
+	}
+	began := time.Now()
+	if HTML(many.String()); time.Since(began) > 20*time.Second {
+		t.Errorf("blocks of many languages take %v", time.Since(began))
+	}
+}
+
+func TestCodeThatBreaksALexerStaysPlain(t *testing.T) {
+	code := strings.Repeat("/*{[#", 100)
+	if got := HTML("~~~YANG\n" + code + "\n~~~\n"); !strings.Contains(got, code[len(code)-50:]) {
+		t.Errorf("the code is %q", got)
 	}
 }

@@ -28,6 +28,9 @@ func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how
 			err = s.checkLimit(ctx, owner, r, spec)
 		}
 		if err == nil {
+			err = s.stopReplaced(ctx, owner, spec.Replaces)
+		}
+		if err == nil {
 			err = how(spec)
 		}
 		var held *journal.ClaimedError

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"strings"
+	"time"
 
 	"sibyl/internal/model"
 )
@@ -49,6 +50,9 @@ type ModelSource struct {
 	Redact func(text string) string
 }
 
+// choosingTime is how long the one that answers where none is named is looked for.
+const choosingTime = 5 * time.Second
+
 // List asks all providers that are set up, each for a few seconds at most. The error is why none answers where none is named.
 func (m *ModelSource) List(ctx context.Context) (Models, error) {
 	all := Models{Currency: m.Prices.Currency, Providers: []ModelProvider{}}
@@ -62,6 +66,8 @@ func (m *ModelSource) List(ctx context.Context) (Models, error) {
 		}
 		all.Providers = append(all.Providers, p)
 	}
+	ctx, cancel := context.WithTimeout(ctx, choosingTime)
+	defer cancel()
 	var err error
 	all.Default, err = m.Offers.Choose(ctx, m.Named)
 	all.Offline = strings.HasPrefix(all.Default, "offline:")

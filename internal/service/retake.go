@@ -70,9 +70,9 @@ func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Sho
 	return is && len(start.Consumed) > 0, err
 }
 
-// makeWay sees to it that a request can take the place of the run that it names: it is the last one of its session, it has not acted, and it has
-// ended. One that nobody drives is stopped; who drives one has to stop it first.
-func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
+// mayReplace sees to it that a request can take the place of the run that it names: it is the last one of its session, it has not acted, and nobody
+// drives it; who drives one has to stop it first.
+func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	row, err := s.Run(ctx, owner, r.Replaces)
 	switch {
 	case err != nil:
@@ -83,14 +83,18 @@ func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant
 	if r.Session == "" {
 		r.Session = row.Session
 	}
-	last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: r.Session, Limit: 1})
-	switch {
-	case err != nil:
-		return err
-	case len(last) == 0 || last[0].ID != row.ID:
-		return journal.ErrNotLast
-	case row.Status == journal.Running && !stands(row.State):
-		return journal.ErrLeased
+	if row.Status == journal.Running {
+		if !stands(row.State) {
+			return journal.ErrLeased
+		}
+		// The journal tells of one that has ended whether it is the last; this one would be stopped first.
+		last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: r.Session, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(last) == 0 || last[0].ID != row.ID {
+			return journal.ErrNotLast
+		}
 	}
 	var shown *assistant.Shown
 	if row.Status != journal.Running {
@@ -107,10 +111,22 @@ func (s *Service) makeWay(ctx context.Context, owner journal.Owner, a *assistant
 	if acted {
 		return ErrActed
 	}
-	if shown == nil {
-		return s.Cancel(context.WithoutCancel(ctx), owner, row.ID, "another run takes its place")
-	}
 	return nil
+}
+
+// stopReplaced stops the run that another one is about to replace, if it stands. It comes last: whatever keeps the other from beginning leaves it as it is.
+func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id string) error {
+	if id == "" {
+		return nil
+	}
+	row, err := s.Run(ctx, owner, id)
+	if err != nil || row.Status != journal.Running {
+		return err
+	}
+	if !stands(row.State) {
+		return journal.ErrLeased
+	}
+	return s.Cancel(context.WithoutCancel(ctx), owner, id, "another run takes its place")
 }
 
 // ErrActed is why no other run may take the place of one.

@@ -1,13 +1,16 @@
 package service_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -90,5 +93,64 @@ func TestRunThatStandsIsStoppedAndReplaced(t *testing.T) {
 		again := must(s.Start(h.Context(), ada, replacing(id, row.Session, "Milk?")))(h)
 		same(h, "the answer", h.wait(again).Answer, "- ada: ADA\n- bob: BOB\n")
 		same(h, "status of the one before", must(s.Run(h.Context(), ada, id))(h).Status, journal.Cancelled)
+	})
+}
+
+func TestRunThatStandsIsLeftAloneWhereNoOtherOneCanBegin(t *testing.T) {
+	inHouse(t, func(h *house) {
+		id := h.crash(2)
+		panel := h.panel("panel")
+		panel.Retakes = true
+		panel.Begin = func(context.Context, assistant.Request) (run.Spec, error) {
+			return run.Spec{}, &assistant.RequestError{Public: "no such model", Hint: "name another"}
+		}
+		s := h.process("one", h.store, panel)
+		if _, err := s.Start(h.Context(), ada, replacing(id, "", "Milk?")); err == nil {
+			t.Error("it begins")
+		}
+		same(h, "how it stands", must(s.Run(h.Context(), ada, id))(h).State, service.Interrupted)
+	})
+}
+
+func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.retaking("one", h.store)
+		first := h.ask(s, "", "Tea?")
+		const many = 8
+		begun := make(chan error, many)
+		for n := range many {
+			go func() {
+				r, err := s.Start(h.Context(), ada, replacing(first.ID, "", fmt.Sprintf("Milk %d?", n)))
+				if err == nil {
+					_, err = r.Wait(h.Context())
+				}
+				begun <- err
+			}()
+		}
+		var ok int
+		for range many {
+			err := <-begun
+			switch {
+			case err == nil:
+				ok++
+			case !errors.Is(err, journal.ErrNotLast):
+				t.Errorf("another fails with %v", err)
+			}
+		}
+		same(h, "runs that took its place", ok, 1)
+		same(h, "exchanges", len(must(s.Show(h.Context(), ada, first.Session))(h).Outcomes), 1)
+	})
+}
+
+func TestRunsThatReplaceEachOtherWithinAMillisecondAreEachTheLast(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.retaking("one", h.store)
+		last := h.ask(s, "", "Tea?")
+		for range 20 {
+			again := must(s.Start(h.Context(), ada, replacing(last.ID, "", "Milk?")))(h)
+			h.wait(again)
+			last = again
+		}
+		same(h, "exchanges", len(must(s.Show(h.Context(), ada, last.Session))(h).Outcomes), 1)
 	})
 }

@@ -233,7 +233,7 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 		return nil, run.Spec{}, err
 	}
 	if r.Replaces != "" {
-		if err := s.makeWay(ctx, owner, a, &r); err != nil {
+		if err := s.mayReplace(ctx, owner, a, &r); err != nil {
 			return nil, run.Spec{}, err
 		}
 	}

@@ -3,9 +3,16 @@ package ollama
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
+)
+
+// What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted with.
+const (
+	mostLayers = 1000
+	mostLayer  = 1 << 44
 )
 
 // Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops it; the server keeps what
@@ -40,7 +47,11 @@ func pulled(x *wire.Exchange, layers map[string]model.Pulled, line []byte, told 
 		return x.Inside(line)
 	}
 	if at.Digest != "" && at.Total > 0 {
-		layers[at.Digest] = model.Pulled{Done: at.Completed, Whole: at.Total}
+		whole := min(at.Total, mostLayer)
+		layers[at.Digest] = model.Pulled{Done: min(max(at.Completed, 0), whole), Whole: whole}
+	}
+	if len(layers) > mostLayers {
+		return x.BadEvent(errors.New("the model has too many layers"))
 	}
 	sum := model.Pulled{Status: at.Status}
 	for _, layer := range layers {
