@@ -117,7 +117,6 @@ export const inquiry = {
   "inquiry.sum.shortfall": ["a tenth of what the answers lack", "ein Zehntel dessen, was den Antworten fehlt", "um décimo do que falta às respostas"],
   "inquiry.sum.score": ["score", "Wertung", "pontuação"],
   "inquiry.trail": ["What went wrong on the way", "Was unterwegs schiefging", "O que correu mal pelo caminho"],
-  "inquiry.files": ["Take it with you", "Zum Mitnehmen", "Para levar"],
   "inquiry.files.html": ["Evidence page", "Seite mit den Belegen", "Página de provas"],
   "inquiry.files.md": ["Text (Markdown)", "Text (Markdown)", "Texto (Markdown)"],
   "inquiry.files.json": ["Data (JSON)", "Daten (JSON)", "Dados (JSON)"],
