@@ -149,7 +149,7 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 	p.press("Inquiries")
 	p.sees("No inquiries yet.")
 	p.looks("inquiries-empty")
-	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.inquire("The bridge was closed because of corrosion.", "/notes")
 	p.sees("Nobody has judged this")
 	p.looks("inquiry-board")
 	p.press("Where it stands")

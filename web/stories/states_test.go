@@ -24,7 +24,7 @@ func (p *tab) places() []place {
 	p.sibyl("task", "add", "Call John")
 	p.convenes("The boiler is old.")
 	council := evaluate[string](p, "location.hash")
-	p.inquire("The plumber is Dana Reyes.", "/notes", "")
+	p.inquire("The plumber is Dana Reyes.", "/notes")
 	p.sees("Collected, not audited")
 	inquiry := evaluate[string](p, "location.hash")
 	return []place{
