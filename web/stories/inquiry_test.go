@@ -74,7 +74,7 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	}
 	p.reload()
 	p.sees("Collected, not audited")
-	p.press("← All inquiries")
+	p.press("All inquiries")
 	p.sees("The bridge was closed because of corrosion.")
 	p.sees("Collected, not audited")
 }
@@ -233,7 +233,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")
 	p.reload()
 	p.sees("Nobody has judged this")
-	p.press("← All inquiries")
+	p.press("All inquiries")
 	p.sees("Past inquiries")
 	p.hypothesis("The tunnel was closed because of water.")
 	p.chooses("select[name=witness]", "/notes/reports/2024")
