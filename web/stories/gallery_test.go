@@ -113,6 +113,8 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 	p.says("delete Call John")
 	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 1")`)
 	p.until("the list", taskTitles+`.includes("Buy milk")`)
+	p.sees("Last change: added “Paint the fence")
+	p.press("Close") // what is told goes by itself, at some time
 	p.looks("tasks-card")
 	p.do("a narrow screen", chromedp.EmulateViewport(360, high))
 	p.press("More about “Call John”")
@@ -156,7 +158,7 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 	p.press("As a table")
 	p.do("the chart", chromedp.ScrollIntoView("table"))
 	p.looks("inquiry-table")
-	p.press("← All inquiries")
+	p.press("All inquiries")
 	p.sees("Collected, not audited")
 	p.looks("inquiries")
 }
