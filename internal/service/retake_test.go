@@ -37,7 +37,7 @@ func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
 		same(h, "session", again.Session, first.Session)
 		rows := must(s.Runs(h.Context(), ada, journal.Filter{Session: first.Session}))(h)
 		same(h, "runs that are kept", len(rows), 2)
-		same(h, "what the last one replaces", rows[0].Replaces, first.ID)
+		same(h, "what the last one replaces", must(s.Run(h.Context(), ada, again.ID))(h).Replaces, first.ID)
 
 		c := must(s.Show(h.Context(), ada, first.Session))(h)
 		same(h, "exchanges of an export", len(c.Outcomes), 1)

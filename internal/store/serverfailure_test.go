@@ -205,7 +205,7 @@ func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 }
 
 func TestStatementThatTakesTooLongIsEndedAndSaysSo(t *testing.T) {
-	db := serverAt(t, pgtest.New(t)+"&statement_timeout=50ms")
+	db := serverAt(t, pgtest.New(t)+"&statement_timeout=3s")
 	begin(t, db.DB, 1)
 	_, err := read(t.Context(), db.DB, value[string], `SELECT pg_sleep(60)::text`)
 	if serverCode(err) != queryCanceled || !strings.Contains(err.Error(), "overloaded") {

@@ -23,8 +23,21 @@ export function whenPressed(action: Action, act: () => void): () => void {
   };
 }
 
+let stepping = false;
+
+/** Whether one goes from conversation to conversation by keys, which a field that takes the keyboard would end. */
+export const steps = () => stepping;
+
+/** Tells that one writes from now on. */
+export function stopStepping() {
+  stepping = false;
+}
+
 /** Does what an action is for where one is; nothing where it is for nothing. */
-export const press = (action: Action) => acts.get(action)?.();
+export function press(action: Action) {
+  stepping = action === "next" || action === "previous";
+  acts.get(action)?.();
+}
 
 /** The action of a pressed key; undefined for a key that belongs to a field, a dialog or the browser. */
 export function actionOf(e: KeyboardEvent): Action | undefined {
