@@ -54,7 +54,7 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
 		witness.Models = []string{"silent"}
 		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL)).visit(900)
-		p.inquire("The bridge was closed because of corrosion.", "model", "ollama:silent")
+		p.inquire("The bridge was closed because of corrosion.", "ollama:silent")
 		p.sees("It was closed on 4 March 2021.")
 		p.sees("Question 2")
 		p.away(func() { p.sees("It was closed on 4 March 2021.") })

@@ -53,7 +53,7 @@ const presided = `{"sentences":[{"text":"The rent is high.","by":[{"oracle":"Ske
 func (p *tab) convenes(words string) {
 	p.Helper()
 	p.turnsTo("#/council")
-	p.press("+ New session")
+	p.press("New session")
 	p.sees("Nothing was said yet.")
 	p.says(words)
 	p.until("the words", `document.querySelector("main li .words")?.innerText.includes(`+quoted(words)+`)`)
@@ -106,7 +106,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	const asked = `location.hash.split("/")[2]` // the session that the address names
 	session := asked + ` === ` + quoted(evaluate[string](p, asked)) + ` && document.querySelector("article section")`
 	p.press("Why")
-	p.press("← Back")
+	p.press("Back")
 	p.until("the session after Why", session)
 	p.turnsTo("#/")
 	p.sees("No conversations yet.") // the Council lists its sessions itself

@@ -15,16 +15,13 @@ import (
 )
 
 // inquire opens the view of inquiries and begins one.
-func (p *tab) inquire(hypothesis, witness, model string) {
+func (p *tab) inquire(hypothesis, witness string) {
 	p.Helper()
 	p.press("Inquiries")
 	p.sees("No inquiries yet.")
 	p.hypothesis(hypothesis)
 	p.chooses("select[name=witness]", witness)
-	if model != "" {
-		p.writes("input[name=witness-model]", model)
-	}
-	p.chooses("select[name=detective]", "rules")
+	p.chooses("select[name=detective]", "offline:rules")
 	p.writes("input[name=limit]", "6")
 	p.press("Begin an inquiry")
 }
@@ -49,7 +46,7 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	if err := os.WriteFile(reports, []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.inquire("The bridge was closed because of corrosion.", "/notes")
 	p.sees("Nobody has judged this")
 	p.sees("Where it stands")
 	p.sees("Collected, not audited: a detective needs a model.")
@@ -77,7 +74,7 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 	}
 	p.reload()
 	p.sees("Collected, not audited")
-	p.press("← All inquiries")
+	p.press("All inquiries")
 	p.sees("The bridge was closed because of corrosion.")
 	p.sees("Collected, not audited")
 }
@@ -87,7 +84,7 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	witness.Models = []string{"silent"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL))
 	p := h.visit(1400)
-	p.inquire("The bridge was closed because of <b>corrosion</b>.", "model", "ollama:silent")
+	p.inquire("The bridge was closed because of <b>corrosion</b>.", "ollama:silent")
 	p.sees("It was closed on 4 March 2021.")
 	p.sees("The witness is thinking…")
 	p.sees("Question 2")
@@ -149,8 +146,7 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	p := h.visit(1400)
 	p.press("Inquiries")
 	p.hypothesis("The bridge has 40 beams.")
-	p.chooses("select[name=witness]", "model")
-	p.writes("input[name=witness-model]", "ollama:played")
+	p.chooses("select[name=witness]", "ollama:played")
 	p.press("Begin an inquiry")
 	p.sees("Contradicts answer 3")
 	p.sees("not settled")
@@ -222,7 +218,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.until("both that can be read", `document.querySelectorAll(".upload li").length === 2`)
 	p.fits()
 	p.axe("upload", "")
-	p.chooses("select[name=detective]", "rules")
+	p.chooses("select[name=detective]", "offline:rules")
 	p.press("Begin an inquiry")
 	p.sees("Nobody has judged this")
 	p.press("Where it stands")
@@ -237,11 +233,11 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")
 	p.reload()
 	p.sees("Nobody has judged this")
-	p.press("← All inquiries")
+	p.press("All inquiries")
 	p.sees("Past inquiries")
 	p.hypothesis("The tunnel was closed because of water.")
 	p.chooses("select[name=witness]", "/notes/reports/2024")
-	p.chooses("select[name=detective]", "rules")
+	p.chooses("select[name=detective]", "offline:rules")
 	p.press("Begin an inquiry")
 	p.sees("Nobody has judged this")
 	p.press("Where it stands")

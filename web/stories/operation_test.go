@@ -24,7 +24,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.press("Inquiries")
 	p.hypothesis("The boiler was mended.")
 	p.chooses("select[name=witness]", "/notes")
-	p.chooses("select[name=detective]", "rules")
+	p.chooses("select[name=detective]", "offline:rules")
 	p.press("Begin an inquiry")
 	p.sees("Collected, not audited")
 	p.press("Conversations")

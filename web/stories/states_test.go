@@ -24,7 +24,7 @@ func (p *tab) places() []place {
 	p.sibyl("task", "add", "Call John")
 	p.convenes("The boiler is old.")
 	council := evaluate[string](p, "location.hash")
-	p.inquire("The plumber is Dana Reyes.", "/notes", "")
+	p.inquire("The plumber is Dana Reyes.", "/notes")
 	p.sees("Collected, not audited")
 	inquiry := evaluate[string](p, "location.hash")
 	return []place{
@@ -141,7 +141,7 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 		r.turnsTo(one.address)
 		r.sees(one.shows)
 		r.until("all that was asked for", "flying === 0")
-		if evaluate[bool](r, `!!document.querySelector("main textarea, footer button:not(.last)")`) {
+		if evaluate[bool](r, `!!document.querySelector("main textarea, .toasts button:not(.quiet)")`) {
 			t.Errorf("%s: who may only read has something to change things with", one.address)
 		}
 		r.do("pressing everything", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
@@ -149,5 +149,13 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 		if refused := evaluate[[]string](r, "refused.splice(0)"); len(refused) > 0 {
 			t.Errorf("%s: who may only read is refused %q", one.address, refused)
 		}
+	}
+	r.turnsTo("#/tasks")
+	r.sees("To do")
+	h.sibyl("task", "add", "Sweep the yard")
+	r.do("coming back to the page", chromedp.Evaluate[chromedp.Void](`document.dispatchEvent(new Event("visibilitychange")); undefined`))
+	r.sees("Last change: added “Sweep the yard”")
+	if evaluate[bool](r, `!!document.querySelector(".toasts button:not(.quiet)")`) {
+		t.Error("who may only read is offered to take a change back")
 	}
 }

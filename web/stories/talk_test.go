@@ -236,7 +236,7 @@ func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
 	p := open(t, "").visit(1000)
 	p.holds("/api/inquiries")
-	p.inquire("The bridge was closed because of corrosion.", "/notes", "")
+	p.inquire("The bridge was closed because of corrosion.", "/notes")
 	p.until("the answer that is held", "globalThis.goOn")
 	p.turnsTo("#/runs")
 	p.sees("All runs")

@@ -97,10 +97,9 @@ class TaskList {
     return this.#change(() => send("DELETE", address("/api/tasks/{task}", { task: task.id, version: task.version })));
   }
 
-  /** Takes back the last change, if it is the one that was seen. */
-  async undo() {
-    const change = this.last?.id;
-    if (change) await this.#change(() => send("POST", "/api/tasks/undo", { key: newKey(), body: { change } }));
+  /** Takes back a change, if it is still the last one. */
+  undo(change: number) {
+    return this.#change(() => send("POST", "/api/tasks/undo", { key: newKey(), body: { change } }));
   }
 
   /** The version of a task that is on the list; undefined: it was not seen. */

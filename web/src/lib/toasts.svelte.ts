@@ -1,5 +1,6 @@
-/** How long a toast is shown, in ms. */
+/** How long a toast is shown, in ms, and how long one with something to be done about it. */
 const shownFor = 8000;
+const offeredFor = 20_000;
 
 /** What can be done about something that happened: `act` does it, and `label` is the word on its button. */
 export interface Deed {
@@ -22,6 +23,7 @@ class Toasts {
     const one = { id: ++this.#last, words, ...deed };
     this.all = [...this.all, one];
     this.rest(one.id);
+    return one.id;
   }
 
   /** Has one stay. */
@@ -32,7 +34,8 @@ class Toasts {
   /** Has one go after a while. */
   rest(id: number) {
     this.hold(id);
-    this.#timers.set(id, setTimeout(() => this.drop(id), shownFor));
+    const offers = this.all.some((t) => t.id === id && t.act);
+    this.#timers.set(id, setTimeout(() => this.drop(id), offers ? offeredFor : shownFor));
   }
 
   drop(id: number) {
@@ -44,5 +47,5 @@ class Toasts {
 
 export const toasts = new Toasts();
 
-/** Tells what happened for a while, with what can be done about it, such as to undo it. */
+/** Tells what happened for a while, with what can be done about it, such as to undo it; gives the id of the toast. */
 export const toast = (words: string, deed?: Deed) => toasts.add(words, deed);

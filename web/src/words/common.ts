@@ -50,7 +50,6 @@ export const common = {
   "assistant.council": ["Council", "Rat", "Conselho"],
   "assistant.council.transcription": ["Transcription", "Transkription", "Transcrição"],
   "assistant.inquiry": ["Inquiry", "Befragung", "Inquérito"],
-  "costs.cost": ["cost of this run", "Kosten dieses Laufs", "custo desta execução"],
   "costs.run": ["{amount}", "{amount}", "{amount}"],
   "costs.session": ["All together: {amount}", "Zusammen: {amount}", "No total: {amount}"],
   "costs.session.least": ["All together: at least {amount}", "Zusammen: mindestens {amount}", "No total: pelo menos {amount}"],

@@ -19,7 +19,6 @@ export const runs = {
   "status.cancelled": ["stopped", "angehalten", "parada"],
   "status.needs_user": ["asked you something", "hat Sie etwas gefragt", "fez-lhe uma pergunta"],
   "runs.hint": ["A run is one question to an assistant, with all that it does to answer.", "Ein Lauf ist eine Frage an einen Assistenten, mit allem, was er für die Antwort tut.", "Uma execução é uma pergunta a um assistente, com tudo o que ele faz para responder."],
-  "runs.since": ["began {when}", "begann {when}", "começou {when}"],
   "runs.stop": ["Stop", "Anhalten", "Parar"],
   "runs.stop.of": ["Stop “{title}”", "„{title}“ anhalten", "Parar “{title}”"],
   "runs.resume": ["Go on", "Fortsetzen", "Continuar"],
