@@ -1,0 +1,1 @@
+import{Ht as e}from"./words.svelte-CNaW8Wjq.js";e();
