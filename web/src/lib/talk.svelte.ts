@@ -1,7 +1,6 @@
 import { get, newKey, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { merged } from "./merged";
-import { SvelteMap } from "svelte/reactivity";
 
 type Row = Form<"Run">;
 
@@ -109,14 +108,14 @@ export interface Message {
 }
 
 /** What this tab said, by the runs that answer: until one has ended, the server tells no more of it than a line. */
-export const saidHere = new SvelteMap<string, Pick<Message, "words" | "files">>();
+export const saidHere: Record<string, Pick<Message, "words" | "files">> = $state({});
 
 /** Says something, once, however often it has to be sent. Gives the run that answers. */
 export async function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
   const { assistant, words, options, session, replaces } = m;
   const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
   const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });
-  saidHere.set(begun.run, m);
+  saidHere[begun.run] = m;
   return begun;
 }
 

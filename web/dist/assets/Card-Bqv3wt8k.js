@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{Ct as e,Et as t,M as n,W as r,Wt as i,Z as a,dt as o,lt as s,tt as c}from"./words.svelte-CNaW8Wjq.js";var l=o(`<section><!></section>`);function u(o,u){let d=n(u,`over`,3,!1);var f=l();let p;var m=t(f);c(m,()=>u.children),i(f),e(()=>{p=a(f,1,`card svelte-83dztq`,null,p,{over:d()}),r(f,`aria-label`,u.label)}),s(o,f)}export{u as t};

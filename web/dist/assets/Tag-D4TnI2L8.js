@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{Ct as e,Ot as t,Q as n,Z as r,dt as i,lt as a,st as o}from"./words.svelte-CNaW8Wjq.js";var s=i(`<span> </span>`);function c(i,c){var l=s(),u=t(l,!0);e(()=>{r(l,1,n(c.tone),`svelte-dwfc6w`),o(u,c.word)}),a(i,l)}export{c as t};

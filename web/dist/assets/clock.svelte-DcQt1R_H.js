@@ -1,1 +1,0 @@
-import{wt as e}from"./words.svelte-CNaW8Wjq.js";function t(t,n){let r;return e(()=>()=>clearTimeout(r)),(...e)=>{clearTimeout(r),r=setTimeout(()=>n(...e),t)}}export{t};

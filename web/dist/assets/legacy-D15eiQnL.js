@@ -1,1 +1,0 @@
-import{Ht as e}from"./words.svelte-CNaW8Wjq.js";e();

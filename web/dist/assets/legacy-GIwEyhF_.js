@@ -1,0 +1,1 @@
+import{Lt as e}from"./words.svelte-DzUF53Wb.js";e();
