@@ -13,24 +13,24 @@ import (
 // soundModule keeps every rule: an assistant with its description, an adapter, a use case and a way in.
 func soundModule() map[string]string {
 	return map[string]string{
-		"cmd/sibyl/main.go":              `package main; import _ "sibyl/internal/cli"`,
-		"internal/bt/bt.go":              `package bt; import _ "strings"`,
-		"internal/journal/journal.go":    `package journal`,
-		"internal/model/model.go":        `package model; import _ "golang.org/x/text/unicode/norm"`,
-		"internal/model/wire/wire.go":    `package wire; import _ "net/http"`,
-		"internal/model/cloud/cloud.go":  `package cloud; import (_ "sibyl/internal/model"; _ "sibyl/internal/model/wire"; _ "example.org/sdk")`,
-		"internal/model/house/house.go":  `package house; import _ "sibyl/internal/model"`,
-		"internal/store/disk/disk.go":    `package disk; import _ "sibyl/internal/journal"`,
-		"internal/assistant/describe.go": `package assistant`,
-		"internal/agent/agent.go":        `package agent; import _ "sibyl/internal/model"`,
+		"cmd/sibyl/main.go":                      `package main; import _ "sibyl/internal/cli"`,
+		"internal/bt/bt.go":                      `package bt; import _ "strings"`,
+		"internal/journal/journal.go":            `package journal`,
+		"internal/model/model.go":                `package model; import _ "golang.org/x/text/unicode/norm"`,
+		"internal/model/wire/wire.go":            `package wire; import _ "net/http"`,
+		"internal/model/cloud/cloud.go":          `package cloud; import (_ "sibyl/internal/model"; _ "sibyl/internal/model/wire"; _ "example.org/sdk")`,
+		"internal/model/house/house.go":          `package house; import _ "sibyl/internal/model"`,
+		"internal/store/disk/disk.go":            `package disk; import _ "sibyl/internal/journal"`,
+		"internal/service/assistant/describe.go": `package assistant`,
+		"internal/agent/agent.go":                `package agent; import _ "sibyl/internal/model"`,
 		"internal/seer/seer.go": `package seer
-import ("encoding/json"; _ "sibyl/internal/assistant"; _ "sibyl/internal/agent"; _ "sibyl/internal/seer/rules")
+import ("encoding/json"; _ "sibyl/internal/service/assistant"; _ "sibyl/internal/agent"; _ "sibyl/internal/seer/rules")
 type Vision struct{}
 type Glimpse struct{}
 func show(outcome json.RawMessage) error { var v Vision; return json.Unmarshal(outcome, &v) }
 func past(row struct{ Summary []byte }) error { var g Glimpse; return json.Unmarshal(row.Summary, &g) }`,
 		"internal/seer/rules/rules.go": `package rules`,
-		"internal/service/service.go":  `package service; import _ "sibyl/internal/assistant"`,
+		"internal/service/service.go":  `package service; import _ "sibyl/internal/service/assistant"`,
 		"internal/config/config.go":    `package config`,
 		"internal/cli/cli.go":          `package cli; import (_ "sibyl/internal/app"; _ "sibyl/internal/seer"; _ "sibyl/internal/config")`,
 		"internal/app/app.go": `package app
@@ -47,7 +47,7 @@ var form = regexp.MustCompile("a")
 var once = sync.OnceValue(func() int { return 1 })
 var table = []string{"a", "b"}
 func copied() []string { table := append(table[:0:0], table...); table[0] = "c"; return table }`,
-		"docs/architecture.md": "`internal/bt` `internal/journal` `internal/model` `internal/assistant` `internal/agent` `internal/seer` `internal/service` " +
+		"docs/architecture.md": "`internal/bt` `internal/journal` `internal/model` `internal/service/assistant` `internal/agent` `internal/seer` `internal/service` " +
 			"`internal/config` `internal/cli` `internal/app` `internal/taskchat` `internal/tool` `internal/task` `internal/words`",
 	}
 }
@@ -99,7 +99,7 @@ func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 		{"an assistant knows the transport", "internal/seer/more.go", imports("sibyl/internal/model/wire"), "transport: internal/seer imports internal/model/wire"},
 		{"an assistant imports a driver", "internal/seer/rules/more.go", imports("example.org/sdk"), "assistants: internal/seer/rules imports example.org/sdk"},
 		{"an assistant imports the use cases", "internal/seer/more.go", imports("sibyl/internal/service"), "assistants: internal/seer imports internal/service"},
-		{"an assistant imports another", "internal/scribe/scribe.go", imports("sibyl/internal/assistant", "sibyl/internal/seer"), "assistants: internal/scribe imports internal/seer"},
+		{"an assistant imports another", "internal/media/scribe/scribe.go", imports("sibyl/internal/service/assistant", "sibyl/internal/seer"), "assistants: internal/media/scribe imports internal/seer"},
 		{"the use cases know an assistant", "internal/service/more.go", imports("sibyl/internal/seer"), "assistants: internal/service imports the assistant internal/seer"},
 		{"the use cases know a room of an assistant", "internal/service/more.go", imports("sibyl/internal/seer/rules"), "assistants: internal/service imports the assistant internal/seer/rules"},
 		{"an outcome is decoded outside", "internal/cli/more.go", "package cli\nfunc f() { var v any; json.Unmarshal(end.Outcome, &v) }", "outcomes: internal/cli/more.go decodes the outcome of a run"},
@@ -107,7 +107,7 @@ func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 			"outcomes: internal/service/more.go decodes the summary of a run"},
 		{"an outcome's type is used outside", "internal/cli/more.go", "package cli\nfunc f(v seer.Vision) {}", "outcomes: internal/cli/more.go uses seer.Vision"},
 		{"a summary's type is used outside", "internal/app/more.go", "package app\nfunc f(v seer.Glimpse) {}", "outcomes: internal/app/more.go uses seer.Glimpse"},
-		{"an assistant hides what it decodes", "internal/scribe/scribe.go", imports("sibyl/internal/assistant"), "outcomes: internal/scribe decodes no outcome"},
+		{"an assistant hides what it decodes", "internal/media/scribe/scribe.go", imports("sibyl/internal/service/assistant"), "outcomes: internal/media/scribe decodes no outcome"},
 		{"the task agent imports the tasks", "internal/taskchat/more.go", imports("sibyl/internal/task"), "task agent: internal/taskchat reaches internal/task by internal/taskchat"},
 		{"the task agent reaches the tasks", "internal/tool/more.go", imports("sibyl/internal/task"), "task agent: internal/taskchat reaches internal/task by internal/tool"},
 		{"a room imports app", "internal/words/more.go", imports("sibyl/internal/app"), "ways in: internal/words imports app"},
@@ -132,9 +132,9 @@ func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			files := soundModule()
 			files[c.file] = c.text
-			files["docs/architecture.md"] += "`internal/signal` `internal/scribe` `internal/api` `internal/mcp`"
-			if path.Dir(c.file) == "internal/scribe" && !strings.HasPrefix(c.want, "outcomes") {
-				files["internal/scribe/show.go"] = "package scribe\nfunc show() { var v int; json.Unmarshal(outcome, &v) }"
+			files["docs/architecture.md"] += "`internal/signal` `internal/media/scribe` `internal/api` `internal/mcp`"
+			if path.Dir(c.file) == "internal/media/scribe" && !strings.HasPrefix(c.want, "outcomes") {
+				files["internal/media/scribe/show.go"] = "package scribe\nfunc show() { var v int; json.Unmarshal(outcome, &v) }"
 			}
 			all := breaches(t, files)
 			if !slices.ContainsFunc(all, func(b string) bool { return strings.HasPrefix(b, c.want) }) {

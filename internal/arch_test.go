@@ -70,11 +70,11 @@ func load(files fs.FS) (*module, error) {
 // The kinds of rooms. A room that is none of them is under the rules for all.
 var (
 	kernel    = []string{"internal/bt", "internal/signal"}
-	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search", "internal/user"}
+	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/service/assistant", "internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search", "internal/server/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, an oracle of the
 	// Council is a Markdown file, the witness of an Inquiry may be documents, and the schema of its session is a document too.
-	ground = []string{"internal/agent", "internal/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/document", "prompts", "trees", "docs"}
+	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/media/document", "prompts", "trees", "docs"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
 	// what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
 	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/google/uuid", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
@@ -83,7 +83,7 @@ var (
 const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
-	scoring   = "internal/eval"
+	scoring   = "cmd/sibyl-eval/scores"
 	manuals   = "internal/release" // which writes manual pages of the commands, and is in no program that people run
 )
 
@@ -126,7 +126,7 @@ func adapterOf(name string) string {
 // assistants are the rooms that describe themselves: they import the contract and only bring an assistant to it.
 func (m *module) assistants() (rooms []string) {
 	for name, p := range m.packages {
-		if slices.Contains(p.imports, "internal/assistant") && !under(name, waysIn...) && !under(name, app, "internal/service", scoring) {
+		if slices.Contains(p.imports, "internal/service/assistant") && !under(name, waysIn...) && !under(name, app, "internal/service", scoring) {
 			rooms = append(rooms, name)
 		}
 	}
@@ -271,7 +271,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 	"main": func(m *module, broken func(string, ...any)) {
 		m.eachFile(func(pkg, file string, _ *ast.File) {
 			text, err := fs.ReadFile(m.files, file)
-			if lines := strings.Count(string(text), "\n"); err != nil || under(pkg, "cmd") && lines >= 60 {
+			if lines := strings.Count(string(text), "\n"); err != nil || path.Dir(pkg) == "cmd" && lines >= 60 {
 				broken("%s has %d lines (error: %v): it turns signals and exit codes, all else belongs to cli", file, lines, err)
 			}
 		})

@@ -10,53 +10,47 @@ import (
 // budgets are how many lines of Go, without tests, each room may have. A number may only be lowered: a room that needs more has to drop something else
 // first, or the house grows to what nobody can read. A folder counts to the longest name that it is under.
 var budgets = map[string]int{
-	"cmd":                 98,
-	"docs":                10,
-	"eval":                33,
-	"internal/agent":      4058,
-	"internal/api":        5759,
-	"internal/app":        2288,
-	"internal/assistant":  519,
-	"internal/audio":      914,
-	"internal/bert":       1051,
-	"internal/bt":         4999,
-	"internal/childtest":  106,
-	"internal/cleartext":  93,
-	"internal/cli":        12589,
-	"internal/config":     3871,
-	"internal/council":    6694,
-	"internal/document":   1996,
-	"internal/eval":       3263,
-	"internal/files":      1305,
-	"internal/inquiry":    5291,
-	"internal/journal":    929,
-	"internal/jsonobject": 311,
-	"internal/keys":       574,
-	"internal/lineartest": 121,
-	"internal/mcp":        1641,
-	"internal/model":      7688,
-	"internal/node":       323,
-	"internal/oracle":     7176,
-	"internal/redact":     1189,
-	"internal/release":    457,
-	"internal/render":     1628,
-	"internal/run":        5255,
-	"internal/schema":     539,
-	"internal/scribe":     758,
-	"internal/server":     209,
-	"internal/service":    3747,
-	"internal/signal":     1809,
-	"internal/store":      4253,
-	"internal/task":       740,
-	"internal/taskchat":   4333,
-	"internal/telemetry":  915,
-	"internal/text":       1953,
-	"internal/tool":       10016,
-	"internal/user":       443,
-	"prompts":             107,
-	"trees":               93,
-	"web":                 10,
+	"cmd":                81,
+	"cmd/sibyl-eval":     3280,
+	"docs":               10,
+	"eval":               33,
+	"internal/agent":     4058,
+	"internal/api":       5759,
+	"internal/app":       2288,
+	"internal/behaviour": 227,
+	"internal/bert":      1051,
+	"internal/bt":        4999,
+	"internal/cli":       12589,
+	"internal/config":    3871,
+	"internal/council":   6694,
+	"internal/files":     1305,
+	"internal/inquiry":   5291,
+	"internal/journal":   929,
+	"internal/keys":      667,
+	"internal/mcp":       1641,
+	"internal/media":     3668,
+	"internal/model":     7688,
+	"internal/oracle":    7176,
+	"internal/redact":    1189,
+	"internal/release":   457,
+	"internal/render":    1628,
+	"internal/run":       5255,
+	"internal/schema":    539,
+	"internal/server":    1890,
+	"internal/service":   4266,
+	"internal/signal":    1809,
+	"internal/store":     4253,
+	"internal/task":      740,
+	"internal/taskchat":  4333,
+	"internal/text":      2264,
+	"internal/tool":      10016,
+	"prompts":            107,
+	"trees":              93,
+	"web":                10,
 }
+
+// mostRooms is how many rooms the house may have.
+const mostRooms = 30
 
 // slack is how far a room may stay below its number before that has to be lowered, so that what was saved stays saved.
 const slack = 100
@@ -82,7 +76,16 @@ func TestEveryRoomKeepsToItsBudgetOfLines(t *testing.T) {
 	for room, n := range lines {
 		t.Errorf("%s has %d lines of Go and no budget", room, n)
 	}
-	t.Logf("%d lines of Go without tests", all)
+	rooms := 0
+	for room := range budgets {
+		if strings.HasPrefix(room, "internal/") {
+			rooms++
+		}
+	}
+	if rooms > mostRooms {
+		t.Errorf("there are %d rooms, and %d are allowed: a new package has a place in one of them", rooms, mostRooms)
+	}
+	t.Logf("%d lines of Go without tests, in %d rooms", all, rooms)
 }
 
 // linesByRoom counts lines of Go, without tests, by the rooms that have a budget; a folder without one counts by its own name.

@@ -13,8 +13,8 @@ atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # What -short makes shorter or leaves out. Every call and every write, for some hours, is ‘make long’.
 go test -vet=off -run 'Killed|Whatever|Machine' ./cmd/sibyl
 go test -vet=off -p "$atonce" -run 'Crash|Killed|Attack|NoNote|Any|EverySignal|FindTheirFiles|FirstPassage' \
-	./internal/oracle ./internal/council/session ./internal/tool/code ./internal/eval/find
-go test -vet=off -p "$atonce" -run 'StaysSmall|OfflineFigures' ./internal/release ./internal/eval/command
+	./internal/oracle ./internal/council/session ./internal/tool/code ./cmd/sibyl-eval/scores/find
+go test -vet=off -p "$atonce" -run 'StaysSmall|OfflineFigures' ./internal/release ./cmd/sibyl-eval/scores/command
 export SIBYL_TEST_STORE=postgres
 go test -vet=off -p "$atonce" ./internal/behaviour/nodes ./internal/run ./internal/taskchat
 # The page speaks to the API alone: on PostgreSQL, one story of each assistant, of two people, and of what breaks off.
@@ -25,5 +25,5 @@ unset SIBYL_TEST_STORE
 if command -v gcc >/dev/null 2>&1; then
 	# SQLite is not looked at for races: that takes three times as long, and its program is not ours.
 	CGO_ENABLED=1 go test -vet=off -p "$atonce" -short -race -gcflags=modernc.org/...=-race=false ./internal/oracle ./internal/run/... \
-		./internal/journal/... ./internal/model/... ./internal/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
+		./internal/journal/... ./internal/model/... ./internal/media/scribe ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
 fi

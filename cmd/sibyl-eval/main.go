@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/signal"
 
-	"sibyl/internal/eval/command"
+	"sibyl/cmd/sibyl-eval/scores/command"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sibyl/internal/cli"
-	"sibyl/internal/document/documenttest"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model/modeltest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 // Me is who asks.

@@ -37,14 +37,14 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
-	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
+	"sibyl/internal/media/document"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 // Users say who one is: the part of user.Service that is needed here.

@@ -14,12 +14,12 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/server/user"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
-	"sibyl/internal/user"
 )
 
 // withOracle is a house whose panel answers as the Oracle.

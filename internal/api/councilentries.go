@@ -19,7 +19,7 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/render"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // neededToMend is the scope of who may have put right what a crash has left.

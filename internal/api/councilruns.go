@@ -9,12 +9,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // CouncilQuestion says who is to answer what was said in a session, and how.

@@ -20,11 +20,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sibyl/internal/api"
-	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/taskchat"
 )

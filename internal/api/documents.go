@@ -11,10 +11,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/document"
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 	"sibyl/internal/oracle"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // DocumentText is what a document says, as a question takes it.

@@ -6,8 +6,8 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/council/session"
-	"sibyl/internal/document/documenttest"
 	"sibyl/internal/files"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/oracle"
 )
 

@@ -21,7 +21,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // exchange is what is known of one request: first from where it comes, then who asks, then what it was about.

@@ -13,7 +13,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/schema"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // How many folders are listed of each that a user may name, and how deep they lie in it at most.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
-	"sibyl/internal/assistant"
+	"sibyl/internal/service/assistant"
 )
 
 // zeros is a body without an end.

@@ -16,12 +16,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // The addresses of the Inquiry.

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
-	"sibyl/internal/document/documenttest"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/media/document/documenttest"
 )
 
 func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"sibyl/internal/api"
-	documents "sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
+	documents "sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/prompts"
 )

@@ -7,9 +7,9 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
-	"sibyl/internal/telemetry"
-	"sibyl/internal/user"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/telemetry"
+	"sibyl/internal/server/user"
 )
 
 // Operation is what tells how the server works for all of its users.

@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
-	"sibyl/internal/telemetry"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/telemetry"
 )
 
 var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle", "/api/prompts", "/api/prompts/oracle/base"}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {

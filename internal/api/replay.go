@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 // Replaying is what is to be different in a replay.

@@ -16,15 +16,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
+	"sibyl/internal/service/assistant"
 )
 
 // schemasRef is where a description refers to the schemas in it.

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 func TestRunIsBegunFollowedAndToldWithItsResult(t *testing.T) {

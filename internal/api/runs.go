@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // Begin is what a run begins with.

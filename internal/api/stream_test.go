@@ -19,8 +19,8 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/journal"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 func same[T any](t testing.TB, what string, got, want T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 func TestWhoAsksIsSaidByOneTokenInTheHeaderOrByTheCookieOfThisPort(t *testing.T) {

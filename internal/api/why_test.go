@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
-	"sibyl/internal/assistant"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/service/servicetest"
 )
 

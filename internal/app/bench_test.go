@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/tool"
 	"sibyl/trees"
 )

@@ -10,16 +10,16 @@ import (
 	"sync"
 	"time"
 
-	"sibyl/internal/assistant"
-	"sibyl/internal/audio"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/audio"
+	"sibyl/internal/media/scribe"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
-	"sibyl/internal/scribe"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // council readies the Council: its assistants, and the desk of a person's acts.

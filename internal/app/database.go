@@ -9,11 +9,11 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 	"sibyl/internal/store"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 // Database is where everything is kept.

@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sibyl/internal/assistant"
-	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service/assistant"
 )
 
 // inquiry readies the Inquiry: its assistant, and the desk where what was inquired is read.

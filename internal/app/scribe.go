@@ -7,12 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"sibyl/internal/audio"
 	"sibyl/internal/config"
 	"sibyl/internal/council/session"
+	"sibyl/internal/media/audio"
+	"sibyl/internal/media/scribe"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
-	"sibyl/internal/scribe"
 )
 
 // newScribe stands what the settings say behind what writes down recordings.

@@ -18,11 +18,11 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
-	"sibyl/internal/node"
 	"sibyl/internal/server"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/telemetry"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/telemetry"
-	"sibyl/internal/user"
 	"sibyl/trees"
 )
 

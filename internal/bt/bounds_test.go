@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/lineartest"
+	"sibyl/internal/behaviour/lineartest"
 )
 
 func TestNestingIsBounded(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/lineartest"
+	"sibyl/internal/behaviour/lineartest"
 )
 
 // hostileFiles are files of about n parts each, that a careless loader takes quadratic time or memory for.

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
-	doc "sibyl/internal/document"
 	"sibyl/internal/journal"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 )

@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
-	doc "sibyl/internal/document"
 	"sibyl/internal/files"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/oracle"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
-	"sibyl/internal/document/documenttest"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
 )

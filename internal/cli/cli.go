@@ -23,8 +23,8 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
 	"sibyl/internal/oracle"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
-	"sibyl/internal/user"
 )
 
 // Exit codes.

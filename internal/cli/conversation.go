@@ -20,16 +20,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
-	doc "sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/oracle"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat"
 )
 

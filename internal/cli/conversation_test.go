@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	doc "sibyl/internal/document"
+	doc "sibyl/internal/media/document"
 )
 
 func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {

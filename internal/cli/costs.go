@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 )
 

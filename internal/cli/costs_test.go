@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 func TestCostsOfAMonthAreToldDayByDayAndInAll(t *testing.T) {

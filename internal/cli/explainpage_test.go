@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // hostilePage explains a run whose every text is an attack; code is the line that was read.

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 )
 
 // The trial assistant, whole: its options, its leaf, its description and its tree.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // others are the assistants of this build that have no command of their own making.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/config"
+	"sibyl/internal/service/assistant"
 )
 
 func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/store/teststore"
 )
 

@@ -16,10 +16,10 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew; read them before they are kept")

@@ -11,7 +11,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
 )
 
 func (c *command) serveCommand() *cobra.Command {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service/assistant"
 )
 
 func (c *command) sourcesCommand() *cobra.Command {

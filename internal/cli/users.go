@@ -10,7 +10,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 func (c *command) userCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 )
 
 // address takes a web address. Its errors do not repeat it, since it may hold a password.

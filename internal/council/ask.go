@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/model"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 )
 
 // Composed is what a receipt keeps of a request about what was said.

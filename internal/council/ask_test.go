@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
@@ -19,6 +18,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // noon is when a session takes place whose context is compared letter by letter.

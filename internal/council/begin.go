@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
@@ -19,6 +18,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )

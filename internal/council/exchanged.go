@@ -3,9 +3,9 @@ package council
 import (
 	"context"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model is told by

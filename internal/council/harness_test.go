@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -26,6 +25,7 @@ import (
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
 	"sibyl/trees"

@@ -3,7 +3,7 @@ package council
 import (
 	"regexp"
 
-	"sibyl/internal/assistant"
+	"sibyl/internal/service/assistant"
 )
 
 // wishes are plain words for the Council, each with what is offered, in its language.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 )
 

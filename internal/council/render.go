@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sibyl/internal/document"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/schema"

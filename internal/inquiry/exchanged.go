@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its record.

@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -30,6 +29,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/store/teststore"
 	"sibyl/prompts"
 	"sibyl/trees"

@@ -3,7 +3,7 @@ package inquiry
 import (
 	"regexp"
 
-	"sibyl/internal/assistant"
+	"sibyl/internal/service/assistant"
 )
 
 // wishes are plain words for an inquiry, each with what is offered, in its language.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Item is an inquiry in a list (requirement 4, SessionListItem): the summary of its run.

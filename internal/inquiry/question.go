@@ -8,13 +8,13 @@ import (
 	"strings"
 	"unicode"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 )
 

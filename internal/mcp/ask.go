@@ -14,10 +14,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/tool"
 )
 

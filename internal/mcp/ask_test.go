@@ -14,13 +14,13 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/service/servicetest"
 	"sibyl/internal/store/teststore"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // HTTPConfig is what an HTTP is made of.

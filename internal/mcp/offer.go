@@ -17,9 +17,9 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/schema"
+	"sibyl/internal/server/user"
 	"sibyl/internal/task"
 	"sibyl/internal/tool"
-	"sibyl/internal/user"
 )
 
 // What a request may say in its _meta.

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
-	"sibyl/internal/document"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )

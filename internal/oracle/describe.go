@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )

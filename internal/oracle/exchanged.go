@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // exchanged tells turns of the model and calls of tools as people read them.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service/assistant"
 )
 
 func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {

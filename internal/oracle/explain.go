@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
@@ -24,6 +23,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/tool"
 	"sibyl/prompts"

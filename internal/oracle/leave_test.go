@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run/replay"
+	"sibyl/internal/service/assistant"
 	"sibyl/trees"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"

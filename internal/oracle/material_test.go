@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )

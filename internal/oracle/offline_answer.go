@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/text"

@@ -8,7 +8,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"

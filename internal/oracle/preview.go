@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/service/assistant"
 )
 
 // Preview is what the first turn of a question would be asked with, as its tree decides.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/document"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/document"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/lineartest"
+	"sibyl/internal/behaviour/lineartest"
 )
 
 // worst are repeated: each makes a careless reader look at the same text again and again.

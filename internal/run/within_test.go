@@ -14,8 +14,8 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/node"
 	"sibyl/internal/run"
+	"sibyl/internal/server/node"
 	"sibyl/internal/store/teststore"
 )
 

@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sibyl/internal/node"
 	"sibyl/internal/run"
+	"sibyl/internal/server/node"
 )
 
 // Config is what a server is made of.

@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sibyl/internal/node"
 	"sibyl/internal/run"
+	"sibyl/internal/server/node"
 	"sibyl/internal/store/teststore"
 )
 

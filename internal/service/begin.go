@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // How long a beginning waits for a run that holds what it wants to claim, in all and before it looks again whether somebody drives that run.

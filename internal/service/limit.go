@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // ErrOverLimit is the error of a beginning that an owner has to agree to, as the day has cost what it may: a *LimitError says how much.

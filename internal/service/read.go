@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 )
 

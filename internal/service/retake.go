@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Prospect is what a person can still do about a run, beside going on from it.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // retaking is a process whose panel has answers replaced. Answers to words that begin with “Do” have acted.

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 func TestSessionGoesOnWithWhatItsLastRunLeft(t *testing.T) {

@@ -20,10 +20,10 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 )
 
 // Config is what a Service is made of.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -19,6 +18,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/tool"
 	"sibyl/prompts"
 	"sibyl/trees"

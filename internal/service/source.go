@@ -6,10 +6,10 @@ import (
 	"os"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
+	"sibyl/internal/service/assistant"
 )
 
 // Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean as render.Clean has it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/files"
+	"sibyl/internal/service/assistant"
 )
 
 func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 type asked struct{ Name, In string }

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Prices are what models cost, as the settings say.

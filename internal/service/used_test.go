@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // metered is a panel whose personas take 10 tokens in and 1 out when they answer. It counts the receipts that are read.

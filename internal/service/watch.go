@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Run is a run that this process drives.

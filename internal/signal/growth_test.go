@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/lineartest"
+	"sibyl/internal/behaviour/lineartest"
 )
 
 // The extractor's work is counted by TestWorkIsInProportionToTheText.

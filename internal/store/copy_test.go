@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/server/user"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // inFile is the file of a database.

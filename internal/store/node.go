@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
 )
 
 var _ node.Registry = (*DB)(nil)

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/user"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 func isCommit(message []byte) bool {

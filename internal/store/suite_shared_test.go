@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/server/user"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 // sharedTests are of two handles on one database, as two processes have them.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
-	"sibyl/internal/user"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/user"
 )
 
 // hashOf is the hash of the token that is called name in a test.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 var _ user.Store = (*DB)(nil)

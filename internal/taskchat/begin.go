@@ -12,12 +12,12 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat/understand"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"

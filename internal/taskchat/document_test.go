@@ -3,8 +3,8 @@ package taskchat_test
 import (
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat"
 )
 

@@ -3,9 +3,9 @@ package taskchat_test
 import (
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/service/servicetest"
 	"sibyl/internal/taskchat"
 )

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat/understand"
 )
 

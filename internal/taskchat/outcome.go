@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat/understand"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 )
 
 // EffectWords is the kind of effect that has a model say in another language what was done.

@@ -19,7 +19,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
 )
 
 // hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.

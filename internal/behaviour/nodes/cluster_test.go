@@ -20,7 +20,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/user"
+	"sibyl/internal/server/user"
 )
 
 // patience bounds every wait, on a machine that does much else.

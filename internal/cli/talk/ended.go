@@ -8,10 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // ended prints what came of an answer, and asks what it leaves open.

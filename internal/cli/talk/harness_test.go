@@ -16,10 +16,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // TestMain holds goroutines to their end, but for those of the renderer: it leaves what reads keys and what waits for the next second to the end

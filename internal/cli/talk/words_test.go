@@ -10,12 +10,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 func TestWorkIsToldInWords(t *testing.T) {

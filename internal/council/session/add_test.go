@@ -10,9 +10,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"sibyl/internal/document"
-	"sibyl/internal/document/documenttest"
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
+	"sibyl/internal/media/document/documenttest"
 )
 
 // refuses wants an *Invalid of a kind that names the file, and nothing of it in the session.

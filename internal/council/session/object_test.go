@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/jsonobject"
+	"sibyl/internal/text/jsonobject"
 )
 
 const exampleID = "2025-12-20_10-30-00"

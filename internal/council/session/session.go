@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/jsonobject"
+	"sibyl/internal/text/jsonobject"
 )
 
 // The folders of a session.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/jsonobject"
+	"sibyl/internal/text/jsonobject"
 )
 
 // moves say what each state becomes: when something is added, when something waits again, when all is answered, and when a run begins to transcribe.

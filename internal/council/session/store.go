@@ -18,9 +18,9 @@ import (
 	"syscall"
 	"time"
 
-	"sibyl/internal/document"
 	"sibyl/internal/files"
-	"sibyl/internal/jsonobject"
+	"sibyl/internal/media/document"
+	"sibyl/internal/text/jsonobject"
 )
 
 // The bounds of what is read and kept, in bytes.

@@ -18,8 +18,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sibyl/internal/document"
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 )
 
 // tempPrefix and tempSuffix are around the name of a file that is being received.

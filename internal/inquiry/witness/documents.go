@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"

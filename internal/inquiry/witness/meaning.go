@@ -7,7 +7,7 @@ import (
 	"math"
 	"sync"
 
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/document"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/text"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/document"
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )

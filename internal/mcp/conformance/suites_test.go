@@ -16,10 +16,10 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/mcp"
+	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 // mostTime bounds a run of a suite.

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sibyl/internal/childtest"
+	"sibyl/internal/behaviour/childtest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
 )

@@ -37,7 +37,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/model"
 )
 

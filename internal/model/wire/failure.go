@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
 	"sibyl/internal/text"

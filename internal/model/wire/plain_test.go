@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )

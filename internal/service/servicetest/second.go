@@ -8,11 +8,11 @@ import (
 	"errors"
 	"strings"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
 )
 
 // Trees holds panel.xml.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // ToldAsSent holds what is told of the effects of runs against the requests that models were sent: each of these is told by one receipt, whole, part by

@@ -15,11 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/node"
+	"sibyl/internal/server/node"
+	"sibyl/internal/server/user"
 	"sibyl/internal/store"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
 // Env names the store.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )

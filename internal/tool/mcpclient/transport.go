@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/text"
 )
 

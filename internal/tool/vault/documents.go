@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	doc "sibyl/internal/document"
 	"sibyl/internal/files"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )

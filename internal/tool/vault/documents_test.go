@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	doc "sibyl/internal/document"
-	"sibyl/internal/document/documenttest"
+	doc "sibyl/internal/media/document"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/tool"
 )
 

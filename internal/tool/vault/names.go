@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	doc "sibyl/internal/document"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/tool"
 )
 

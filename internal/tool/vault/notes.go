@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	doc "sibyl/internal/document"
 	"sibyl/internal/files"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 )

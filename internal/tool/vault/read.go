@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	doc "sibyl/internal/document"
 	"sibyl/internal/files"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )

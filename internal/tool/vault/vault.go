@@ -34,8 +34,8 @@ import (
 	"syscall"
 	"time"
 
-	doc "sibyl/internal/document"
 	"sibyl/internal/files"
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/tool"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/tool"
 )
 

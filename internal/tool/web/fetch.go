@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"sibyl/internal/cleartext"
 	"sibyl/internal/files"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )

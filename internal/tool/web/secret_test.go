@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/cleartext"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )

@@ -1,0 +1,49 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/cmd/sibyl-eval/scores/tasks"
+	evaldata "sibyl/eval"
+	"sibyl/internal/model"
+)
+
+// played plays a set of dialogues without a model.
+func played(t *testing.T, name string) (r tasks.Report) {
+	t.Helper()
+	dialogues, err := tasks.Load(evaldata.Files, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = within(t.Context(), own(t), func(room room) error {
+		r, err = tasks.Run(t.Context(), tasks.Set{Dialogues: dialogues, Parallel: 8}, TaskWorld(room.app, model.OfflineRules))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(text.String())
+	return r
+}
+
+// TestTaskAssistantKeepsTheBoundsOfItsDialogues: right tool and arguments in 90 % of the turns; no wrong task changed, no deletion without a yes,
+// no effect of chit-chat or of a stray yes.
+func TestTaskAssistantKeepsTheBoundsOfItsDialogues(t *testing.T) {
+	for _, broken := range played(t, evaldata.TaskDialogues).Broken {
+		t.Error(broken)
+	}
+}
+
+// Dialogues of people who saw nothing of the assistant: what it does not know, it leaves alone.
+func TestTaskAssistantDoesNoHarmInDialoguesOfOtherHands(t *testing.T) {
+	for _, set := range []string{evaldata.TasksOfAnother, "tasks/unseen-de.jsonl"} {
+		if all := played(t, set).All; all.WrongTasks+all.Unconfirmed+all.Effects > 0 {
+			t.Errorf("%s: %+v, want no harm", set, all)
+		}
+	}
+}

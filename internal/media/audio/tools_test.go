@@ -1,0 +1,205 @@
+package audio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/behaviour/childtest"
+)
+
+// only fails if a folder holds anything but these names.
+func only(t *testing.T, folder string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, e := range entries {
+		there = append(there, e.Name())
+	}
+	if fmt.Sprint(there) != fmt.Sprint(names) {
+		t.Errorf("there is %v, and not %v", there, names)
+	}
+}
+
+// script makes a program of a shell script, which has its arguments in a file beside it.
+func script(t *testing.T, lines string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no shell")
+	}
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestConversionMakesWhatTheNameSays(t *testing.T) {
+	tools := Find()
+	folder := t.TempDir()
+	t.Chdir(folder)
+	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f", "ogg")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"-y.wav", "b.ogg", "-d.flac"} {
+		if err := tools.Convert(t.Context(), "-i.ogg", out); err != nil {
+			t.Fatal(err)
+		}
+		info, err := tools.Probe(t.Context(), out)
+		if err != nil || "."+info.Format != filepath.Ext(out) {
+			t.Fatalf("%s is %+v, %v", out, info, err)
+		}
+		near(t, "the duration of "+out, info.Seconds, 6.425, 0.02)
+	}
+	only(t, folder, "-d.flac", "-i.ogg", "-y.wav", "b.ogg")
+	if b := read(t, "-y.wav"); b[22] != 1 || b[24] != 0x80 || b[25] != 0x3e {
+		t.Errorf("the WAV file begins with % x", b[:44])
+	}
+}
+
+func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
+	mp3 := spoken(t, "a", "-f", "mp3")
+	folder := t.TempDir()
+	out := filepath.Join(folder, "out.wav")
+	refused(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", Install())
+	refused(t, Find().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
+	refused(t, Find().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
+	program := script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' >&2; exit 3\n")
+	refused(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out), "program: exit status 3: two[1m; three")
+	refused(t, Find().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
+	only(t, folder)
+}
+
+// A few bytes of Opus can stand for hours of silence.
+func TestMoreThanTwelveHoursOfSamplesAreRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.wav")
+	if err := os.WriteFile(file, wavOf(0, 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for hours, want := range map[int64]bool{11: true, 13: false} {
+		if err := os.Truncate(file, 44+hours*3600*32000); err != nil { // a file with a hole
+			t.Fatal(err)
+		}
+		if err := sounds(file); (err == nil) != want {
+			t.Errorf("%d hours: %v", hours, err)
+		}
+	}
+}
+
+// A program that hangs, and one that it started, end with the context.
+func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
+	child := childtest.New(t)
+	program := script(t, child.Open+"sleep 1000 &\ntrap '' INT TERM\n"+child.Tell+"wait; wait\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	folder := t.TempDir()
+	mp3 := spoken(t, "a", "-f", "mp3")
+	go func() {
+		done <- Tools{FFmpeg: program, FFprobe: program}.Convert(ctx, mp3, filepath.Join(folder, "out.wav"))
+	}()
+	child.Told(t)
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the conversion goes on")
+	}
+	child.Ended(t)
+	only(t, folder)
+}
+
+const patience = time.Minute
+
+// talk is a WAV file of words with pauses: a tone for two seconds, and silence for one, ten times.
+func talk(t *testing.T, args ...string) string {
+	t.Helper()
+	return made(t, "talk", "aevalsrc=if(lt(mod(t\\,3)\\,2)\\,0.3*sin(2*PI*300*t)\\,0):s=16000:d=30", args...)
+}
+
+func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
+	for _, form := range []struct{ name, args, ending string }{
+		{"wav", "-c:a pcm_s24le -ac 2 -f wav", ".wav"},
+		{"opus", "-c:a libopus -f ogg", ".ogg"},
+		{"webm", "-c:a libopus -f webm", ".ogg"},
+		{"vorbis", "-c:a libvorbis -f ogg", ".ogg"},
+		{"mp3", "-f mp3", ".mp3"},
+		{"m4a", "-c:a aac -f ipod", ".m4a"},
+		{"flac", "-f flac", ".flac"},
+		{"mu-law", "-c:a pcm_mulaw -f wav", ".wav"},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			t.Parallel()
+			file, folder := talk(t, strings.Fields(form.args)...), t.TempDir()
+			parts, err := Find().Split(t.Context(), file, folder, 13)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := 0.0
+			var names []string
+			for i, p := range parts {
+				near(t, "the start", &p.Start, at, 1e-6)
+				at += p.Seconds
+				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) || p.Seconds > 13 {
+					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
+				}
+				info, err := Find().Probe(t.Context(), p.File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "the duration of a part", info.Seconds, p.Seconds, 0.3)
+				names = append(names, fmt.Sprintf("part-%03d%s", i+1, form.ending))
+			}
+			near(t, "all parts", &at, 30, 0.3)
+			if len(parts) != 3 {
+				t.Errorf("there are %d parts", len(parts))
+			}
+			only(t, folder, names...)
+		})
+	}
+}
+
+func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
+	file, folder := talk(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
+	parts, err := Find().Split(t.Context(), file, folder, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, p := range parts {
+		b := read(t, p.File)
+		all = append(all, b[bytes.Index(b, []byte("data"))+8:]...)
+	}
+	if whole := read(t, file); !bytes.Equal(all, whole[44:]) {
+		t.Errorf("%d parts have %d bytes, and not the %d of the whole", len(parts), len(all), len(whole)-44)
+	}
+}
+
+func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
+	file, folder := talk(t, "-f", "wav"), t.TempDir()
+	parts, err := Find().Split(t.Context(), file, folder, 31)
+	if err != nil || len(parts) != 1 || parts[0].File != file {
+		t.Fatalf("the parts are %v, %v", parts, err)
+	}
+	only(t, folder)
+}
+
+func TestASplitThatCanNotBeSaysWhy(t *testing.T) {
+	mp3, folder := talk(t, "-f", "mp3"), t.TempDir()
+	_, err := Tools{}.Split(t.Context(), mp3, folder, 13)
+	refused(t, err, "ffmpeg", Install())
+	_, err = Find().Split(t.Context(), mp3, folder, 1)
+	refused(t, err, "5 is the least")
+}

@@ -1,0 +1,62 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/media/document/documenttest"
+)
+
+func TestSameContentIsReadOnce(t *testing.T) {
+	r := NewReader("")
+	content := documenttest.DOCX(t, documenttest.Para("A memo."), nil)
+	first, err := r.Read(t.Context(), "a.docx", content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.kept.docs[0].Pages = []Page{{Number: 1, Text: "as it is kept"}}
+	again, err := r.Read(t.Context(), "b/copy.docx", content)
+	if err != nil || again.Name != "b/copy.docx" || again.Hash != first.Hash || again.Text() != "as it is kept" {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestReaderKeepsWhatWasUsedLastWithinItsBound(t *testing.T) {
+	var k kept
+	third := strings.Repeat("x", mostKept/3)
+	for _, hash := range []string{"a", "b", "c", "a", "d"} {
+		if d := (Document{Hash: hash}); !k.fill(&d) {
+			d.Pages = []Page{{Number: 1, Text: third}}
+			k.add(d)
+		}
+	}
+	for hash, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
+		if got := k.fill(&Document{Hash: hash}); got != want {
+			t.Errorf("%s is kept: %v", hash, got)
+		}
+	}
+	if k.bytes > mostKept {
+		t.Errorf("%d bytes are kept", k.bytes)
+	}
+}
+
+func TestReaderGoesOnAfterOneWhoDidNotWait(t *testing.T) {
+	r := NewReader(reader(t).cache)
+	defer r.Close()
+	content := documenttest.PDF(true, []string{"text"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := r.Read(ctx, "a.pdf", content); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who does not wait gets %v", err)
+	}
+	for range 2 { // also once it is closed
+		if d, err := r.Read(t.Context(), "a.pdf", append(content, ' ')); err != nil || d.Text() != "text" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		r.Close()
+		r.kept = kept{}
+	}
+}

@@ -1,0 +1,60 @@
+package assistant_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
+)
+
+func TestPromptIsToldAsItIsSent(t *testing.T) {
+	q := &assistant.Prompt{}
+	q.Tell("base", "Be brief.\n")
+	q.Tell("nothing", "")
+	q.Tell("language", "\n\nWrite in English.")
+	q.Say(model.User)
+	q.Part(assistant.PartPerson, "", "Who")
+	q.Part(assistant.PartSegment, "open", "?")
+	if q.Request.System != "Be brief.\n\n\nWrite in English." || len(q.Request.Messages) != 1 || q.Request.Messages[0].Text != "Who?" {
+		t.Errorf("the request is %+v", q.Request)
+	}
+	form := model.Schema{Name: "answer", JSON: json.RawMessage(`{}`)}
+	x := q.Exchanged("a:b", form, q.Request.Sent(), assistant.Answered("Ada.")...)
+	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language", Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Told()},
+		{Kind: "person", Text: "Who"}, {Kind: "segment", Name: "open", Text: "?"}}
+	if diff := cmp.Diff(want, x.Sent); diff != "" || x.Changed || x.To != "a:b" || len(x.Got) != 1 {
+		t.Errorf("told as %+v (-want +got):\n%s", x, diff)
+	}
+	other := model.Request{System: "Be terse."}
+	if x := q.Exchanged("", model.Schema{}, other.Sent()); !x.Changed {
+		t.Error("another request counts as the one that was sent")
+	}
+	if x := q.Exchanged("", model.Schema{}, model.Sent{}); x.Changed {
+		t.Error("where a receipt does not say what was sent, it counts as another")
+	}
+}
+
+func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		result string
+		want   assistant.Usage
+	}{
+		"a model":                  {`{"model":"a:b","usage":{"input_tokens":3,"cached_tokens":1,"output_tokens":2}}`, assistant.Usage{Model: "a:b", Input: 3, Cached: 1, Output: 2}},
+		"by another name":          {`{"by":"a:b","usage":{"input_tokens":3,"output_tokens":0}}`, assistant.Usage{Model: "a:b", Input: 3}},
+		"rules":                    {`{"by":"offline:rules","usage":{"input_tokens":3,"output_tokens":2}}`, assistant.Usage{}},
+		"a model that counts none": {`{"model":"a:b","usage":{"input_tokens":0,"output_tokens":0}}`, assistant.Usage{}},
+		"a text":                   {`"ADA"`, assistant.Usage{}},
+		"nothing":                  {``, assistant.Usage{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, used := assistant.UsedBy(&run.CompletionRecord{Result: json.RawMessage(c.result)})
+			if used != (c.want != assistant.Usage{}) || used && got != c.want {
+				t.Errorf("%+v, %v", got, used)
+			}
+		})
+	}
+}
