@@ -20,12 +20,12 @@ type Exchange struct {
 
 // Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
 type Analysis struct {
-	Gaps           []record.Gap     `json:"gaps,omitempty"`
-	Completeness   int              `json:"completeness,omitempty"`
-	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
-	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
-	Unverified     []record.Finding `json:"unverified,omitempty"`
-	TakenBack      []Finding        `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
+	Gaps           []record.Gap        `json:"gaps,omitempty"`
+	Completeness   int                 `json:"completeness,omitempty"`
+	Contradictions []Finding           `json:"contradictions,omitempty"` // recorded
+	Waiting        []Finding           `json:"waiting,omitempty"`        // the witness was not asked about them
+	Unverified     []record.Unverified `json:"unverified,omitempty"`
+	TakenBack      []Finding           `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
 }
 
 // Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is known by, in either order. One that was
@@ -120,10 +120,10 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 		c := &reports[n]
 		f, reason := c.verified(all)
 		if reason != "" {
-			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
+			a.doubt(record.Unverified{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
 			continue
 		}
-		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
 		if a.known(key(f.Words)) {
 			continue
 		}
@@ -137,9 +137,9 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 }
 
 // doubt keeps a finding that can't be verified, once.
-func (a *Analysis) doubt(u record.Finding) {
+func (a *Analysis) doubt(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
-	same := func(o record.Finding) bool { return key(o.Words) == key(u.Words) }
+	same := func(o record.Unverified) bool { return key(o.Words) == key(u.Words) }
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}

@@ -192,8 +192,8 @@ type Place struct {
 	Page     int    `json:"page,omitempty"` // from 1
 }
 
-// Finding is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
-type Finding struct {
+// Unverified is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
+type Unverified struct {
 	Description string    `json:"description"`
 	Words       [2]string `json:"words,omitzero"` // as the model gave them
 	Pair        int       `json:"pair"`           // the sequence of the pair after which it was reported
@@ -214,7 +214,7 @@ type Audit struct {
 	ConsistencyScore *int            `json:"consistencyScore,omitempty"` // 0 to 100; nil: Unjudged
 	Contradictions   []Contradiction `json:"contradictions"`
 	RemainingGaps    []RemainingGap  `json:"remainingGaps"`
-	Unverified       []Finding       `json:"unverified,omitempty"`
+	Unverified       []Unverified    `json:"unverified,omitempty"`
 	Summary          string          `json:"summary"`            // Markdown
 	Unjudged         string          `json:"unjudged,omitempty"` // why no model has judged the inquiry to its end
 
