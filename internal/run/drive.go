@@ -293,8 +293,8 @@ func (d *driver) commit(life context.Context, recs []journal.Record) error {
 	return d.takeIn(recs)
 }
 
-// takeIn takes in records that are in the journal: shows them to performers and watchers, has the tree decide on them,
-// and withdraws what it wants no longer.
+// takeIn folds records that are in the journal: on a resume all of the run's, else those just appended. It shows each to performers and watchers, has
+// the tree decide on it, and withdraws what the tree wants no longer.
 func (d *driver) takeIn(recs []journal.Record) error {
 	for _, rec := range recs {
 		body, err := d.f.read(rec)
