@@ -15,7 +15,7 @@ import (
 type ToolFact struct {
 	Name    string      `json:"name"`
 	Source  tool.Source `json:"source"`
-	Once    bool        `json:"once,omitempty"`
+	Once    bool        `json:"once,omitempty"` // it writes, and is never repeated
 	Search  bool        `json:"search,omitempty"`
 	Foreign bool        `json:"foreign,omitempty"` // what it gives was written by strangers
 	Out     tool.Out    `json:"out,omitzero"`

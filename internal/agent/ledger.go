@@ -137,7 +137,8 @@ func (l *Ledger) refused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
 }
 
-// enter counts what one call gave, and tells of it.
+// enter counts a call that was performed: at its source, in the last round, among the writes if it is one, with what it opened. It gives the event.
+// c.Err is an effect that was lost, so a write may have been done; r.Error is a tool that refused, so it was not. Held calls go to refused instead.
 func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
 	tried.Calls++
