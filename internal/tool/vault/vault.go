@@ -60,11 +60,11 @@ type Vault struct {
 	maxNotes int
 	seen     seen
 
-	documents   *doc.Reader
-	readingTime time.Duration
-	maxTexts    int        // bytes of the documents' texts that a search looks at
-	reading     sync.Mutex // of documents for a search
-	searched    map[string]*seenDocument
+	documents     *doc.Reader
+	readingTime   time.Duration
+	maxTexts      int                      // bytes of the documents' texts that a search looks at
+	reading       sync.Mutex               // of documents for a search
+	documentsRead map[string]*readDocument // by path, as the last search left them; reading guards it
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
