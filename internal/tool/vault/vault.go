@@ -56,7 +56,7 @@ const missingHint = "set --vault, or `vault` in the configuration, to a folder o
 type Vault struct {
 	root     *os.Root
 	now      func() time.Time
-	writes   files.Ledger[tool.Result]
+	writes   files.Changer[tool.Result]
 	maxNotes int
 	seen     seen
 
@@ -85,7 +85,7 @@ func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error)
 	return &Vault{
 		root: root,
 		now:  time.Now,
-		writes: files.Ledger[tool.Result]{
+		writes: files.Changer[tool.Result]{
 			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
 		maxNotes:  maxNotes,
