@@ -103,11 +103,11 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a.tellWrites()
 	a.tellNotConnected(notConnected(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: all earlier exchanges except the last were left out.",
-			Payload: agent.Pairs("left_out", left)})
+		why := topicChanged.With()
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text, Coded: why.Coded, Payload: agent.Pairs("left_out", left)})
 	}
 	for _, why := range env.LeftOut {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why.Text, Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
 	kept := a.exchange(env)
