@@ -259,19 +259,6 @@ func TestSessionIsRenamedExportedAuditedAndDeleted(t *testing.T) {
 	h.refused("deleted again", question{method: "DELETE", path: at}, 404, "not_found")
 }
 
-func TestWhoAsksIsToldWithFoldersByName(t *testing.T) {
-	h := newHouse(t).open()
-	var ada, nobody api.Me
-	h.get(question{path: "/api/me"}, &ada)
-	if ada.User != "ada" || ada.Scope != "write" || ada.Build != "test" || !slices.Equal(ada.Folders, []string{"code"}) {
-		t.Errorf("ada is %+v", ada)
-	}
-	h.get(question{path: "/api/me", token: adasReader}, &nobody)
-	if nobody.Scope != "read" {
-		t.Errorf("who may only read is %+v", nobody)
-	}
-}
-
 func TestResultsOfSeveralRunsAreThoseOfTheirOwnerThatCanBeRead(t *testing.T) {
 	h := newHouse(t).open()
 	var runs []string
