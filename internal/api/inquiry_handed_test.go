@@ -14,6 +14,10 @@ import (
 	"sibyl/internal/media/document/documenttest"
 )
 
+func document(query, kind string, body any) question {
+	return question{method: "POST", path: "/api/documents" + query, body: body, header: map[string]string{"Content-Type": kind}}
+}
+
 func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t *testing.T) {
 	h, reports := withInquiry(t)
 	h.open()
