@@ -37,9 +37,11 @@ type player struct {
 	texts   map[string]string // by name
 	answers map[string]answer // that were kept, by name
 	always  []texttest.Line   // what must be so of each answer, behind the status of those that it is about, if it is not about all
-	ends    []func()
+	held    map[string]func() // personas by name, and how they are released
 
-	description string // of the API: names all there is
+	conforms    held
+	asked       <-chan struct{} // has something when the witness is asked what it waits with
+	description string          // of the API: names all there is
 }
 
 func TestExchanges(t *testing.T) {
@@ -50,11 +52,11 @@ func TestExchanges(t *testing.T) {
 	}
 	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
 		p := &player{description: string(description), texts: map[string]string{"offer": offer, "hypothesis": hypothesis, "ada": adasToken, "reader": adasReader, "eve": evesToken,
-			"operator": operators, "cookie": adasCookie, "once": adasOnce, "stranger": nobodys, "tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`}, answers: map[string]answer{}}
+			"operator": operators, "cookie": adasCookie, "once": adasOnce, "stranger": nobodys, "tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`}, answers: map[string]answer{}, held: map[string]func(){}}
 		lines = p.build(t, lines)
 		defer func() {
-			for _, end := range slices.Backward(p.ends) {
-				end()
+			for _, release := range p.held {
+				release()
 			}
 		}()
 		for len(lines) > 0 {
@@ -89,6 +91,9 @@ func (p *player) play(lines []texttest.Line) (rest []texttest.Line) {
 	p.Helper()
 	first := lines[0]
 	if step := steps[first.Words]; step != nil && !first.Deep {
+		if first.Words == "raw" {
+			first.Rest = plain(first.Rest)
+		}
 		step(p, p.filled(first, first.Rest))
 		return lines[1:]
 	}
@@ -163,8 +168,10 @@ func (p *player) exchange(e exchange) {
 		} else if status[0] <= '9' {
 			continue
 		}
-		if rest, is := strings.CutPrefix(l.Rest, "header "); is {
-			l.Words, l.Rest = "header", rest
+		for words := range checks {
+			if rest, is := strings.CutPrefix(l.Rest+" ", words+" "); is {
+				l.Words, l.Rest = words, strings.TrimSpace(rest)
+			}
 		}
 		l.At = e.line.At
 		e.checks = append(e.checks, l)
@@ -178,7 +185,11 @@ func (p *player) exchange(e exchange) {
 		if name := part[strings.LastIndex(part, ".")+1:]; said == none && !strings.Contains(p.description, fmt.Sprintf("%q:", name)) {
 			l.Check(p, "nothing is ever called "+name)
 		}
-		l.Check(p, texttest.Wrong(manner, partOf(a.body, part), p.filled(l, plain(said))))
+		said = p.filled(l, plain(said))
+		if part == "body" {
+			said = strings.TrimSuffix(said, "\n")
+		}
+		l.Check(p, texttest.Wrong(manner, partOf(a.body, part), said))
 	}
 	if p.Failed() && !failed {
 		p.Logf("%s: %d %.2000s", about, a.status, a.body)
@@ -236,10 +247,13 @@ func (p *player) filled(l texttest.Line, text string) string {
 // none is a part of JSON that is not there, or null.
 const none = "none"
 
-// partOf is a part of JSON as text, by names, numbers, * for each of a list, and # for how many; “body” or nothing is all of it but a line break at its end. Of a list it is the
+// partOf is a part of JSON as text, by names, numbers, * for each of a list, and # for how many; nothing is all of it, and “body” all but a line break at its end. Of a list it is the
 // parts, with “; ” between them.
 func partOf(body []byte, path string) string {
-	if path == "" || path == "body" {
+	switch path {
+	case "":
+		return string(body)
+	case "body":
 		return strings.TrimSuffix(string(body), "\n")
 	}
 	var whole any
@@ -280,6 +294,16 @@ func textOf(v any, path []string) string {
 var houses = map[string]func(t testing.TB) *house{
 	"council":   withCouncil,
 	"task list": withTaskList,
+	"inquiry": func(t testing.TB) *house {
+		h, _ := withInquiry(t)
+		return h
+	},
+	"retakes": func(t testing.TB) *house {
+		h := newHouse(t)
+		h.panel.Retakes = true
+		return h
+	},
+	"of the oracle": withTheOracle,
 }
 
 // worlds change the house before it is opened.
@@ -295,6 +319,10 @@ var worlds = map[string]func(p *player, rest string){
 		} else {
 			p.Fatal(err)
 		}
+	},
+	"witness waits from": func(p *player, rest string) { // such an answer on, until it is released
+		n, _ := strconv.Atoi(rest)
+		p.asked, p.held["witness"] = p.silentFrom(n)
 	},
 	"strict store": func(p *player, _ string) { p.store = strict{p.store, p.TB} },
 }
@@ -342,8 +370,31 @@ var steps = map[string]func(p *player, rest string){
 			"docx.cut": string(docx[:len(docx)-30]), "locked": string(documenttest.Locked()), "scan": string(documenttest.PDF(true, nil)),
 			"pages": string(documenttest.PDF(true, []string{"Page one."}, []string{"Page two."}))})
 	},
-	"over":    func(p *player, rest string) { p.over(rest) },
-	"holds":   func(p *player, rest string) { p.ends = append(p.ends, p.holds(rest)) },
+	"the witness is asked": func(p *player, _ string) { p.comes("a question to the witness", p.asked) },
+	"change": func(p *player, rest string) { // “name: old -> new as other”, once in what was kept
+		name, change, _ := strings.Cut(rest, ": ")
+		before, after, _ := strings.Cut(change, " -> ")
+		after, other, _ := strings.Cut(after, " as ")
+		text := string(p.answers[name].body)
+		if !strings.Contains(text, before) {
+			p.Fatalf("%s lacks %s", name, before)
+		}
+		p.texts[other] = strings.Replace(text, before, after, 1)
+	},
+	"raw": func(p *player, rest string) { // the status that bytes get
+		want, request, _ := strings.Cut(rest, " ")
+		if status, all := p.house.raw(request); strconv.Itoa(status) != want {
+			p.Errorf("%.80s: %d %s; want %s", request, status, all, want)
+		}
+	},
+	"over": func(p *player, rest string) { p.over(rest) },
+	"holds": func(p *player, rest string) { // a persona, until it is released
+		p.held[rest] = p.holds(rest)
+	},
+	"releases": func(p *player, rest string) {
+		p.held[rest]()
+		p.house.answers(rest)
+	},
 	"answers": func(p *player, rest string) { p.house.answers(rest) },
 	"logs":    func(p *player, rest string) { p.log.waitFor(p, rest) },
 	"never logs": func(p *player, rest string) {
@@ -388,7 +439,18 @@ var checks = map[string]func(p *player, a answer, rest string) string{
 		return texttest.Wrong(manner, strings.Join(a.header.Values(name), ", "), said)
 	},
 	"conforms to": func(p *player, a answer, rest string) string {
-		p.described()("it", rest, a)
+		if p.conforms == nil {
+			p.conforms = p.described()
+		}
+		p.conforms("the answer", rest, a)
+		return ""
+	},
+	"new request id": func(p *player, a answer, _ string) string { // that is none of the client, and none of another request
+		id := a.header.Get("X-Request-Id")
+		if len(id) < 20 || p.texts[id] != "" {
+			return "the request id is " + id
+		}
+		p.texts[id] = "seen"
 		return ""
 	},
 	"with": nil,

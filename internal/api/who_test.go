@@ -9,14 +9,6 @@ import (
 	"sibyl/internal/server/user"
 )
 
-func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
-	h := newHouse(t).open()
-	status, _ := h.raw("GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n")
-	if status != 401 {
-		t.Errorf("the status is %d", status)
-	}
-}
-
 // Every route is behind the same door: nobody finds one that was forgotten.
 func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
 	h := newHouse(t).open()
