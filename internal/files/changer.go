@@ -89,7 +89,7 @@ func (ch *Changer[R]) Perform(ctx context.Context, c Change[R]) (result R, err e
 	}
 	defer unlock()
 	ch.step("locked")
-	if err := ch.settle(); err != nil {
+	if err := ch.settleIntents(); err != nil {
 		return result, err
 	}
 	ch.step("settled")
@@ -109,7 +109,7 @@ func (ch *Changer[R]) Found(ctx context.Context, c Change[R]) (result R, was boo
 		return result, false, err
 	}
 	defer unlock()
-	if err := ch.settle(); err != nil {
+	if err := ch.settleIntents(); err != nil {
 		return result, false, err
 	}
 	return ch.outcome(c)
@@ -299,9 +299,9 @@ func (ch *Changer[R]) keepReceipt(file string) error {
 	return errors.Join(syncFolder(ch.Root, ch.receipts()), syncFolder(ch.Root, ch.intents()))
 }
 
-// settle finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
+// settleIntents finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
 // can tell stays.
-func (ch *Changer[R]) settle() error {
+func (ch *Changer[R]) settleIntents() error {
 	if err := ch.Root.RemoveAll(ch.content()); err != nil {
 		return err
 	}
