@@ -114,8 +114,8 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 // mostTold is how many characters of a text a reason shows.
 const mostTold = 120
 
-// take adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
-func (a *Analysis) take(all []Exchange, reports []reported) {
+// addReports adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
+func (a *Analysis) addReports(all []Exchange, reports []reported) {
 	for n := range reports {
 		c := &reports[n]
 		f, reason := c.verified(all)
@@ -167,9 +167,9 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 	}
 }
 
-// settle records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
+// settleConfronted records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
 // leaves it unconfirmed.
-func (a *Analysis) settle(all []Exchange, confronted map[string]int) {
+func (a *Analysis) settleConfronted(all []Exchange, confronted map[string]int) {
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
 		at, asked := confronted[f.ID]
 		if !asked {
@@ -210,9 +210,9 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
 	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
-	a.take(all, m.Contradictions)
+	a.addReports(all, m.Contradictions)
 	a.takeBack(m.Retracted, len(all))
-	a.settle(all, confronted)
+	a.settleConfronted(all, confronted)
 	a.keepGaps(m, len(all), before.Gaps)
 	return a
 }
