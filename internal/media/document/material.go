@@ -130,7 +130,7 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 			d.Hash = files.Hash([]byte(p.Text))
 		}
 		open = ""
-		if e, ok := errors.AsType[*Error](of(d.Name, d.take(p.Text, number))); ok {
+		if e, ok := errors.AsType[*Error](of(d.Name, d.addPart(p.Text, number))); ok {
 			failed = append(failed, e)
 			continue
 		}
@@ -142,8 +142,8 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 	return docs, failed
 }
 
-// take takes in the text of a part: a page by its number, or the whole of a document.
-func (d *Document) take(text string, number int) error {
+// addPart takes in the text of a part: a page by its number, or the whole of a document.
+func (d *Document) addPart(text string, number int) error {
 	if !d.Paged && !IsPDFOrDOCX(d.Name) {
 		return readText(d, []byte(text))
 	}
