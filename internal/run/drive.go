@@ -316,7 +316,7 @@ func (d *driver) takeIn(recs []journal.Record) error {
 func (d *driver) showStep(seq int64, body any) {
 	d.feed.step(d.f.lastStep())
 	if c, is := body.(*CompletionRecord); is {
-		d.feed.settle(c.Op, seq)
+		d.feed.settleDraft(c.Op, seq)
 	}
 	for _, op := range d.f.last.Cancel {
 		if stop := d.stop[op]; stop != nil {
