@@ -34,8 +34,10 @@ func run() int {
 	}()
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: term.IsTerminal(os.Stdin.Fd()),
 		OutTTY: term.IsTerminal(os.Stdout.Fd()), ErrTTY: term.IsTerminal(os.Stderr.Fd())}
-	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
-		s.Width, s.Height = w, h
+	for _, screen := range []*os.File{os.Stderr, os.Stdout} { // one of them may be a file
+		if w, h, err := term.GetSize(screen.Fd()); err == nil {
+			s.Width, s.Height = w, h
+		}
 	}
 	return cli.Main(ctx, cli.Program{Build: cli.Build(version)}, os.Args[1:], os.Environ(), s)
 }

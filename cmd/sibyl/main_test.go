@@ -71,6 +71,9 @@ func program() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	if width, err := strconv.Atoi(os.Getenv(screenWidth)); err == nil {
+		s.OutTTY, s.ErrTTY, s.Width, s.Height = true, true, width, 100
+	}
 	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
 }
 

@@ -34,7 +34,7 @@ var errNoMore = errors.New("the input ended")
 // ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are
 // errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(d.c.Err, d.c.folded(printable(question), d.c.ErrTTY, 0))
+	fmt.Fprint(d.c.Err, printable(question))
 	line, err := within(ctx, func() (string, error) { return d.lines.ReadString('\n') })
 	switch {
 	case ctx.Err() != nil:
@@ -74,7 +74,7 @@ type choice struct {
 // shows those. What fits nothing, or stands for itself, is returned as it was typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
-		fmt.Fprintln(d.c.Err, d.c.folded(printable(c.title), d.c.ErrTTY, 0))
+		fmt.Fprintln(d.c.Err, printable(c.title))
 		for i, one := range shown[:min(mostOffered, len(shown))] {
 			line := fmt.Sprintf("  %d  %s", i+1, printable(one))
 			if about := c.about[one]; about != "" {

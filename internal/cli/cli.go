@@ -119,10 +119,14 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	log.SetOutput(io.Discard)   // libraries print what strangers sent them
 	file, _ := s.Out.(*os.File) // nil where it is none
 	terminal := s.Out
-	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
-	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
+	wantsJSON, columns := asksJSON(args), s.width()
+	if wantsJSON {
+		columns = 0
+	}
+	out := &remembering{Writer: calmed(s.Out, s.OutTTY, columns)}
+	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY, s.width())
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
-	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
+	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: wantsJSON}
 	root := c.root()
 	withCompletion(root)
 	worded(root)

@@ -291,7 +291,7 @@ func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (servi
 		if err != nil {
 			lines = append(lines, err.Error())
 		}
-		res.Answer, res.Warnings = beginningOf(res.Answer), append(res.Warnings, lines...)
+		res.Answer, res.Warnings = t.c.beginningOf(res.Answer, lines), append(res.Warnings, lines...)
 	}
 	if costs := costsOf(t.c.prices, t.c.withUsage(ctx, r, res).Usage); costs != "" {
 		notes := slices.Clone(res.Notes)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,8 +131,20 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 	for _, d := range append(days, whole) {
 		fmt.Fprintf(c.Out, "%-10s  %-9s %s\n", d.Day, text.Count(d.Runs, "run"), costsOf(c.prices, d.Used))
 	}
-	if c.prices.Public != "" {
+	priced, unpriced := false, []string{}
+	for _, u := range whole.Used {
+		if _, known := c.prices.Find(u.Model); known {
+			priced = true
+		} else if !slices.Contains(unpriced, u.Model) {
+			unpriced = append(unpriced, u.Model)
+		}
+	}
+	if priced && c.prices.Public != "" {
 		c.note("by public prices of %s; ‘sibyl config set models.prices’ sets your own", c.prices.Public)
+	}
+	if len(unpriced) > 0 {
+		slices.Sort(unpriced)
+		c.note("no price is known for %s; ‘sibyl config set models.prices’ sets one", strings.Join(unpriced, ", "))
 	}
 	return nil
 }

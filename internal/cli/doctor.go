@@ -56,16 +56,16 @@ type finding struct {
 // findingIndent is where in its line a finding says what it says.
 const findingIndent = 18
 
-// finding is a finding for the screen.
-func (s Streams) finding(f finding) string {
+// String is a finding for the screen.
+func (f finding) String() string {
 	mark, fix := "--", ""
 	if f.OK {
 		mark = "ok"
 	}
 	if f.Fix != "" {
-		fix = "\n" + strings.Repeat(" ", findingIndent) + s.folded(printable(f.Fix), s.OutTTY, findingIndent)
+		fix = "\n" + strings.Repeat(" ", findingIndent) + printable(f.Fix)
 	}
-	return fmt.Sprintf("%s  %-13s %s", mark, f.What, s.folded(printable(f.Says), s.OutTTY, findingIndent)) + fix
+	return fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)) + fix
 }
 
 // check looks at something that may be set up.
@@ -143,7 +143,7 @@ func (c *command) told(found []finding, all bool) error {
 	if slices.ContainsFunc(found, func(f finding) bool { return !f.OK && (all || !f.spare) }) {
 		c.code = ExitFailed
 	}
-	return printList(c, found, c.finding)
+	return printList(c, found, finding.String)
 }
 
 func (c *command) doctorCommand() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/journal"
-	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
@@ -74,7 +74,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 // wholeExplanation is each of the steps, and how the run ended.
 func wholeExplanation(x service.Explanation, steps []service.Step, only int) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, printable(x.Run.Title))
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), printable(x.Run.Title))
 	for i, s := range steps {
 		fmt.Fprintf(b, "\nstep %d, taking in record %d (%s)\n", max(only, i+1), s.Record, oneLine(s.TookIn))
 		b.WriteString(stepText(s))
@@ -88,15 +88,14 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 // shortExplanation is the story of a run, each line with the number of its step and how long it took.
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), oneLine(x.Run.Title))
 	const margin = 10
 	line := func(head, text string) {
-		text = oneLine(text)
+		text = fmt.Sprintf("%-*s%s", margin, "  "+head, oneLine(text))
 		if c.OutTTY {
-			width := max(cmp.Or(c.Width, 80)-margin, margin)
-			text = strings.Join(render.Wrap(text, width), "\n"+strings.Repeat(" ", margin))
+			text = fold(text, c.width()-3) // in a conversation a mark stands before it
 		}
-		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+head, text)
+		b.WriteString(text + "\n")
 	}
 	for _, told := range x.Story {
 		line(fmt.Sprintf("%4d", told.Step), toldLine(told))
@@ -109,12 +108,8 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 
 // toldLine is a line of a story.
 func toldLine(told service.Told) string {
-	const shortest = 100 // ms
 	first, size := utf8.DecodeRuneInString(told.Text)
-	text := string(unicode.ToUpper(first)) + told.Text[size:]
-	if told.Took >= shortest {
-		text += fmt.Sprintf(" (%s)", agent.Seconds(told.Took))
-	}
+	text := conversation.Took(string(unicode.ToUpper(first))+told.Text[size:], told.Took)
 	if told.Run != "" {
 		text += fmt.Sprintf(" (run %s)", told.Run)
 	}

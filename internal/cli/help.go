@@ -3,6 +3,7 @@ package cli
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (c *command) addCommands(root *cobra.Command) {
 	describe(root)
 	root.SetHelpCommandGroupID("Setup")
 	root.SetCompletionCommandGroupID("Setup")
-	helpful(root)
+	c.helpful(root)
 }
 
 // first are the commands that somebody who begins needs, in the order in which help shows them.
@@ -40,9 +41,17 @@ func first() []string {
 	return []string{"ask", "chat", "council", "investigate", "explain", "open", "init", "doctor"}
 }
 
-// helpful has help show the first commands, and “help all” every one in its group.
-func helpful(root *cobra.Command) {
-	whole := root.HelpFunc()
+// helpful has help show the first commands, and “help all” every one in its group. On a terminal its paragraphs are as
+// wide as there is room.
+func (c *command) helpful(root *cobra.Command) {
+	ofCobra := root.HelpFunc()
+	whole := func(cmd *cobra.Command, args []string) {
+		out, b := cmd.OutOrStdout(), &strings.Builder{}
+		root.SetOut(b)
+		ofCobra(cmd, args)
+		root.SetOut(out)
+		fmt.Fprint(out, c.readable(b.String()))
+	}
 	all := &cobra.Command{Use: "all", Hidden: true, Short: "Every command, in groups"}
 	all.SetHelpFunc(func(*cobra.Command, []string) { whole(root, nil) })
 	root.AddCommand(all)
@@ -52,13 +61,27 @@ func helpful(root *cobra.Command) {
 			return
 		}
 		out := root.OutOrStdout()
-		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n", root.Long, root.Example)
+		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n", strings.TrimSpace(c.readable(root.Long)), root.Example)
 		for _, name := range first() {
 			at := slices.IndexFunc(root.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
 			fmt.Fprintf(out, "  %-12s %s\n", name, root.Commands()[at].Short)
 		}
 		fmt.Fprintf(out, "\nFlags:\n%s\n", root.LocalFlags().FlagUsages())
 		fmt.Fprintln(out, "‘sibyl help all’ lists every command, and ‘sibyl COMMAND --help’ explains one.")
+	})
+}
+
+// paragraph finds the lines of one, which are not indented.
+var paragraph = regexp.MustCompile(`(?m)(?:^\S.*$\n?)+`)
+
+// readable lays the paragraphs of a help text out for a terminal, at most as wide as is easy to read.
+func (c *command) readable(text string) string {
+	const widest = 100
+	if !c.OutTTY {
+		return text
+	}
+	return paragraph.ReplaceAllStringFunc(text, func(lines string) string {
+		return fold(strings.Join(strings.Fields(lines), " "), min(widest, c.width()-1)) + "\n"
 	})
 }
 

@@ -147,7 +147,7 @@ func (s *setup) tell() {
 		git = finding{What: git.What, Says: "is not there", Fix: "install it for questions about a project's history"}
 	}
 	for _, line := range append(lines, web, git) {
-		fmt.Fprintln(s.c.Out, s.c.finding(line))
+		fmt.Fprintln(s.c.Out, line)
 	}
 }
 
@@ -203,10 +203,10 @@ func (s *setup) settleModel(ctx context.Context) error {
 	case s.cfg.Model != "":
 		err := s.usable(s.cfg.Model)
 		if err == nil {
-			fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "model", OK: true, Says: s.cfg.Model + " is set"}))
+			fmt.Fprintln(s.c.Out, finding{What: "model", OK: true, Says: s.cfg.Model + " is set"})
 			return nil
 		}
-		fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "model", Says: s.cfg.Model + " is set, but " + err.Error()}))
+		fmt.Fprintln(s.c.Out, finding{What: "model", Says: s.cfg.Model + " is set, but " + err.Error()})
 		if s.yes {
 			s.c.code = ExitFailed
 			return nil
@@ -336,7 +336,7 @@ func (s *setup) settleVault(ctx context.Context) error {
 		s.set("vault", s.cfg.Vault, folder)
 		return nil
 	case s.cfg.Vault != "":
-		fmt.Fprintln(s.c.Out, s.c.finding(finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"}))
+		fmt.Fprintln(s.c.Out, finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"})
 		return nil
 	case s.yes:
 		return nil
@@ -403,7 +403,7 @@ func (s *setup) finish(ctx context.Context) error {
 		return nil
 	}
 	if len(s.write) > 0 {
-		fmt.Fprintf(s.c.Out, "\nFor %s:\n", printable(s.path))
+		fmt.Fprintf(s.c.Out, "\nFor %s:\n", printable(s.c.tilde(s.path)))
 		for _, one := range s.write {
 			fmt.Fprintf(s.c.Out, "  %s: %s\n", one.Name, printable(one.Value))
 		}

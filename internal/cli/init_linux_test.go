@@ -78,7 +78,7 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
 			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "EDITOR=sed -i s/999/14/;t;s/12/999/"},
-			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true})
+			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true, Width: 200})
 		cancel()
 		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") || !strings.Contains(screen.shown.String(), "config.yaml:1: max_turns is \"999\"") {
 			t.Errorf("%q: exit %d, %q: %s", answer, code, got, screen.shown.String())

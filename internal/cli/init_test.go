@@ -95,7 +95,7 @@ func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
 Which folder has your notes?
   1  HOME/texts/notes
 Number or path, - for none [1]: 
-For HOME/.config/sibyl/config.yaml:
+For ~/.config/sibyl/config.yaml:
   model: ollama:llama3.1:8b
   vault: HOME/texts/notes
 Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"

@@ -74,7 +74,7 @@ func (s *setup) tryModel(ctx context.Context) error {
 		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself", id, t.took.Seconds())
 		f.Fix = "another model is better for questions about code and notes"
 	}
-	fmt.Fprintln(s.c.Out, s.c.finding(f))
+	fmt.Fprintln(s.c.Out, f)
 	return nil
 }
 

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
@@ -60,13 +62,13 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		fmt.Fprintln(c.Err, printable("· "+line))
 	}
 	p, res, followed := c.watch(ctx, r)
+	lines, err := c.endOfInquiry(context.WithoutCancel(ctx), a, r.ID)
 	if followed == nil {
 		if c.OutTTY {
-			res.Answer = beginningOf(res.Answer)
+			res.Answer = c.beginningOf(res.Answer, lines)
 		}
 		followed = c.answer(p, r, res)
 	}
-	lines, err := c.endOfInquiry(context.WithoutCancel(ctx), a, r.ID)
 	if !c.asJSON {
 		for _, line := range lines {
 			c.note("%s", line)
@@ -94,15 +96,29 @@ func (c *command) startRun(ctx context.Context, a *app.App, asked service.Reques
 	return r, told, err
 }
 
-// beginningOf is what a terminal shows of an inquiry that has ended: its verdict and its findings, which stand first,
-// in a few lines.
-func beginningOf(markdown string) string {
-	const most = 12
-	lines := strings.SplitN(markdown, "\n", most+1)
-	if len(lines) <= most {
-		return markdown
+// mostOfInquiry is how many rows of a terminal the end of an inquiry takes.
+const mostOfInquiry = 15
+
+// beginningOf is what a terminal shows of an inquiry that has ended, above some notes and the line that tells what it
+// cost: its verdict and its findings, which stand first, in as many rows as are left.
+func (c *command) beginningOf(markdown string, notes []string) string {
+	left := mostOfInquiry - 1
+	for _, note := range notes {
+		for row := range strings.SplitSeq(fold("· "+note, c.width()-1), "\n") {
+			left -= 1 + ansi.StringWidth(row)/c.width() // a long path goes on in the next row
+		}
 	}
-	return strings.TrimSpace(strings.Join(lines[:most], "\n")) + "\n\n…"
+	lines := strings.Split(strings.TrimSpace(markdown), "\n")
+	for n := len(lines); n > 1; n-- {
+		text := strings.TrimSpace(strings.Join(lines[:n], "\n"))
+		if n < len(lines) {
+			text += "\n\n…"
+		}
+		if len(render.Lines(text, render.Options{Width: c.width()})) <= left {
+			return text
+		}
+	}
+	return lines[0]
 }
 
 // giveWay ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is another one that holds the place.
@@ -130,7 +146,13 @@ func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (tol
 	if err != nil {
 		return nil, err
 	}
-	return append(unwritten, "the session is in "+folder.Path(s),
+	if !s.Judged() && s.EndReason == record.Collected {
+		unwritten = append(unwritten, "without a model quotations are collected and not judged: ‘sibyl init’ sets one up")
+	}
+	if !c.OutTTY || c.verbose {
+		unwritten = append(unwritten, "the session is in "+c.tilde(folder.Path(s)))
+	}
+	return append(unwritten,
 		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
 }
 
@@ -161,7 +183,11 @@ func inquiryLine(i inquiry.Item) string {
 	if i.ConsistencyScore != nil {
 		score = fmt.Sprintf("%3d", *i.ConsistencyScore)
 	}
-	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+	began := i.StartTime
+	if at, err := time.Parse(time.RFC3339, began); err == nil {
+		began = moment(at)
+	}
+	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
 	if i.Verdict != "" {
 		line += "\n    " + printable(i.Verdict)
 	}

@@ -39,7 +39,7 @@ func (c *command) paged(ctx context.Context, text string) error {
 		return errors.Join(writeAll(c.Out, text), in.Close())
 	}
 	signal.Ignore(os.Interrupt) // it is for the pager
-	_, _ = io.WriteString(calmed(in, true), text)
+	_, _ = io.WriteString(calmed(in, true, c.width()), text)
 	_ = in.Close()
 	_ = cmd.Wait() // who leaves a pager early has read enough
 	return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -123,9 +122,6 @@ func (p *progress) say(format string, args ...any) {
 	}
 	line := "· " + fmt.Sprintf(format, args...)
 	p.told = append(p.told, line)
-	if p.ErrTTY {
-		line = clipLine(line, p.screen.width())
-	}
 	p.screen.beside(func() { fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY)) })
 }
 
@@ -146,9 +142,6 @@ func (p *progress) show(r service.Result) {
 		}
 	}
 	for _, line := range notes {
-		if p.ErrTTY {
-			line = strings.Join(render.Wrap(line, p.screen.width()-3), "\n  ")
-		}
 		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
 }

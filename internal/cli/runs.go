@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -47,6 +49,9 @@ func (c *command) runList() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
+			if !c.asJSON && f.Assistant == "" { // a person asked for the runs that those go along with
+				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Companion })
+			}
 			return rows, a.Service.Count(ctx, rows, countingTime)
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
@@ -64,7 +69,7 @@ const countingTime = 5 * time.Second
 func runLine(r service.Row, currency string) string {
 	about := []string{r.Assistant}
 	if !r.EndedAt.IsZero() {
-		about = append(about, r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond).String())
+		about = append(about, agent.Seconds(r.EndedAt.Sub(r.StartedAt).Milliseconds()))
 	}
 	if r.Used != nil {
 		about = append(about, fmt.Sprintf("%d tokens", r.Used.Input+r.Used.Output))
@@ -72,11 +77,22 @@ func runLine(r service.Row, currency string) string {
 			about = append(about, amount(*r.Used.Cost)+" "+currency)
 		}
 	}
-	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) + "  (" + strings.Join(about, ", ") + ")"
+	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", stateWords(r.State)), r.Title) + "  (" + strings.Join(about, ", ") + ")"
 	if r.Why != "" {
 		line += "\n    " + r.Why
 	}
 	return line
+}
+
+// stateWords is how a run stands, for people.
+func stateWords(state string) string {
+	switch state {
+	case "confirmation_required", "clarification_needed", oracle.StopNeedsUser:
+		return "asks you"
+	case "success":
+		return "done"
+	}
+	return strings.ReplaceAll(state, "_", " ")
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.

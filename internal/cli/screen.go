@@ -191,17 +191,5 @@ func (s *screen) dim(line string, tty bool) string {
 // printable drops control characters, so that no text from elsewhere can steer the terminal.
 func printable(text string) string { return render.Clean(text) }
 
-// folded breaks a text between words where a terminal would break it anywhere; what goes on begins with so many
-// spaces. Space at its ends stays.
-func (s Streams) folded(text string, tty bool, hang int) string {
-	width := s.width() - 1 - hang
-	if !tty || width < hang {
-		return text
-	}
-	words := strings.Trim(text, " \n")
-	start := strings.Index(text, words)
-	return text[:start] + strings.Join(render.Wrap(words, width), "\n"+strings.Repeat(" ", hang)) + text[start+len(words):]
-}
-
 // clipLine cuts a line that would fill the width.
 func clipLine(s string, width int) string { return ansi.Truncate(s, width-1, "…") }

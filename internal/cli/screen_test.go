@@ -16,7 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
@@ -46,7 +48,7 @@ func (g glass) String() string {
 // onGlass is a progress on a terminal.
 func onGlass(width, height int, environ ...string) (*progress, glass) {
 	g := newGlass(width, height)
-	out := calmed(g, true)
+	out := calmed(g, true, width)
 	cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: width, Height: height}, environ: environ}
 	return cmd.newProgress(), g
 }
@@ -83,6 +85,16 @@ func receipt(t *testing.T, op uint64) service.Update {
 	return service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: body}}
 }
 
+// happened is an event that somebody who waits is told of.
+func happened(t *testing.T, e bt.Typed) service.Update {
+	t.Helper()
+	data, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: e.EventType(), Data: data}}, Lines: []string{"not for people"}}
+}
+
 var (
 	turn = run.Asked{Op: 1, Kind: agent.EffectTurn, Label: "turn 1 of 30"}
 	call = run.Asked{Op: 2, Kind: agent.EffectCall, Label: `code_search {"query":"how are leases acquired when a process is dead"}`}
@@ -108,12 +120,12 @@ func played(t *testing.T, p *progress, answer string) {
 	t.Helper()
 	p.update(asks(turn))
 	p.update(receipt(t, 1))
-	p.update(service.Update{Event: &service.Event{}, Lines: []string{"turn 1 of 30: need_turn (test:model, 0.1 s)"}})
+	p.update(happened(t, oracle.TurnTaken{Turn: 1, MaxTurns: 30, Signal: "need_turn"}))
 	p.update(asks(call, read))
 	time.Sleep(time.Second)
 	p.update(receipt(t, 2))
 	p.update(receipt(t, 3))
-	p.update(service.Update{Event: &service.Event{}, Lines: []string{"  " + call.Label + ": 4 found, 1.1 KB, 0.2 s"}})
+	p.update(happened(t, agent.CallDone{Tool: "code_search", Arguments: strings.TrimPrefix(call.Label, "code_search "), Items: 4, TookMS: 200}))
 	p.update(asks(turn))
 	time.Sleep(pace / 10) // no piece arrives at the very moment of a painting
 	for rest := answer; rest != ""; {
@@ -136,7 +148,7 @@ func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
 					played(t, p, longAnswer)
 					golden(t, fmt.Sprintf("arriving.%s.%d", what, width), g.String())
 					p.update(receipt(t, 1))
-					p.update(service.Update{Event: &service.Event{}, Lines: []string{"turn 2 of 30: context_sufficient (test:model, 1.4 s)"}})
+					p.update(happened(t, oracle.TurnTaken{Turn: 2, MaxTurns: 30, Signal: "context_sufficient"}))
 					p.end()
 					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer), Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; test:a-model-with-a-long-name; run 0pge8nrd7lsrhl8h"}}})
 					golden(t, fmt.Sprintf("answer.%s.%d", what, width), g.String())

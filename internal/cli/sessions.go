@@ -100,9 +100,13 @@ func placed(c *command, s journal.Session) string {
 	if s.Place == "" {
 		return s.Title
 	}
-	place := s.Place
-	if home := c.env("HOME"); home != "" && strings.HasPrefix(place, home+string(filepath.Separator)) {
-		place = "~" + place[len(home):]
+	return s.Title + "  [" + c.tilde(s.Place) + "]"
+}
+
+// tilde is a path as a person writes it, where it lies below their home folder.
+func (c *command) tilde(path string) string {
+	if home := c.env("HOME"); home != "" && strings.HasPrefix(path, home+string(filepath.Separator)) {
+		return "~" + path[len(home):]
 	}
-	return s.Title + "  [" + place + "]"
+	return path
 }

@@ -46,7 +46,7 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 			t.Errorf("%v: %d, want %d: %s%s", args, code, wantCode, out, errs)
 		}
 	}
-	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set_aside", "Why?", "was taken up 3 times")
+	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set aside", "Why?", "was taken up 3 times")
 	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`, `"why": "run poisoned was taken up 3 times`, `"tries": 3`)
 	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
 	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times", "‘sibyl run resume --force poisoned’", "‘sibyl run cancel poisoned’")

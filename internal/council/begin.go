@@ -284,7 +284,7 @@ func (a *asking) needsModel(s session.Session) error {
 		names = append(names, one.Slug)
 	}
 	return refused(public, "whoever runs the server can set one up; the preview shows the prompts that would be sent",
-		fmt.Errorf("%s: ‘sibyl init’ sets one up;\n      ‘sibyl council ask %s --session %s --dry-run’ prints the prompt that would be sent",
+		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, for use elsewhere",
 			public, strings.Join(names, " "), s.ID))
 }
 

@@ -128,7 +128,7 @@ func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
 	if e.Completeness == nil {
-		return "so far without a passage or a figure: " + text.Count(e.High+e.Medium+e.Low, "answer")
+		return fmt.Sprintf("answered without a passage or a figure: %d of %d", e.High+e.Medium+e.Low, e.Number)
 	}
 	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {

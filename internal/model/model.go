@@ -309,6 +309,9 @@ func (e *Error) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind, e.Status, text)
 	}
+	if e.Kind == Server && text != "" { // which says no more
+		return who + ": " + text
+	}
 	return fmt.Sprintf("%s: %s: %s", who, e.Kind, text)
 }
 

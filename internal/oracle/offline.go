@@ -92,7 +92,7 @@ const (
 
 func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
-		return say(noWriting, sig("partial_answer", 0.9, field("missing", writer)))
+		return say(noWriting+toHaveOne, sig("partial_answer", 0.9, field("missing", writer)))
 	}
 	if len(o.sit.Material) > 0 {
 		return o.ofMaterial()
@@ -143,8 +143,9 @@ func hello(question string) string {
 
 // What is said where a change may be wished for, and what lacks for it.
 const (
-	noModel   = "No language model is in use."
+	noModel   = "No language model is in use"
 	noWriting = "I can't write notes without a model; nothing changed."
+	toHaveOne = " `sibyl init` sets up a model."
 	writer    = "a language model that can carry out the request"
 )
 
@@ -277,6 +278,9 @@ func (o offline) called() (names []string) {
 	return names
 }
 
+// searched is what a tool searches whose name begins so.
+var searched = map[string]string{"code": "the code", "vault": "your notes", "web": "the web"}
+
 // nothing says that nothing was found, and what was searched.
 func (o offline) nothing() model.Response {
 	said, missing := " I found nothing about that.", "a place that contains the question's words"
@@ -294,9 +298,13 @@ func (o offline) nothing() model.Response {
 		said, missing = " There is no source that I could search.", "a source to search"
 	default:
 		tools := slices.DeleteFunc(o.called(), func(name string) bool { return name == mapTool })
-		said += " I searched with " + agent.Listed(tools, "and") + " for: " + strings.Join(o.terms, ", ") + "." + o.failures()
+		for i, name := range tools {
+			source, _, _ := strings.Cut(name, "_")
+			tools[i] = cmp.Or(searched[source], name)
+		}
+		said += " I searched " + agent.Listed(slices.Compact(tools), "and") + " for: " + strings.Join(o.terms, ", ") + "." + o.failures()
 	}
-	return say(noModel+said, sig("partial_answer", 0.8, field("missing", missing)))
+	return say(noModel+"."+said+toHaveOne, sig("partial_answer", 0.8, field("missing", missing)))
 }
 
 func (o offline) failures() (all string) {

@@ -40,9 +40,9 @@ func (o offline) answer(places []passage) model.Response {
 	for i, p := range places {
 		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())
 	}
-	end := noModel + " This is the best match. `sibyl init` sets one up."
+	end := noModel + ": this is the best match." + toHaveOne
 	if len(places) > 1 {
-		end = noModel[:len(noModel)-1] + "; these are the best matches. `sibyl sources 2` shows another; `sibyl init` sets one up."
+		end = noModel + ": these are the best matches. `sibyl sources 2` shows another;" + toHaveOne
 	}
 	end += o.failures()
 	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage

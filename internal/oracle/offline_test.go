@@ -185,7 +185,7 @@ func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 	h, _ := overSibyl(t)
 	a := h.ask("How does quetzalcoatlWombat work?")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	holds(t, "the answer", a.Answer, "o language model is in use", "I found nothing about that.", "code_search", "quetzalcoatl")
+	holds(t, "the answer", a.Answer, "o language model is in use", "I found nothing about that. I searched the code for: ", "quetzalcoatl", "`sibyl init` sets up a model.")
 	h, _ = overSibyl(t)
 	a = h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)

@@ -19,8 +19,9 @@ const (
 	blue
 )
 
-// codes are the parameters of the sequences, in the order of the looks.
-var codes = [...]string{"1", "2", "3", "4", "9", "36", "34"}
+// codes are the parameters of the sequences, in the order of the looks. The colours are those of the palette of 256 that can be read on a light and on a
+// dark ground: no terminal has to be asked for its own.
+var codes = [...]string{"1", "2", "3", "4", "9", "38;5;30", "38;5;63"}
 
 // span is a text of one look. Its text is clean; "\n" alone is a line break that the text asks for.
 type span struct {

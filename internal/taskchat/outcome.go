@@ -61,6 +61,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case failed(remarks):
 		out.Status, r.Status = journal.Failed, StatusError
 	}
+	if !given.Model && slices.ContainsFunc(remarks, func(r Remark) bool { return r.What == sayHello || r.What == sayHelp }) {
+		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNoModel})
+	}
 	asks := out.Status == journal.NeedsUser
 	if !asks {
 		w.Questions = nil

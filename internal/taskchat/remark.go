@@ -76,6 +76,7 @@ const (
 	sayReply         = "reply"
 	sayHelp          = "help"
 	sayHello         = "hello"
+	sayNoModel       = "no model"
 	sayStopped       = "stopped"
 	sayMore          = "more"
 )

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -145,6 +146,11 @@ func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
 			t.Errorf("%d columns:\n%s", width, s)
 		}
 	}
+	eachWidth(t, func(t *testing.T, width int) {
+		b := newBare(t, func(c *Config) { c.Width = width })
+		b.press("remind me to call the dentist about the appointment in March<enter>")
+		golden(t, fmt.Sprintf("offer_%d", width), ansi.Strip(b.View().Content)+"\n")
+	})
 }
 
 func TestFileWithBlanksInItsNameIsCompletedInQuotes(t *testing.T) {

@@ -182,7 +182,11 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 }
 
 func TestHeldCallIsAnsweredInPlace(t *testing.T) {
-	h := hold(t, 80, 24)
+	eachWidth(t, func(t *testing.T, width int) { heldAt(t, width) })
+}
+
+func heldAt(t *testing.T, width int) {
+	h := hold(t, width, 24)
 	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Why: bt.Because("a page asked for it"), Writes: true},
 		{Call: "web_fetch", Target: "https://example.com", Why: bt.Because("nobody named the address")}}
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
@@ -191,7 +195,7 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 || !strings.Contains(s, "a warning of its own") {
 		t.Errorf("the terminal shows\n%s", s)
 	}
-	golden(t, "held", s)
+	golden(t, fmt.Sprintf("held_%d", width), s)
 	h.answers("n")
 	h.shows("example.com")
 	h.answers("y")

@@ -24,6 +24,9 @@ import (
 // the arguments of calls as they were written.
 func Progress(u service.Update) []string {
 	if u.Event == nil {
+		if u.Record != nil && u.Record.Kind == run.KindSuspend { // what came of the run tells it
+			return nil
+		}
 		return u.Lines
 	}
 	switch u.Event.Type {
@@ -36,13 +39,19 @@ func Progress(u service.Update) []string {
 		if err := json.Unmarshal(u.Event.Data, &done); err != nil {
 			return u.Lines
 		}
-		came := fmt.Sprintf("%d found", done.Items)
-		if done.Error != "" {
-			came = done.Error
-		}
-		return []string{fmt.Sprintf("  %s (%s, %s)", call(done.Tool, done.Arguments), came, agent.Seconds(done.TookMS))}
+		name := strings.ReplaceAll(done.Tool, "_", " ")
+		return []string{"  " + Took(strings.Replace(done.Story().Text, done.Tool, name, 1), done.TookMS)}
 	}
 	return u.Lines
+}
+
+// Took adds to what was done how many milliseconds it took, where anybody felt them.
+func Took(what string, ms int64) string {
+	const shortest = 100
+	if ms < shortest {
+		return what
+	}
+	return fmt.Sprintf("%s (%s)", what, agent.Seconds(ms))
 }
 
 // Rest is an answer without the parts of it that were shown before.

@@ -41,8 +41,8 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 		{oracle.ClassChosen{Type: "code", Confidence: 0.9}, []string{"asking a:b"}},
 		{oracle.TurnTaken{Turn: 1, MaxTurns: 30, Signal: "need_turn"}, nil},
 		{oracle.SignalHeard{Malformed: "cut off"}, nil},
-		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"}, []string{"  code search: lease (3 found, 1.2 s)"}},
-		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"}, []string{"  web fetch: https://e.org (it does not answer, 0.0 s)"}},
+		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"}, []string{"  Searched the code for “lease”: 3 found (1.2 s)"}},
+		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"}, []string{"  web fetch https://e.org failed: it does not answer"}},
 		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, []string{"first", "asking a:b"}},
 	} {
 		data, err := json.Marshal(c.event)

@@ -46,11 +46,12 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 		"count":     text.Count,
 		"first":     func(n int, all []string) []string { return all[:min(n, len(all))] },
 		"more":      func(n int, all []string) int { return max(0, len(all)-n) },
-		"worst":     worst, "quotations": quotations,
+		"worst":     worst, "quotations": quotations, "unanswered": unanswered, "beginning": beginning,
 	}).Parse(briefText))
 })
 
-// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, the contradictions with both quotations, and the worst gaps.
+// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, how the summary begins, the contradictions with both
+// quotations, and the worst gaps.
 func Brief(s Session) string { return told(briefTemplate(), s) + "\n" }
 
 // worst lists gaps, a line each, the graver first.
@@ -63,6 +64,27 @@ func worst(gaps []RemainingGap) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// unanswered names the questions by template that nothing was found on, each without the hypothesis behind it.
+func unanswered(pairs []Pair) string {
+	var all []string
+	for _, pair := range pairs {
+		if asked, _, _ := strings.Cut(pair.Question, ":"); len(pair.Citations) == 0 {
+			all = append(all, "“"+strings.TrimSpace(asked)+"”")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// beginning is the first paragraph of a summary.
+func beginning(summary string) string {
+	for part := range strings.SplitSeq(summary, "\n\n") {
+		if part = strings.TrimSpace(part); part != "" && !strings.HasPrefix(part, "#") {
+			return inert(text.Brief(part, 3*mostTold))
+		}
+	}
+	return ""
 }
 
 // quotations lists what was collected, each quotation once, with where it stands.

@@ -183,7 +183,7 @@ func (x *Exchange) unreachable(err error) *model.Error {
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return x.broken("nothing answers at "+host+": "+x.m.protocol.Start, err)
+		return x.broken("nothing answers at "+host+": "+x.m.protocol.Start, syscall.ECONNREFUSED)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return x.broken("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)
 	}
