@@ -35,7 +35,8 @@ class Part {
   }
 
   #take(got: Form<"Tasks">, before: Task[]) {
-    this.tasks = [...before, ...got.tasks];
+    const fresh = new Set(got.tasks.map((t) => t.id)); // a part may be asked for twice at once
+    this.tasks = [...before.filter((t) => !fresh.has(t.id)), ...got.tasks];
     this.total = got.total;
     this.next = got.next;
     return got.last;
