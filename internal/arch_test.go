@@ -84,7 +84,7 @@ const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
 	scoring   = "cmd/sibyl-eval/scores"
-	manuals   = "internal/release" // which writes manual pages of the commands, and is in no program that people run
+	manuals   = "cmd/manual" // which writes manual pages of the commands, and is in no program that people run
 )
 
 func under(name string, roots ...string) bool {
