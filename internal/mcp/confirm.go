@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/task"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -125,7 +125,7 @@ func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{
 		Meta:    sdk.Meta{MetaConfirms: subject},
 		Mode:    "form",
-		Message: fmt.Sprintf("Delete the task “%s”?", strings.Join(strings.Fields(t.Title), " ")),
+		Message: fmt.Sprintf("Delete the task “%s”?", text.OneLine(t.Title)),
 		RequestedSchema: map[string]any{"type": "object", "required": []string{confirm},
 			"properties": map[string]any{confirm: map[string]any{"type": "boolean", "title": "Delete it", "description": "yes deletes the task", "default": false}}},
 	}

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text"
 )
 
 // Run is a run that this process drives.
@@ -328,15 +329,7 @@ func recordLines(r *journal.Record) []string {
 		if r.Seq == 1 && len(body.Repeated) == 0 {
 			return []string{"taken up"}
 		}
-		return []string{"resumed; " + counted(len(body.Repeated), "effect") + " performed again"}
+		return []string{"resumed; " + text.Count(len(body.Repeated), "effect") + " performed again"}
 	}
 	return nil
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

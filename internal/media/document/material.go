@@ -43,7 +43,7 @@ const Unnamed = "material"
 func JoinParts(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
-		lines := linesOf(p.Text)
+		lines := Lines(p.Text)
 		fmt.Fprintf(b, "--- %s, %s", partName(p.Name), text.Count(len(lines), "line"))
 		if p.Hash != "" {
 			b.WriteString(", " + p.Hash)
@@ -66,8 +66,8 @@ func partName(name string) string {
 	}, name)
 }
 
-// linesOf are the lines of a text, without empty ones at its end.
-func linesOf(text string) []string {
+// Lines are the lines of a text, without empty ones at its end.
+func Lines(text string) []string {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return nil
 	}
@@ -76,7 +76,7 @@ func linesOf(text string) []string {
 
 // SplitParts takes a material apart as JoinParts made it; any other is one part.
 func SplitParts(material string) (parts []Part) {
-	lines := linesOf(material)
+	lines := Lines(material)
 	whole := []Part{{Name: Unnamed, Text: material, Size: len(lines)}}
 	for at := 0; at < len(lines); {
 		p, ok := partHeader(lines[at])
