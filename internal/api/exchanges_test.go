@@ -1,10 +1,13 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,6 +42,7 @@ type player struct {
 	always  []texttest.Line   // what must be so of each answer, behind the status of those that it is about, if it is not about all
 	held    map[string]func() // personas by name, and how they are released
 
+	clock       *clock
 	conforms    held
 	asked       <-chan struct{} // has something when the witness is asked what it waits with
 	description string          // of the API: names all there is
@@ -51,8 +55,16 @@ func TestExchanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
-		p := &player{description: string(description), texts: map[string]string{"offer": offer, "hypothesis": hypothesis, "ada": adasToken, "reader": adasReader, "eve": evesToken,
-			"operator": operators, "cookie": adasCookie, "once": adasOnce, "stranger": nobodys, "tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`}, answers: map[string]answer{}, held: map[string]func(){}}
+		p := &player{
+			description: string(description),
+			answers:     map[string]answer{},
+			held:        map[string]func(){},
+			texts: map[string]string{
+				"ada": adasToken, "reader": adasReader, "eve": evesToken, "operator": operators, "cookie": adasCookie, "once": adasOnce, "stranger": nobodys,
+				"offer": offer, "hypothesis": hypothesis, "panel": panelTree(t),
+				"tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`,
+			},
+		}
 		lines = p.build(t, lines)
 		defer func() {
 			for _, release := range p.held {
@@ -91,10 +103,14 @@ func (p *player) play(lines []texttest.Line) (rest []texttest.Line) {
 	p.Helper()
 	first := lines[0]
 	if step := steps[first.Words]; step != nil && !first.Deep {
-		if first.Words == "raw" {
-			first.Rest = plain(first.Rest)
+		switch first.Words {
+		case "change": // texts with braces of their own
+		case "raw":
+			first.Rest = p.filled(first, plain(first.Rest))
+		default:
+			first.Rest = p.filled(first, first.Rest)
 		}
-		step(p, p.filled(first, first.Rest))
+		step(p, first.Rest)
 		return lines[1:]
 	}
 	e := p.request(first)
@@ -298,6 +314,14 @@ var houses = map[string]func(t testing.TB) *house{
 		h, _ := withInquiry(t)
 		return h
 	},
+	"notes":  withNotes,
+	"oracle": withOracle,
+	"tasks":  withTasks,
+	"costly": func(t testing.TB) *house {
+		h := newHouse(t)
+		costly(h, perToken("test:ada", "test:bob", "test:chair"))
+		return h
+	},
 	"retakes": func(t testing.TB) *house {
 		h := newHouse(t)
 		h.panel.Retakes = true
@@ -323,6 +347,21 @@ var worlds = map[string]func(p *player, rest string){
 	"witness waits from": func(p *player, rest string) { // such an answer on, until it is released
 		n, _ := strconv.Atoi(rest)
 		p.asked, p.held["witness"] = p.silentFrom(n)
+	},
+	"clock": func(p *player, _ string) { // that stands still
+		p.clock = newClock()
+		p.config.Now = p.clock.Now
+	},
+	"proxies": func(p *player, rest string) {
+		for network := range strings.FieldsSeq(rest) {
+			p.config.Proxies = append(p.config.Proxies, netip.MustParsePrefix(network))
+		}
+	},
+	"metrics": func(p *player, rest string) {
+		p.config.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, rest+"\n") })
+	},
+	"recordings say": func(p *player, rest string) {
+		p.transcribe = func(context.Context, string) (string, error) { return rest, nil }
 	},
 	"strict store": func(p *player, _ string) { p.store = strict{p.store, p.TB} },
 }
@@ -371,11 +410,11 @@ var steps = map[string]func(p *player, rest string){
 			"pages": string(documenttest.PDF(true, []string{"Page one."}, []string{"Page two."}))})
 	},
 	"the witness is asked": func(p *player, _ string) { p.comes("a question to the witness", p.asked) },
-	"change": func(p *player, rest string) { // “name: old -> new as other”, once in what was kept
+	"change": func(p *player, rest string) { // “name: old -> new as other”, once in what was kept, or a part of it
 		name, change, _ := strings.Cut(rest, ": ")
 		before, after, _ := strings.Cut(change, " -> ")
 		after, other, _ := strings.Cut(after, " as ")
-		text := string(p.answers[name].body)
+		text := p.filled(texttest.Line{}, "{"+name+"}")
 		if !strings.Contains(text, before) {
 			p.Fatalf("%s lacks %s", name, before)
 		}
@@ -385,6 +424,18 @@ var steps = map[string]func(p *player, rest string){
 		want, request, _ := strings.Cut(rest, " ")
 		if status, all := p.house.raw(request); strconv.Itoa(status) != want {
 			p.Errorf("%.80s: %d %s; want %s", request, status, all, want)
+		}
+	},
+	"passes": func(p *player, rest string) {
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.clock.pass(d)
+	},
+	"taken back": func(p *player, rest string) { // the writes to notes, with their owners
+		if got := strings.Join(p.taken, "; "); got != rest {
+			p.Errorf("taken back are %q; want %q", got, rest)
 		}
 	},
 	"over": func(p *player, rest string) { p.over(rest) },

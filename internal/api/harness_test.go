@@ -74,6 +74,7 @@ type house struct {
 	engine *run.Engine
 	server *api.Server
 	log    *lines
+	taken  []string // the writes to notes that were taken back, with their owners
 
 	setting    func(path string) string                               // what the settings say; nil: nothing
 	folder     string                                                 // of the sessions of the Council, each owner's below it
