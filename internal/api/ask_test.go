@@ -171,10 +171,6 @@ func withTasks(t testing.TB) *house {
 	return h
 }
 
-func saying(words, conversation string) question {
-	return question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": words, "conversation_id": conversation}}
-}
-
 func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h := withTasks(t)
 	h.most = 1
@@ -182,7 +178,7 @@ func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h.open()
 	release := h.holds("bob")
 	h.begin(adasToken, "Tea?")
-	a := h.ask(saying("add Apples", ""))
+	a := h.ask(question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": "add Apples"}})
 	run := a.header.Get("Location")
 	if a.status != http.StatusAccepted || !strings.HasPrefix(run, "/api/runs/") {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)
