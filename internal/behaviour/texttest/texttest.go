@@ -15,6 +15,7 @@ type Line struct {
 	Deep  bool   // it is indented
 	Words string // what it is: the longest of the known beginnings; empty: none
 	Rest  string // what follows those, without spaces around it
+	Text  string // all of it, as it stands
 }
 
 // Check fails a test with what is wrong with a line; empty: nothing is.
@@ -88,7 +89,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 
 func lineOf(at int, raw string, known []string) Line {
 	text := strings.TrimSpace(raw)
-	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t")}
+	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"), Text: strings.TrimRight(raw, "\r\n")}
 	for _, words := range known {
 		if (text == words || strings.HasPrefix(text, words+" ")) && len(words) > len(l.Words) {
 			l.Words = words
