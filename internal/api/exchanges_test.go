@@ -21,6 +21,8 @@ import (
 	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document/documenttest"
+	"sibyl/internal/store/teststore"
+	"sibyl/internal/task"
 )
 
 // A text in testdata is what is asked of a house, line by line, and what it must answer. testdata/README.md says how it is read.
@@ -321,6 +323,13 @@ var houses = map[string]func(t testing.TB) *house{
 		h := newHouse(t)
 		costly(h, perToken("test:ada", "test:bob", "test:chair"))
 		return h
+	},
+	"tools": func(t testing.TB) *house {
+		tasks := task.New(teststore.Empty(t), time.Now)
+		if _, _, err := tasks.Add(t.Context(), task.By{Owner: "ada", Actor: "test"}, "Buy milk", nil); err != nil {
+			t.Fatal(err)
+		}
+		return offeringOf(t, tasks)
 	},
 	"retakes": func(t testing.TB) *house {
 		h := newHouse(t)
