@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// A text in testdata is what ada says, what a model reads in it, what she is answered, and what her list is then. testdata/README.md says how it is read.
+// A text in testdata is what ada says, what a model reads in it, what she is answered, and what her list is then.
+// testdata/README.md says how it is read.
 
 // player plays a text.
 type player struct {

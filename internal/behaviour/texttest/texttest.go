@@ -1,4 +1,5 @@
-// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by line.
+// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by
+// line.
 package texttest
 
 import (
@@ -26,7 +27,8 @@ func (l Line) Check(t testing.TB, wrong string) {
 	}
 }
 
-// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines and those after “//” are none.
+// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines
+// and those after “//” are none.
 func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -112,8 +114,8 @@ var manners = map[string]struct {
 	"once":   {func(text, said string) bool { return strings.Count(text, said) == 1 }, "has not once"},
 }
 
-// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it “once”. It says what is wrong,
-// or nothing.
+// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it
+// “once”. It says what is wrong, or nothing.
 func Wrong(manner, text, said string) string {
 	m, known := manners[manner]
 	switch {
