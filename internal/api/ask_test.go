@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sibyl/internal/api"
-	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -23,7 +22,7 @@ import (
 )
 
 // withOracle is a house whose panel answers as the Oracle.
-func withOracle(t *testing.T) *house {
+func withOracle(t testing.TB) *house {
 	h := newHouse(t)
 	h.panel = h.describe(oracle.Name)
 	return h
@@ -72,21 +71,6 @@ func TestClientThatGoesAwayDoesNotEndItsRunAndGoesOnAtItsAddress(t *testing.T) {
 	rest := h.stream(question{path: "/api/runs/" + at.Run + "/events", header: map[string]string{"Last-Event-ID": "1.1"}})
 	release()
 	same(t, "the rest", told(t, rest.rest()), append([]string{"sync"}, panelRun[4:]...))
-}
-
-func TestAnswerComesWholeToWhoWantsJSON(t *testing.T) {
-	h := withOracle(t).open()
-	var r api.RunWithResult
-	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": "application/json"}}, &r)
-	if a.status != 200 || r.Status != journal.Done || r.Result == nil || r.Result.Answer != "- ada: ADA\n- bob: BOB\n" || a.header.Get("Location") != "/api/runs/"+r.ID {
-		t.Errorf("%d %v %s", a.status, a.header, a.body)
-	}
-	for accept, stream := range map[string]bool{"text/event-stream": true, "*/*": true, "application/json, text/event-stream": true, "application/json; q=0.9": false} {
-		a := h.ask(question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": accept}})
-		if got := a.header.Get("Content-Type") == "text/event-stream"; got != stream || a.status != 200 {
-			t.Errorf("Accept: %s gives %d %s", accept, a.status, a.header.Get("Content-Type"))
-		}
-	}
 }
 
 func TestWholeAnswerIsNotGivenToWhoWasRevokedWhileItWasWaitedFor(t *testing.T) {
@@ -156,7 +140,7 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 }
 
 // withTasks is a house in which the task assistant stands beside the panel.
-func withTasks(t *testing.T) *house {
+func withTasks(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t)
 	server, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
@@ -187,54 +171,6 @@ func withTasks(t *testing.T) *house {
 	return h
 }
 
-func saying(words, conversation string) question {
-	return question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": words, "conversation_id": conversation}}
-}
-
-// chat says something in a conversation; empty: it begins with it.
-func (h *house) chat(q question, want string) (r taskchat.AgentResponse) {
-	h.Helper()
-	if a := h.get(q, &r); a.status != http.StatusOK || string(r.Status) != want || r.ConversationID == "" || r.RunID == "" || a.header.Get("Location") != "/api/runs/"+r.RunID {
-		h.Errorf("%d %v %+v", a.status, a.header, r)
-	}
-	return r
-}
-
-func TestMessageIsAnsweredWithAResponseAlsoWhereItFails(t *testing.T) {
-	h := withTasks(t).open()
-	h.chat(saying("complete zebra", ""), "error") // there is no task at all
-	r := h.chat(saying("add Apples", ""), "success")
-	if r.Message != "add Apples" || len(r.ToolCalls) != 1 || r.ToolCalls[0].ToolName != "add_task" || r.Clarification != nil {
-		t.Errorf("%+v", r)
-	}
-	asked := h.chat(saying("delete apples", r.ConversationID), "confirmation_required")
-	if asked.Clarification == nil || asked.ConversationID != r.ConversationID {
-		t.Errorf("%+v", asked)
-	}
-	same(t, "response", h.chat(saying("yes", r.ConversationID), "success").Response, "I've deleted 'Apples'.")
-}
-
-func TestMessageThatCannotBeTakenIsRefused(t *testing.T) {
-	h := withTasks(t).open()
-	c := h.chat(saying("add Apples", ""), "success").ConversationID
-	with := func(q question, change func(*question)) question { change(&q); return q }
-	h.refuses(refusals{
-		"no message":         {saying("", ""), 400, "invalid_request"},
-		"spaces":             {saying(" \t\n", ""), 400, "invalid_request"},
-		"too many words":     {saying(strings.Repeat("a", taskchat.MaxMessage+1), ""), 400, "invalid_request"},
-		"an unknown model":   {with(saying("add Milk", ""), func(q *question) { q.body.(map[string]any)["model"] = "nosuch:model" }), 400, "invalid_request"},
-		"an unknown field":   {with(saying("add Milk", ""), func(q *question) { q.body.(map[string]any)["user"] = "eve" }), 400, "invalid_request"},
-		"a panel's session":  {saying("add Milk", h.begin(adasToken, "Tea?").Session), 400, "invalid_request"},
-		"no token":           {with(saying("add Milk", ""), func(q *question) { q.token = "-" }), 401, "no_token"},
-		"a wrong token":      {with(saying("add Milk", ""), func(q *question) { q.token = nobodys }), 401, "wrong_token"},
-		"a reader":           {with(saying("show my tasks", ""), func(q *question) { q.token = adasReader }), 403, "scope"},
-		"another's":          {with(saying("yes", c), func(q *question) { q.token = evesToken }), 404, "not_found"},
-		"an unknown one":     {saying("yes", "unknown"), 404, "not_found"},
-		"a body that is not": {question{method: http.MethodPost, path: "/api/chat", body: "add Milk"}, 400, "invalid_request"},
-	})
-	same(t, "response", h.chat(saying("show my tasks", c), "success").Response, "Here is your task:\n1. Apples")
-}
-
 func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h := withTasks(t)
 	h.most = 1
@@ -242,7 +178,7 @@ func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h.open()
 	release := h.holds("bob")
 	h.begin(adasToken, "Tea?")
-	a := h.ask(saying("add Apples", ""))
+	a := h.ask(question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": "add Apples"}})
 	run := a.header.Get("Location")
 	if a.status != http.StatusAccepted || !strings.HasPrefix(run, "/api/runs/") {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,9 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"sibyl/internal/api"
 	"sibyl/internal/council"
-	"sibyl/internal/council/persona"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service/assistant"
@@ -281,85 +278,6 @@ func (h *house) described() held {
 		if null := nullAt("", value); null != "" {
 			h.Errorf("%s: null at %s in %s", about, null, a.body)
 		}
-	}
-}
-
-// What is served is what is described: each answer is held against the schema of its status.
-func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
-	h := newHouse(t).open()
-	conforms := h.described()
-	conforms("nothing", "Runs", h.get(question{path: "/api/runs"}, nil))
-	conforms("nothing", "Sessions", h.get(question{path: "/api/sessions"}, nil))
-	release := h.holds("ada")
-	begun := h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?")}, nil)
-	conforms("begun", "Begun", begun)
-	var b api.Begun
-	if err := json.Unmarshal(begun.body, &b); err != nil {
-		t.Fatal(err)
-	}
-	at, session := "/api/runs/"+b.Run, "/api/sessions/"+b.Session
-	look := func(when string) {
-		conforms(when, "RunWithResult", h.get(question{path: at}, nil))
-		conforms(when, "Explanation", h.get(question{path: at + "/explanation"}, nil))
-		conforms(when, "Tree", h.get(question{path: at + "/tree"}, nil))
-		conforms(when, "Conversation", h.get(question{path: session}, nil))
-		conforms(when, "Conversation", h.get(question{path: session + "/export?format=json"}, nil))
-		conforms(when, "Audit", h.get(question{path: session + "/audit"}, nil))
-		conforms(when, "Runs", h.get(question{path: "/api/runs"}, nil))
-		conforms(when, "Sessions", h.get(question{path: "/api/sessions"}, nil))
-	}
-	look("while it goes on")
-	conforms("stopped", "Begun", h.get(question{method: "POST", path: at + "/cancel"}, nil))
-	h.ended("", b.Run)
-	look("after a stop")
-	release()
-	h.answers("ada")
-	next := asking("Milk?")
-	next["session"] = b.Session
-	b = h.begun(next)
-	h.ended("", b.Run)
-	look("after an answer")
-	conforms("renamed", "Session", h.get(question{method: "PATCH", path: session, body: map[string]string{"title": "x"}}, nil))
-	conforms("me", "Me", h.get(question{path: "/api/me"}, nil))
-	conforms("assistants", "Assistants", h.get(question{path: "/api/assistants"}, nil))
-	for _, q := range []question{{path: "/api/runs/x"}, {path: "/api/runs?limit=x"}, {path: "/nope"}, {path: "/api/me", token: "-"}, {method: "POST", path: "/api/runs", body: "x"}} {
-		conforms(q.path, "Problem", h.ask(q))
-	}
-}
-
-func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
-	h := withCouncil(t)
-	h.transcribe = func(context.Context, string) (string, error) { return "It is loud.", nil }
-	h.open()
-	conforms := h.described()
-	conforms("nothing", "CouncilSessions", h.get(question{path: councils}, nil))
-	var s council.Opened
-	begun := h.get(question{method: "POST", path: councils, body: map[string]any{}}, &s)
-	conforms("begun", "CouncilSession", begun)
-	at := councils + "/" + s.ID
-	conforms("without words", "CouncilExport", h.get(question{path: at + "/export?format=json"}, nil))
-	conforms("words", "CouncilAdded", h.get(question{method: "POST", path: at + "/entries", body: map[string]any{"text": offer}}, nil))
-	var added api.CouncilAdded
-	conforms("a recording", "CouncilAdded", h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added))
-	h.over(added.Transcription.Run)
-	conforms("the same", "CouncilAdded", h.get(upload(s.ID, "", "audio/ogg", "OggS"), nil))
-	asked := map[string]any{"oracles": []string{"skeptic", "optimist"}}
-	conforms("asked", "RunWithResult", h.get(answersOf(s.ID, asked), nil))
-	conforms("asked before", "CouncilPrompts", h.get(question{method: "POST", path: at + "/preview", body: asked}, nil))
-	conforms("transcribed", "Begun", h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{}}, nil))
-	conforms("with all", "CouncilSession", h.get(question{path: at}, nil))
-	conforms("with all", "CouncilExport", h.get(question{path: at + "/export?format=json"}, nil))
-	conforms("with all", "CouncilSessions", h.get(question{path: councils}, nil))
-	conforms("words", "CouncilTranscript", h.get(question{path: at + "/entries/1/transcript"}, nil))
-	conforms("an answer", "CouncilResponse", h.get(question{path: at + "/responses/2"}, nil))
-	conforms("repaired", "CouncilRepaired", h.get(question{method: "POST", path: at + "/repair"}, nil))
-	conforms("changed", "CouncilSession", h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "x"}}, nil))
-	var all persona.Listing
-	conforms("oracles", "CouncilOracles", h.get(question{path: oracles}, &all))
-	conforms("an oracle", "CouncilOracle", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
-	conforms("deleted", "CouncilTrashed", h.get(question{method: "DELETE", path: at}, nil))
-	for _, q := range []question{{path: at}, {path: councils + "?limit=x"}, upload(s.ID, "", "text/html", "x")} {
-		conforms(q.path, "Problem", h.ask(q))
 	}
 }
 

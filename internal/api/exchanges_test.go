@@ -6,21 +6,17 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"sibyl/internal/behaviour/texttest"
-	"sibyl/internal/files"
-	"sibyl/internal/media/document/documenttest"
 )
 
-// A text in testdata is what is asked of a house, line by line, and what it must answer. testdata/README.md says how it is read.
+// A text in testdata is what is asked of a house, line by line, and what it must answer. testdata/README.md says how it
+// is read.
 
 // exchange is a request with what must be so of its answer.
 type exchange struct {
@@ -36,23 +32,34 @@ type player struct {
 	*house
 	texts   map[string]string // by name
 	answers map[string]answer // that were kept, by name
-	always  []texttest.Line   // what must be so of each answer, behind the status of those that it is about, if it is not about all
+	always  []texttest.Line   // what must be so of each answer, or behind a status of those that have it
 	held    map[string]func() // personas by name, and how they are released
 
+	clock       *clock
 	conforms    held
 	asked       <-chan struct{} // has something when the witness is asked what it waits with
 	description string          // of the API: names all there is
 }
 
 func TestExchanges(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(steps)), slices.Collect(maps.Keys(checks)))
+	known := slices.Concat(slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(steps)),
+		slices.Collect(maps.Keys(checks)))
 	description, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
 	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
-		p := &player{description: string(description), texts: map[string]string{"offer": offer, "hypothesis": hypothesis, "ada": adasToken, "reader": adasReader, "eve": evesToken,
-			"operator": operators, "cookie": adasCookie, "once": adasOnce, "stranger": nobodys, "tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`}, answers: map[string]answer{}, held: map[string]func(){}}
+		p := &player{
+			description: string(description),
+			answers:     map[string]answer{},
+			held:        map[string]func(){},
+			texts: map[string]string{
+				"ada": adasToken, "reader": adasReader, "eve": evesToken, "operator": operators, "stranger": nobodys,
+				"cookie": adasCookie, "once": adasOnce,
+				"offer": offer, "hypothesis": hypothesis, "panel": panelTree(t),
+				"tea": `{"assistant":"panel","words":"Tea?","options":{"personas":["ada","bob"]}}`,
+			},
+		}
 		lines = p.build(t, lines)
 		defer func() {
 			for _, release := range p.held {
@@ -91,10 +98,14 @@ func (p *player) play(lines []texttest.Line) (rest []texttest.Line) {
 	p.Helper()
 	first := lines[0]
 	if step := steps[first.Words]; step != nil && !first.Deep {
-		if first.Words == "raw" {
-			first.Rest = plain(first.Rest)
+		switch first.Words {
+		case "change": // texts with braces of their own
+		case "raw":
+			first.Rest = p.filled(first, plain(first.Rest))
+		default:
+			first.Rest = p.filled(first, first.Rest)
 		}
-		step(p, p.filled(first, first.Rest))
+		step(p, first.Rest)
 		return lines[1:]
 	}
 	e := p.request(first)
@@ -113,22 +124,26 @@ func (p *player) play(lines []texttest.Line) (rest []texttest.Line) {
 }
 
 var (
-	requestLine = regexp.MustCompile(`^(?:(eve|reader|operator|nobody|stranger|browser) )?([A-Z]+[A-Z0-9]) (\S+)(?: (.*?))??(?: -> (\d{3})(?: ([a-z_]+))?)?$`)
-	typedBody   = regexp.MustCompile(`^<(in chunks )?([^>]*)> ?(.*)$`)
-	insertion   = regexp.MustCompile(`\{("?[A-Za-z]\w*(?:[.:][\w*#-]+)*"?|\d+\*[^}]*)\}`)
+	requestLine = regexp.MustCompile(`^(?:(eve|reader|operator|nobody|stranger|browser) )?([A-Z]+[A-Z0-9]) (\S+)` +
+		`(?: (.*?))??(?: -> (\d{3})(?: ([a-z_]+))?)?$`)
+	typedBody = regexp.MustCompile(`^<(in chunks )?([^>]*)> ?(.*)$`)
+	insertion = regexp.MustCompile(`\{("?[A-Za-z]\w*(?:[.:][\w*#-]+)*"?|\d+\*[^}]*)\}`)
 )
 
 // tokens are those of who asks; without one ada does, with a token that writes.
-var tokens = map[string]string{"": "", "eve": evesToken, "reader": adasReader, "operator": operators, "nobody": "-", "stranger": nobodys, "browser": ""}
+var tokens = map[string]string{"": "", "eve": evesToken, "reader": adasReader, "operator": operators, "nobody": "-",
+	"stranger": nobodys, "browser": ""}
 
-// request reads the line of a request: who, method, path, body, and after an arrow the status and the kind of the problem.
+// request reads the line of a request: who, method, path, body, and after an arrow the status and the kind of the
+// problem.
 func (p *player) request(l texttest.Line) exchange {
 	p.Helper()
 	m := requestLine.FindStringSubmatch(strings.TrimSpace(l.Words + " " + l.Rest))
 	if m == nil || l.Deep {
 		p.Fatalf("line %d is nothing that is known: %s %s", l.At, l.Words, l.Rest)
 	}
-	e := exchange{line: l, kind: m[6], q: question{method: m[2], path: p.filled(l, m[3]), token: tokens[m[1]], header: map[string]string{}}}
+	q := question{method: m[2], path: p.filled(l, m[3]), token: tokens[m[1]], header: map[string]string{}}
+	e := exchange{line: l, kind: m[6], q: q}
 	e.status, _ = strconv.Atoi(m[5])
 	if m[1] == "browser" {
 		e.q.cookie = "sibyl_" + p.port() + "=" + adasCookie
@@ -182,14 +197,19 @@ func (p *player) exchange(e exchange) {
 			continue
 		}
 		part, manner, said := mannerOf(l.Rest)
-		if name := part[strings.LastIndex(part, ".")+1:]; said == none && !strings.Contains(p.description, fmt.Sprintf("%q:", name)) {
+		name := part[strings.LastIndex(part, ".")+1:]
+		if said == none && !strings.Contains(p.description, fmt.Sprintf("%q:", name)) {
 			l.Check(p, "nothing is ever called "+name)
 		}
-		said = p.filled(l, plain(said))
+		got := partOf(a.body, part)
+		if said = p.filled(l, plain(said)); got == none && said != none {
+			l.Check(p, "there is no "+part)
+			continue
+		}
 		if part == "body" {
 			said = strings.TrimSuffix(said, "\n")
 		}
-		l.Check(p, texttest.Wrong(manner, partOf(a.body, part), said))
+		l.Check(p, texttest.Wrong(manner, got, said))
 	}
 	if p.Failed() && !failed {
 		p.Logf("%s: %d %.2000s", about, a.status, a.body)
@@ -215,7 +235,8 @@ func plain(text string) string {
 	return text
 }
 
-// filled puts in what stands in braces: {name}, {name.part.of.its.JSON}, {name:Header}, {300*x}, which is so many of it, or {"name"}, as JSON.
+// filled puts in what stands in braces: {name}, {name.part.of.its.JSON}, {name:Header}, {300*x}, which is so many of
+// it, or {"name"}, as JSON.
 func (p *player) filled(l texttest.Line, text string) string {
 	p.Helper()
 	return insertion.ReplaceAllStringFunc(text, func(in string) string {
@@ -247,8 +268,8 @@ func (p *player) filled(l texttest.Line, text string) string {
 // none is a part of JSON that is not there, or null.
 const none = "none"
 
-// partOf is a part of JSON as text, by names, numbers, * for each of a list, and # for how many; nothing is all of it, and “body” all but a line break at its end. Of a list it is the
-// parts, with “; ” between them.
+// partOf is a part of JSON as text, by names, numbers, * for each of a list, and # for how many; nothing is all of it,
+// and “body” all but a line break at its end. Of a list it is the parts, with “; ” between them.
 func partOf(body []byte, path string) string {
 	switch path {
 	case "":
@@ -288,170 +309,4 @@ func textOf(v any, path []string) string {
 	}
 	text, _ := json.Marshal(v) // it was JSON
 	return strings.Replace(string(text), "null", none, 1)
-}
-
-// houses are those that are not the plain one.
-var houses = map[string]func(t testing.TB) *house{
-	"council":   withCouncil,
-	"task list": withTaskList,
-	"inquiry": func(t testing.TB) *house {
-		h, _ := withInquiry(t)
-		return h
-	},
-	"retakes": func(t testing.TB) *house {
-		h := newHouse(t)
-		h.panel.Retakes = true
-		return h
-	},
-	"of the oracle": withTheOracle,
-}
-
-// worlds change the house before it is opened.
-var worlds = map[string]func(p *player, rest string){
-	"house": func(p *player, _ string) { p.Fatal("a house stands in the first line") },
-	"limit": func(p *player, rest string) { // a field of api.Limits and its number, or its time
-		name, value, _ := strings.Cut(rest, " ")
-		field := reflect.ValueOf(&p.config.Limits).Elem().FieldByName(name)
-		if d, err := time.ParseDuration(value); err == nil {
-			field.SetInt(int64(d))
-		} else if n, err := strconv.ParseFloat(value, 64); err == nil {
-			field.Set(reflect.ValueOf(n).Convert(field.Type()))
-		} else {
-			p.Fatal(err)
-		}
-	},
-	"witness waits from": func(p *player, rest string) { // such an answer on, until it is released
-		n, _ := strconv.Atoi(rest)
-		p.asked, p.held["witness"] = p.silentFrom(n)
-	},
-	"strict store": func(p *player, _ string) { p.store = strict{p.store, p.TB} },
-}
-
-// steps are what happens beside requests.
-var steps = map[string]func(p *player, rest string){
-	"let": func(p *player, rest string) {
-		name, text, _ := strings.Cut(rest, " ")
-		p.texts[name] = text
-	},
-	"always": func(p *player, rest string) { p.always = append(p.always, texttest.Line{Words: "always", Rest: rest}) },
-	"asks":   func(p *player, rest string) { p.panelRun("", rest) },
-	"eve asks": func(p *player, rest string) {
-		p.panelRun(evesToken, rest)
-	},
-	"ada is revoked": func(p *player, _ string) {
-		if err := p.users.RevokeUser(p.Context(), "ada", time.Now()); err != nil {
-			p.Fatal(err)
-		}
-	},
-	"sits": func(p *player, rest string) { p.councilSession("", rest) },
-	"eve sits": func(p *player, rest string) {
-		p.councilSession(evesToken, rest)
-	},
-	"damages": func(p *player, rest string) { // a session of ada's
-		if err := os.WriteFile(filepath.Join(p.folder, "ada", rest, "metadata.json"), []byte("{"), 0o600); err != nil {
-			p.Fatal(err)
-		}
-	},
-	"in the trash": func(p *player, rest string) {
-		if _, err := os.Stat(filepath.Join(p.folder, "ada", ".trash", rest)); err != nil {
-			p.Error(err)
-		}
-	},
-	"nothing in": func(p *player, rest string) { p.holdsNothing(rest) },
-	"remove": func(p *player, rest string) {
-		if err := os.RemoveAll(rest); err != nil {
-			p.Fatal(err)
-		}
-	},
-	"documents": func(p *player, _ string) { // to be sent: a PDF, a DOCX, their hashes, and some that can't be read
-		pdf := documenttest.PDF(true, []string{"Report"}, nil, []string{"The bearing was replaced."})
-		docx := documenttest.DOCX(p.TB, documenttest.Para("A memo."), nil)
-		maps.Copy(p.texts, map[string]string{"docx.type": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "pdf": string(pdf), "pdf.hash": files.Hash(pdf), "docx": string(docx), "docx.hash": files.Hash(docx),
-			"docx.cut": string(docx[:len(docx)-30]), "locked": string(documenttest.Locked()), "scan": string(documenttest.PDF(true, nil)),
-			"pages": string(documenttest.PDF(true, []string{"Page one."}, []string{"Page two."}))})
-	},
-	"the witness is asked": func(p *player, _ string) { p.comes("a question to the witness", p.asked) },
-	"change": func(p *player, rest string) { // “name: old -> new as other”, once in what was kept
-		name, change, _ := strings.Cut(rest, ": ")
-		before, after, _ := strings.Cut(change, " -> ")
-		after, other, _ := strings.Cut(after, " as ")
-		text := string(p.answers[name].body)
-		if !strings.Contains(text, before) {
-			p.Fatalf("%s lacks %s", name, before)
-		}
-		p.texts[other] = strings.Replace(text, before, after, 1)
-	},
-	"raw": func(p *player, rest string) { // the status that bytes get
-		want, request, _ := strings.Cut(rest, " ")
-		if status, all := p.house.raw(request); strconv.Itoa(status) != want {
-			p.Errorf("%.80s: %d %s; want %s", request, status, all, want)
-		}
-	},
-	"over": func(p *player, rest string) { p.over(rest) },
-	"holds": func(p *player, rest string) { // a persona, until it is released
-		p.held[rest] = p.holds(rest)
-	},
-	"releases": func(p *player, rest string) {
-		p.held[rest]()
-		p.house.answers(rest)
-	},
-	"answers": func(p *player, rest string) { p.house.answers(rest) },
-	"logs":    func(p *player, rest string) { p.log.waitFor(p, rest) },
-	"never logs": func(p *player, rest string) {
-		if log := p.log.text(); strings.Contains(log, rest) {
-			p.Errorf("the log has %s:\n%s", rest, log)
-		}
-	},
-}
-
-// panelRun has somebody ask the panel for an answer, and waits for it: “words as name”. The run's beginning is kept.
-func (p *player) panelRun(token, rest string) {
-	p.Helper()
-	words, name, _ := strings.Cut(rest, " as ")
-	a := p.get(question{method: "POST", path: "/api/runs", token: token, body: asking(words)}, nil)
-	p.answers[name] = a
-	p.over(partOf(a.body, "run"))
-}
-
-// councilSession begins a session of the Council: “as name”, in which the offer was said, or “as name: words”, or “as name:” without any.
-func (p *player) councilSession(token, rest string) {
-	p.Helper()
-	name, words, isSaid := strings.Cut(strings.TrimPrefix(rest, "as "), ":")
-	if !isSaid {
-		words = offer
-	}
-	var said []string
-	if words = strings.TrimSpace(words); words != "" {
-		said = append(said, words)
-	}
-	s := p.sitting(token, said...)
-	p.answers[name] = p.get(question{path: councils + "/" + s.ID, token: token}, nil)
-}
-
-// checks are those of an answer that are not of a part of its JSON.
-var checks = map[string]func(p *player, a answer, rest string) string{
-	"as": func(p *player, a answer, rest string) string {
-		p.answers[rest] = a
-		return ""
-	},
-	"header": func(_ *player, a answer, rest string) string {
-		name, manner, said := mannerOf(rest)
-		return texttest.Wrong(manner, strings.Join(a.header.Values(name), ", "), said)
-	},
-	"conforms to": func(p *player, a answer, rest string) string {
-		if p.conforms == nil {
-			p.conforms = p.described()
-		}
-		p.conforms("the answer", rest, a)
-		return ""
-	},
-	"new request id": func(p *player, a answer, _ string) string { // that is none of the client, and none of another request
-		id := a.header.Get("X-Request-Id")
-		if len(id) < 20 || p.texts[id] != "" {
-			return "the request id is " + id
-		}
-		p.texts[id] = "seen"
-		return ""
-	},
-	"with": nil,
 }

@@ -74,6 +74,7 @@ type house struct {
 	engine *run.Engine
 	server *api.Server
 	log    *lines
+	taken  []string // the writes to notes that were taken back, with their owners
 
 	setting    func(path string) string                               // what the settings say; nil: nothing
 	folder     string                                                 // of the sessions of the Council, each owner's below it
@@ -370,26 +371,6 @@ func (h *house) refused(about string, q question, status int, kind string) answe
 		h.Errorf("%s: %d %s %s; want %d %s", about, a.status, a.header.Get("Content-Type"), a.body, status, kind)
 	}
 	return a
-}
-
-// refusals are requests by what is wrong with them, with the status and kind of the problem that each gets.
-type refusals map[string]struct {
-	question
-	status int
-	kind   string
-}
-
-// refuses wants each to be refused so, and no answer to have one of these texts.
-func (h *house) refuses(all refusals, private ...string) {
-	h.Helper()
-	for about, one := range all {
-		a := h.refused(about, one.question, one.status, one.kind)
-		for _, text := range private {
-			if strings.Contains(string(a.body), text) {
-				h.Errorf("%s: it is told %s", about, a.body)
-			}
-		}
-	}
 }
 
 // begin asks ada and bob, as a user.

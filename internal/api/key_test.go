@@ -11,7 +11,7 @@ import (
 
 // keyedRoute begins something: in a house, what a user asks for.
 type keyedRoute struct {
-	house func(t *testing.T) *house
+	house func(t testing.TB) *house
 	asks  func(h *house, token string) question
 }
 
@@ -22,17 +22,15 @@ func posts(path string, body any) func(*house, string) question {
 
 // keyedRoutes are those that take an Idempotency-Key, but for undoing, which nobody can do twice.
 func keyedRoutes() map[string]keyedRoute {
-	plain := func(t *testing.T) *house { return newHouse(t) }
-	inquiring := func(t *testing.T) *house { h, _ := withInquiry(t); return h }
-	council := func(t *testing.T) *house { return withCouncil(t) }
+	inquiring := func(t testing.TB) *house { h, _ := withInquiry(t); return h }
 	return map[string]keyedRoute{
-		"a run":              {plain, posts("/api/runs", asking("Tea?"))},
-		"a task":             {plain, posts("/api/tasks", map[string]any{"title": "Buy milk"})},
+		"a run":              {newHouse, posts("/api/runs", asking("Tea?"))},
+		"a task":             {newHouse, posts("/api/tasks", map[string]any{"title": "Buy milk"})},
 		"a question":         {withOracle, posts("/api/ask", asked("Tea?"))},
 		"a message":          {withTasks, posts("/api/chat", map[string]any{"message": "add Apples"})},
 		"an inquiry":         {inquiring, posts(inquiries, inquires("", "").body)},
-		"answers of oracles": {council, ofSitting("/answers", map[string]any{"oracles": []string{"skeptic", "optimist"}})},
-		"a name":             {council, ofSitting("/name", map[string]any{})},
+		"answers of oracles": {withCouncil, ofSitting("/answers", map[string]any{"oracles": []string{"skeptic", "optimist"}})},
+		"a name":             {withCouncil, ofSitting("/name", map[string]any{})},
 		"a transcription":    {withSilentRecorder, ofSitting("/transcription", map[string]any{"again": true})},
 	}
 }
@@ -51,7 +49,7 @@ func ofSitting(path string, body any) func(*house, string) question {
 }
 
 // withSilentRecorder is a house in which recordings can never be written down, so that it can be tried over and over.
-func withSilentRecorder(t *testing.T) *house {
+func withSilentRecorder(t testing.TB) *house {
 	h := withCouncil(t)
 	h.transcribe = func(context.Context, string) (string, error) { return "", errors.New("it is silent") }
 	return h

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,44 +43,6 @@ func (h *house) overLimit(about string, q question, kind string) time.Duration {
 		h.Errorf("%s: Retry-After is %q", about, a.header.Get("Retry-After"))
 	}
 	return time.Duration(seconds) * time.Second
-}
-
-func TestRequestsOfAUserAreLimitedAndNotThoseOfOthers(t *testing.T) {
-	now := newClock()
-	h := newHouse(t)
-	h.config.Now, h.config.Limits = now.Now, api.Limits{Requests: 0.5, Burst: 3}
-	h.open()
-	for range 3 {
-		h.get(question{path: "/api/me"}, nil)
-	}
-	wait := h.overLimit("the fourth", question{path: "/api/me"}, "too_many_requests")
-	if wait != 2*time.Second {
-		t.Errorf("the wait is %s", wait)
-	}
-	h.overLimit("another token of the same user", question{path: "/api/me", token: adasReader}, "too_many_requests")
-	h.get(question{path: "/api/me", token: evesToken}, nil)
-	now.pass(wait)
-	h.get(question{path: "/api/me"}, nil)
-	h.overLimit("at once after that", question{path: "/api/me"}, "too_many_requests")
-}
-
-func TestBytesOfAUserAreLimitedHoweverTheyAreSent(t *testing.T) {
-	now := newClock()
-	h := newHouse(t)
-	h.config.Now, h.config.Limits = now.Now, api.Limits{Body: 1000, Bytes: 1500}
-	h.open()
-	body := fmt.Sprintf(`{"assistant":"panel","words":%q,"options":{"personas":["ada"]}}`, strings.Repeat("tea ", 200))
-	whole := question{method: "POST", path: "/api/runs", body: body}
-	piecemeal := whole
-	h.get(whole, nil)
-	wait := h.overLimit("as much again", whole, "too_many_bytes")
-	piecemeal.body = struct{ *strings.Reader }{strings.NewReader(body)} // of a length that is not known
-	h.overLimit("in chunks", piecemeal, "too_many_bytes")
-	h.get(question{method: "POST", path: "/api/runs", token: evesToken, body: body}, nil)
-	now.pass(wait)
-	h.get(whole, nil)
-	whole.body = strings.Repeat(" ", 1001)
-	h.refused("more than a body may have", whole, 413, "too_large")
 }
 
 func TestRunsAtOnceOfAUserAreLimitedWithThoseThatWaitAndWithoutThoseThatRest(t *testing.T) {
@@ -198,30 +159,4 @@ func (h *house) wait(what string, c <-chan struct{}) {
 	case <-time.After(deadline):
 		h.Fatalf("waited in vain for %s", what)
 	}
-}
-
-func TestWrongTokensOfAnAddressAreLimitedAndRightOnesNever(t *testing.T) {
-	now := newClock()
-	h := newHouse(t)
-	h.config.Now, h.config.Limits.Wrong = now.Now, 5
-	h.open()
-	for i := range 5 {
-		h.refused("a wrong token", question{path: "/api/me", token: fmt.Sprint("sibyl_", i)}, 401, "wrong_token")
-	}
-	for about, q := range map[string]question{
-		"a bearer":         {path: "/api/me", token: "sibyl_wrong"},
-		"a cookie":         {path: "/api/me", cookie: "sibyl_" + h.port() + "=sibyl_wrong"},
-		"a one-time token": {method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": "sibyl_wrong"}},
-		"another route":    {path: "/api/nope", token: "sibyl_wrong"},
-	} {
-		if wait := h.overLimit(about, q, "too_many_wrong_tokens"); wait > 12*time.Second {
-			t.Errorf("%s: the wait is %s", about, wait)
-		}
-	}
-	h.get(question{path: "/api/me"}, nil)
-	h.get(question{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + adasCookie}, nil)
-	h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, nil)
-	h.refused("no token is no wrong one", question{path: "/api/me", token: "-"}, 401, "no_token")
-	now.pass(12 * time.Second)
-	h.refused("after a while", question{path: "/api/me", token: "sibyl_wrong"}, 401, "wrong_token")
 }

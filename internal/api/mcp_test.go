@@ -24,9 +24,13 @@ const (
 )
 
 // offering is a house that offers the tools of tasks.
-func offering(t *testing.T) *house {
+func offering(t testing.TB) *house {
+	return offeringOf(t, task.New(teststore.Empty(t), time.Now))
+}
+
+func offeringOf(t testing.TB, tasks *task.Service) *house {
 	h := newHouse(t)
-	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
+	s, err := mcp.New(mcp.Config{Tasks: tasks, Key: []byte(strings.Repeat("k", mcp.MinKey))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +156,6 @@ func message(token, body string, header map[string]string) question {
 
 const (
 	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
-	completing = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"complete_task","arguments":{"task_id":1}}}`
 )
 
 // session begins a session by hand.
@@ -163,36 +166,6 @@ func (h *house) session(token string) (id string) {
 		h.Fatalf("initialize: %d %s", a.status, a.body)
 	}
 	return id
-}
-
-func TestSessionIsItsOwnersAndActsWithTheTokenOfEachRequest(t *testing.T) {
-	h := offering(t).open()
-	h.calls(h.connected(adasToken, newerMCP), "add_task", `{"title":"Buy milk"}`)
-	id := h.session(adasToken)
-	in := map[string]string{"Mcp-Session-Id": id, "Mcp-Protocol-Version": olderMCP}
-	foreign := h.ask(message(evesToken, completing, in))
-	never := h.ask(message(evesToken, completing, map[string]string{"Mcp-Session-Id": "NEVER-0", "Mcp-Protocol-Version": olderMCP}))
-	if foreign.status != 404 || string(foreign.body) != string(never.body) {
-		t.Errorf("ada's session is to eve %d %s, one that never was %d %s", foreign.status, foreign.body, never.status, never.body)
-	}
-	if a := h.ask(message(adasReader, completing, in)); !strings.Contains(string(a.body), "FORBIDDEN") {
-		t.Errorf("in a session that was begun to write, a token that reads gets %s", a.body)
-	}
-	if a := h.ask(message(adasToken, completing, in)); !strings.Contains(string(a.body), `"success":true`) {
-		t.Errorf("its owner gets %s", a.body)
-	}
-	if a := h.ask(message(adasReader, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"confirm":true}}}`, in)); a.status != 403 {
-		t.Errorf("a token that reads confirms something: %d %s", a.status, a.body)
-	}
-	if a := h.ask(question{method: "DELETE", path: "/mcp", token: evesToken, header: in}); a.status != 404 {
-		t.Errorf("eve ends it with %d", a.status)
-	}
-	if a := h.ask(question{method: "DELETE", path: "/mcp", header: in}); a.status != 204 {
-		t.Errorf("ada ends it with %d %s", a.status, a.body)
-	}
-	if a := h.ask(message(adasToken, completing, in)); a.status != 404 {
-		t.Errorf("after its end: %d %s", a.status, a.body)
-	}
 }
 
 func TestSessionsOfAnOwnerAreBounded(t *testing.T) {
@@ -209,41 +182,6 @@ func TestSessionsOfAnOwnerAreBounded(t *testing.T) {
 	h.session(evesToken)
 	h.ask(question{method: "DELETE", path: "/mcp", header: map[string]string{"Mcp-Session-Id": first}})
 	h.session(adasToken)
-}
-
-func TestMessagesPassTheChecksOfTheServer(t *testing.T) {
-	h := offering(t)
-	h.config.Limits.Body = 4096
-	h.open()
-	none := h.refused("nobody", message("-", initialize, nil), 401, "no_token")
-	if got := none.header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
-		t.Errorf("the challenge is %q", got)
-	}
-	wrong := h.refused("a wrong token", message(nobodys, initialize, nil), 401, "wrong_token")
-	if got := wrong.header.Get("WWW-Authenticate"); !strings.Contains(got, "invalid_token") {
-		t.Errorf("the challenge is %q", got)
-	}
-	withCookie := message("-", initialize, nil)
-	withCookie.cookie = "sibyl_" + h.port() + "=" + adasCookie
-	h.refused("a browser", withCookie, 401, "no_token")
-	h.refused("a page of another site", message(adasToken, initialize, map[string]string{"Origin": "https://evil.example"}), 403, "cross_site")
-	foreign := message(adasToken, initialize, nil)
-	foreign.host = "evil.example"
-	h.refused("a foreign name", foreign, 403, "unknown_host")
-	h.refused("too large", message(adasToken, `{"x":"`+strings.Repeat("x", 4096)+`"}`, nil), 413, "too_large")
-	h.refused("no JSON", message(adasToken, initialize, map[string]string{"Content-Type": "text/plain"}), 415, "not_json")
-	h.refused("GET", question{path: "/mcp", header: map[string]string{"Accept": "text/event-stream"}}, 405, "method")
-	if a := h.ask(message(adasToken, "["+initialize+"]", nil)); a.status != 400 {
-		t.Errorf("a batch: %d %s", a.status, a.body)
-	}
-}
-
-func TestMessagesAreCounted(t *testing.T) {
-	h := offering(t)
-	h.config.Limits.Requests, h.config.Limits.Burst = 0.001, 1
-	h.open()
-	h.session(adasToken)
-	h.refused("too many", message(adasToken, initialize, nil), 429, "too_many_requests")
 }
 
 // waiting is a house whose only tool says that it was called, and waits until its call is withdrawn.

@@ -45,64 +45,6 @@ func TestHealthIsAnsweredAlwaysAndReadinessAsItIs(t *testing.T) {
 	}
 }
 
-func TestMetricsAreForThisMachineAndForUsers(t *testing.T) {
-	h := newHouse(t)
-	h.config.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "sibyl_runs 7\n") })
-	h.open()
-	for _, q := range []question{{token: "-"}, {token: adasReader}, {token: adasReader, header: map[string]string{"X-Forwarded-For": "10.0.0.1"}}} {
-		q.path = "/metrics"
-		if a := h.get(q, nil); string(a.body) != "sibyl_runs 7\n" {
-			t.Errorf("with %v: %s", q, a.body)
-		}
-	}
-	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-Ip"} {
-		h.refused("passed on with "+name, question{path: "/metrics", token: "-", header: map[string]string{name: "127.0.0.1"}}, 401, "no_token")
-	}
-	h.refused("wrong token from this machine", question{path: "/metrics", token: "sibyl_wrong"}, 401, "wrong_token")
-	h.refused("by a page of another port", question{path: "/metrics", token: "-", header: map[string]string{"Sec-Fetch-Site": "same-site"}}, 403, "cross_site")
-	h.refused("by a foreign name", question{path: "/metrics", token: "-", host: "evil.example:" + h.port()}, 403, "unknown_host")
-}
-
-// passedOn is a request that a proxy passes on.
-func passedOn(q question, forwarded, proto, host string) question {
-	q.header = map[string]string{"X-Forwarded-For": forwarded, "X-Forwarded-Proto": proto, "X-Forwarded-Host": host}
-	return q
-}
-
-func TestProxyOfTheSettingsIsBelievedAndNobodyElse(t *testing.T) {
-	h := newHouse(t)
-	h.config.Limits.Wrong = 1
-	h.config.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}
-	h.open()
-	once := map[string]string{"token": adasOnce}
-	me := question{path: "/api/me"}
-	h.get(passedOn(me, "203.0.113.7", "https", "sibyl.example"), nil)
-	h.get(passedOn(me, "203.0.113.7", "https", "evil.example, gate.example:8443"), nil)
-	h.refused("a name of the settings that only the client wrote", passedOn(me, "203.0.113.7", "https", "sibyl.example, evil.example"), 403, "unknown_host")
-	h.refused("another port than the proxy's", passedOn(me, "203.0.113.7", "https", "sibyl.example:80"), 403, "unknown_host")
-
-	a := h.get(passedOn(question{method: "POST", path: "/api/sign-in", token: "-", body: once}, "203.0.113.7", "https", "sibyl.example"), nil)
-	cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
-	if err != nil || cookie.Name != "sibyl_443" || !cookie.Secure {
-		t.Errorf("over TLS the cookie is %v, %v", cookie, err)
-	}
-
-	wrong := func(forwarded string) question {
-		return passedOn(question{path: "/api/me", token: "sibyl_wrong"}, forwarded, "https", "sibyl.example")
-	}
-	// Each address has one wrong token.
-	h.refused("the first of one", wrong("203.0.113.7"), 401, "wrong_token")
-	h.refused("the second of it", wrong("203.0.113.7"), 429, "too_many_wrong_tokens")
-	h.refused("the second of it, with a forged address before it", wrong("198.51.100.1, 203.0.113.7"), 429, "too_many_wrong_tokens")
-	h.refused("the second of it, by two proxies", wrong("198.51.100.1, 203.0.113.7, 10.1.2.3"), 429, "too_many_wrong_tokens")
-	h.refused("the second of it, with a port", wrong("203.0.113.7:4711"), 429, "too_many_wrong_tokens")
-	h.refused("the first of another", wrong("203.0.113.8"), 401, "wrong_token")
-	h.refused("the first of a network", wrong("2001:db8::1"), 401, "wrong_token")
-	h.refused("the second of it", wrong("[2001:db8::ffff]"), 429, "too_many_wrong_tokens")
-	h.refused("the first of the proxy itself", wrong("no address"), 401, "wrong_token")
-	h.refused("the second of it", wrong("203.0.113.9, also none"), 429, "too_many_wrong_tokens")
-}
-
 func TestRequestOfAnotherMachineInTheClearIsAnsweredOnlyByAProxy(t *testing.T) {
 	h := newHouse(t)
 	h.config.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
@@ -132,20 +74,6 @@ func TestRequestOfAnotherMachineInTheClearIsAnsweredOnlyByAProxy(t *testing.T) {
 			t.Errorf("%s from %s: %d %s; want %d", c.path, c.from, w.Code, w.Body, c.status)
 		}
 	}
-}
-
-func TestStrangerIsNotBelievedToPassARequestOn(t *testing.T) {
-	h := newHouse(t)
-	h.config.Limits.Wrong = 1
-	h.config.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	h.open()
-	a := h.get(passedOn(question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, "10.0.0.1", "https", "sibyl.example"), nil)
-	if cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie")); err != nil || cookie.Name != "sibyl_"+h.port() || cookie.Secure {
-		t.Errorf("the cookie is %v, %v", cookie, err)
-	}
-	wrong := question{path: "/api/me", token: "sibyl_wrong"}
-	h.refused("the first", passedOn(wrong, "203.0.113.7", "", ""), 401, "wrong_token")
-	h.refused("the second, as another", passedOn(wrong, "203.0.113.8", "", ""), 429, "too_many_wrong_tokens")
 }
 
 func TestPageUsesItsOwnFilesAlone(t *testing.T) {

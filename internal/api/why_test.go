@@ -5,21 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"sibyl/internal/api"
 	"sibyl/internal/run"
-	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/service/servicetest"
 )
 
 // panelTree is the tree of the house's assistant.
-func panelTree(t *testing.T) string {
+func panelTree(t testing.TB) string {
 	t.Helper()
 	text, err := servicetest.Trees.ReadFile("panel.xml")
 	if err != nil {
@@ -85,67 +83,6 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	h.refused("by another", question{path: at + "1", token: evesToken}, 404, "not_found")
 }
 
-func TestReplayShowsTheFirstDecisionThatDiffersAndKeepsNothing(t *testing.T) {
-	h := newHouse(t).open()
-	b := h.begin("", "Tea?")
-	before := h.ended("", b.Run)
-	conforms := h.described()
-	replay := func(tree string) (r api.Replay) {
-		conforms("replayed", "Replay", h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/replay", body: map[string]any{"tree": tree}}, &r))
-		return r
-	}
-	own := panelTree(t)
-	if r := replay(own); !r.Same || !r.OwnTree || r.Reached != "end" || len(r.Wrong) != 0 {
-		t.Errorf("its own tree: %+v", r)
-	}
-	r := replay(strings.Replace(own, `names="{names}"`, `names="cleo"`, 1))
-	if r.Same || len(r.Differences) != 1 || r.Differences[0].Kind != "decision" || r.Differences[0].Step != 1 || !slices.Equal(r.Differences[0].Missing, []string{"bob"}) {
-		t.Errorf("with another persona: %+v", r)
-	}
-	if r := replay(strings.Replace(own, "<Ask", "<Shout", 1)); len(r.Wrong) == 0 || !strings.Contains(r.Wrong[0], "Shout") || len(r.Differences) != 0 {
-		t.Errorf("a tree that does not load: %+v", r)
-	}
-	if now := h.ended("", b.Run); now.Records != before.Records {
-		t.Errorf("a replay left %d records in place of %d", now.Records, before.Records)
-	}
-	h.refused("without a tree", question{method: "POST", path: "/api/runs/" + b.Run + "/replay", body: map[string]string{"tree": ""}}, 400, "invalid_request")
-}
-
-func TestReplayOverHistoryGroupsTheUsersOwnRuns(t *testing.T) {
-	h := newHouse(t).open()
-	var runs []string
-	for range 3 {
-		b := h.begin("", "Tea?")
-		h.ended("", b.Run)
-		runs = append(runs, b.Run)
-	}
-	h.ended(evesToken, h.begin(evesToken, "Milk?").Run)
-	ask := func(tree string, limit int) (f api.ReplayHistory) {
-		body := map[string]any{"assistant": "panel", "tree": tree}
-		if limit > 0 {
-			body["limit"] = limit
-		}
-		h.described()("replayed", "ReplayHistory", h.get(question{method: "POST", path: "/api/replay", body: body}, &f))
-		return f
-	}
-	own := panelTree(t)
-	if f := ask(own, 0); f.Runs != 3 || f.Same != 3 || len(f.Groups) != 0 {
-		t.Errorf("their own tree: %+v", f)
-	}
-	other := strings.Replace(own, `names="{names}"`, `names="cleo"`, 1)
-	f := ask(other, 0)
-	if f.Runs != 3 || f.Same != 0 || len(f.Groups) != 1 || len(f.Groups[0].Runs) != 3 || !slices.ContainsFunc(f.Groups[0].Runs, func(p replay.Place) bool { return p.Run == runs[0] && p.Step == 1 }) {
-		t.Errorf("another tree: %+v", f)
-	}
-	if f := ask(other, 2); f.Runs != 2 {
-		t.Errorf("two at most: %+v", f)
-	}
-	if f := ask("<root", 0); len(f.Wrong) == 0 || f.Runs != 0 {
-		t.Errorf("a tree that does not load: %+v", f)
-	}
-	h.refused("of no assistant", question{method: "POST", path: "/api/replay", body: map[string]string{"assistant": "nobody", "tree": own}}, 400, "invalid_request")
-}
-
 // costly has each answer of the panel take 1,000 tokens in and 100 out, of a model that bears the persona's name.
 func costly(h *house, prices *service.Prices) {
 	h.panel.Used = func(c *run.CompletionRecord) (assistant.Usage, bool) {
@@ -165,36 +102,6 @@ func perToken(models ...string) *service.Prices {
 		}
 		return 0, false
 	}}
-}
-
-func TestCostsAreToldByTurnByRunAndOfASession(t *testing.T) {
-	h := newHouse(t)
-	costly(h, perToken("test:ada", "test:bob", "test:chair"))
-	b := h.begin("", "Tea?")
-	h.ended("", b.Run)
-	conforms := h.described()
-	var me api.Me
-	if h.get(question{path: "/api/me"}, &me); me.Currency != "EUR" {
-		t.Errorf("costs are told in %q", me.Currency)
-	}
-	var x service.Explanation
-	conforms("explained", "Explanation", h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x))
-	if len(x.Used) == 0 || x.Used[0].Record != 1 || !costs(x.Used[0].Cost, 1) || x.Tokens.Input != 1000*len(x.Used) || !costs(x.Tokens.Cost, float64(len(x.Used))) {
-		t.Errorf("the run took %+v, together %+v", x.Used, x.Tokens)
-	}
-	var r service.Receipt
-	if h.get(question{path: "/api/runs/" + b.Run + "/receipts/1"}, &r); r.Used == nil || !costs(r.Used.Cost, 1) || r.Used.Cached != 200 {
-		t.Errorf("the turn took %+v", r.Used)
-	}
-	var c service.Costs
-	for range 2 { // what an ended run took is remembered
-		conforms("costs", "Costs", h.get(question{path: "/api/sessions/" + b.Session + "/costs", token: adasReader}, &c))
-		if c.Currency != "EUR" || len(c.Runs) != 1 || c.Runs[0].Run != b.Run || !costs(c.Runs[0].Cost, float64(len(x.Used))) || !costs(&c.Cost, float64(len(x.Used))) || c.Left != 0 {
-			t.Errorf("the session cost %+v", c)
-		}
-	}
-	h.refused("of another", question{path: "/api/sessions/" + b.Session + "/costs", token: evesToken}, 404, "not_found")
-	h.refused("of none", question{path: "/api/sessions/nothing/costs"}, 404, "not_found")
 }
 
 // askingAda is the surroundings of a run that asks a model.
@@ -245,5 +152,3 @@ func TestNoCostIsInventedWhereThereIsNoPrice(t *testing.T) {
 		})
 	}
 }
-
-func costs(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-9 }

@@ -3,77 +3,8 @@ package taskchat_test
 import (
 	"testing"
 
-	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 )
-
-func TestTaskThatChangedSinceItWasOfferedIsLeftAlone(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Call John", "Call Anna")
-	c := h.process("p").talk(ada)
-	c.say("complete call", taskchat.StatusClarification)
-	h.renamed(ada, ids[0], "Pay the rent")
-	r := c.say("1", taskchat.StatusError)
-	contains(t, r.Response, "'Call John' has changed in the meantime")
-	h.wants(ada, "Pay the rent", "Call Anna")
-}
-
-func TestTaskThatChangedSinceItsNewTitleWasAskedForIsLeftAlone(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Call John", "Call Anna")
-	c := h.process("p").talk(ada)
-	c.say("show my tasks", taskchat.StatusSuccess)
-	c.say("rename task 1", taskchat.StatusClarification)
-	h.renamed(ada, ids[0], "Pay the rent")
-	c.say("Call Jim", taskchat.StatusError)
-	h.wants(ada, "Pay the rent", "Call Anna")
-}
-
-func TestTaskThatWasCompletedSinceItWasOfferedIsToldSo(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Call John", "Call Anna")
-	c := h.process("p").talk(ada)
-	c.say("complete call", taskchat.StatusClarification)
-	_, _, err := h.tasks.Complete(t.Context(), task.By{Owner: string(ada)}, ids[0], 0)
-	h.must(err)
-	contains(t, c.say("1", taskchat.StatusSuccess).Response, "'Call John' was already completed on")
-}
-
-// A yes to several holds for each of them that is as it was.
-func TestYesToSeveralIsForThoseThatAreLeft(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Apples", "Bread", "Cheese")
-	c := h.process("p").talk(ada)
-	c.say("show my tasks", taskchat.StatusSuccess)
-	c.say("delete task 1 to 3", taskchat.StatusConfirmation)
-	h.deleted(ada, ids[0])
-	r := c.say("yes", taskchat.StatusSuccess)
-	same(t, "response", r.Response, "I couldn't find 'Apples'. It may have been deleted. Try 'show my tasks' to see what's current.\nI've deleted 'Bread' and 'Cheese'.")
-	h.wants(ada)
-}
-
-func TestYesToSeveralOfWhichOneChangedIsAskedForAgain(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Apples", "Bread")
-	c := h.process("p").talk(ada)
-	c.say("show my tasks", taskchat.StatusSuccess)
-	c.say("delete both", taskchat.StatusConfirmation)
-	h.renamed(ada, ids[1], "Brioche")
-	contains(t, c.say("yes", taskchat.StatusConfirmation).Response, "Delete 2 tasks: 'Apples' and 'Brioche'?")
-	h.wants(ada, "Apples", "Brioche")
-}
-
-func TestYesToATaskThatWasDeletedAndBroughtBackIsAskedForAgain(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Apples")
-	c := h.process("p").talk(ada)
-	c.say("delete apples", taskchat.StatusConfirmation)
-	h.deleted(ada, ids[0])
-	_, err := h.tasks.Undo(t.Context(), task.By{Owner: string(ada)})
-	h.must(err)
-	c.say("yes", taskchat.StatusConfirmation)
-	h.wants(ada, "Apples")
-}
 
 func TestYesInAnotherConversationIsNone(t *testing.T) {
 	h := newHouse(t)

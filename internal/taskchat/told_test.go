@@ -10,22 +10,6 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-func TestUpdateIsToldAsWhatItChanged(t *testing.T) {
-	h := newHouse(t)
-	h.has(ada, "Apples ✓", "Bread ✓", "Cheese")
-	c := h.process("p").talk(ada)
-	c.say("show my tasks", taskchat.StatusSuccess)
-	for _, one := range [][2]string{
-		{"reopen task 1", "'Apples' is open again."},
-		{"reopen task 1 and 2", "'Apples': nothing to change.\n'Bread' is open again."},
-		{"set the description of task 3 to with holes", "I've updated 'Cheese'."},
-		{"rename task 3 to Old {title} {n}", "Done: 'Cheese' is now 'Old {title} {n}'."},
-		{"rename task 3 to Old {title} {n}", "'Old {title} {n}': nothing to change."},
-	} {
-		same(t, one[0], c.say(one[0], taskchat.StatusSuccess).Response, one[1])
-	}
-}
-
 func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 	h := newHouse(t)
 	ids := h.has(ada, "Apples")

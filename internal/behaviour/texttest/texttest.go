@@ -1,4 +1,5 @@
-// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by line.
+// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by
+// line.
 package texttest
 
 import (
@@ -15,6 +16,7 @@ type Line struct {
 	Deep  bool   // it is indented
 	Words string // what it is: the longest of the known beginnings; empty: none
 	Rest  string // what follows those, without spaces around it
+	Text  string // all of it, as it stands
 }
 
 // Check fails a test with what is wrong with a line; empty: nothing is.
@@ -25,7 +27,8 @@ func (l Line) Check(t testing.TB, wrong string) {
 	}
 }
 
-// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines and those after “//” are none.
+// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines
+// and those after “//” are none.
 func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -88,7 +91,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 
 func lineOf(at int, raw string, known []string) Line {
 	text := strings.TrimSpace(raw)
-	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t")}
+	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"), Text: strings.TrimRight(raw, "\r\n")}
 	for _, words := range known {
 		if (text == words || strings.HasPrefix(text, words+" ")) && len(words) > len(l.Words) {
 			l.Words = words
@@ -111,8 +114,8 @@ var manners = map[string]struct {
 	"once":   {func(text, said string) bool { return strings.Count(text, said) == 1 }, "has not once"},
 }
 
-// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it “once”. It says what is wrong,
-// or nothing.
+// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it
+// “once”. It says what is wrong, or nothing.
 func Wrong(manner, text, said string) string {
 	m, known := manners[manner]
 	switch {

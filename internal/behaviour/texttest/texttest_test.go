@@ -9,7 +9,7 @@ import (
 
 func TestTextIsTakenApartIntoScenariosAndLines(t *testing.T) {
 	all, err := scenarios("# One\nask  a thing \n  // of no account\n\n  asks again\n# Two: b\n\task for more\n", []string{"ask", "ask for", "asked"})
-	want := []scenario{{"One", []Line{{2, false, "ask", "a thing"}, {5, true, "", "asks again"}}}, {"Two: b", []Line{{7, true, "ask for", "more"}}}}
+	want := []scenario{{"One", []Line{{2, false, "ask", "a thing", "ask  a thing "}, {5, true, "", "asks again", "  asks again"}}}, {"Two: b", []Line{{7, true, "ask for", "more", "\task for more"}}}}
 	if diff := cmp.Diff(want, all, cmp.AllowUnexported(scenario{})); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
