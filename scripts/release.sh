@@ -73,7 +73,8 @@ done <<-end
 	fish sibyl.fish
 	powershell sibyl.ps1
 end
-go run ./cmd/manual "$version" "$work/shared/man/man1"
+# Built as the programs are, so that what they are made of is compiled once.
+go run -trimpath ./cmd/manual "$version" "$work/shared/man/man1"
 
 for target in "$@"; do
 	echo "$target" >&2
