@@ -84,7 +84,6 @@ const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
 	scoring   = "cmd/sibyl-eval/scores"
-	manuals   = "cmd/manual" // which writes manual pages of the commands, and is in no program that people run
 )
 
 func under(name string, roots ...string) bool {
@@ -234,7 +233,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 			switch {
 			case name == app && !isWay && !under(pkg, "cmd", scoring):
 				broken("%s imports app: what wires everything must not be wired in", pkg)
-			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd") && pkg != manuals:
+			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd"):
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
 			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config", "internal/keys"):
 				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)

@@ -12,6 +12,7 @@ sh scripts/mcp.sh
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 # What -short makes shorter or leaves out. Every call and every write, for some hours, is ‘make long’.
 go test -vet=off -run 'Killed|Whatever|Machine' ./cmd/sibyl
+go test -vet=off -run 'Scripts/first_minutes' ./cmd/sibyl
 go test -vet=off -p "$atonce" -run 'Crash|Killed|Attack|NoNote|Any|EverySignal|FindTheirFiles|FirstPassage' \
 	./internal/oracle ./internal/council/session ./internal/tool/code ./cmd/sibyl-eval/scores/find
 go test -vet=off -p "$atonce" -run 'StaysSmall|OfflineFigures' ./internal ./cmd/sibyl-eval/scores/command

@@ -444,7 +444,9 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 }
 
 // wrongBuild is how it is said that this build can't go on with what another one wrote.
-var wrongBuild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`build .* wrote it|does not load in this build`) })
+var wrongBuild = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`build .* wrote (it|run)|does not load in this build`)
+})
 
 // readRuns shows, explains, audits, replays and exports runs.
 func (s *story) readRuns(t *testing.T, runs []listed, all bool) {

@@ -150,8 +150,21 @@ func TestScripts(t *testing.T) {
 		Setup: setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word,
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless, "golden": golden,
-			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named},
+			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs, "later": later},
 	})
+}
+
+// installs puts the program into a folder as ‘go install ./cmd/sibyl’ does in a checkout, with the module and build caches of who runs the tests.
+func installs(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: installs FOLDER")
+	}
+	cmd := exec.Command("go", "install", "./cmd/sibyl")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), "GOBIN="+args[0])
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("%v: %s", err, out)
+	}
 }
 
 // setup gives each story a home of its own, no network, and a model that is played.
@@ -169,6 +182,11 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
 	env.Setenv("PLAYED", played.BaseURL+"/v1")
+	upgrade, err := filepath.Abs(filepath.Join("testdata", "upgrade", "0.8.0.tar.gz"))
+	if err != nil {
+		return err
+	}
+	env.Setenv("UPGRADE", upgrade)
 	more := &troupe{actors: map[string]*actor{}}
 	env.Defer(more.Close)
 	env.Values[troupeKey{}] = more

@@ -34,6 +34,18 @@ func backdate(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(db.Close())
 }
 
+// later has the journal look as if a later version of the program had changed its tables.
+func later(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: later DATA")
+	}
+	db, err := sql.Open("sqlite", app.DatabaseFile(ts.MkAbs(args[0])))
+	ts.Check(err)
+	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`)
+	ts.Check(err)
+	ts.Check(db.Close())
+}
+
 // word sets a variable to a word of the last standard output, counted from 1.
 func word(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {

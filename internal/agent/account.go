@@ -72,10 +72,10 @@ type use struct {
 func (a *Account) Writes(tools []ToolFact) (w Writes) {
 	for _, u := range slices.Concat(a.uses, a.never) {
 		if t := factOf(tools, u.Name); t.Once {
-			w.enter(t, u.Arguments, u.Turn, u.fate, u.why)
+			w.enterCall(t, u.Arguments, u.Turn, u.fate, u.why)
 		}
 	}
-	return w.told()
+	return w.withoutTexts()
 }
 
 // AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in

@@ -39,8 +39,8 @@ var ruleReasons = map[Rule]bt.Reason{
 // Why is the rule for people.
 func (r Rule) Why() bt.Why { return cmp.Or(ruleReasons[r], ruleReasons[RuleStays]).With() }
 
-// kept is the rule as records have it.
-func (r Rule) kept() Rule {
+// recorded is the rule as records have it.
+func (r Rule) recorded() Rule {
 	if r == RuleStays {
 		return ""
 	}
@@ -228,7 +228,7 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	if why.Text != "" {
 		return hold(why)
 	}
-	if v.Rule.kept() != "" {
+	if v.Rule.recorded() != "" {
 		v.Labels = l.Labels
 	}
 	return v, nil

@@ -208,7 +208,7 @@ func RunAllowed() bt.Leaf {
 			return of.requests(), nil
 		},
 		func(i in, n int, c bt.Completion, o *out) error {
-			return enter(i, o, func(of *callsOf, made *callsMade) error { return of.settle(n, c, made) })
+			return enter(i, o, func(of *callsOf, made *callsMade) error { return of.settleCall(n, c, made) })
 		},
 		func(i in, o *out) error {
 			return enter(i, o, func(of *callsOf, made *callsMade) error {

@@ -46,25 +46,26 @@ func Budget() bt.Leaf {
 				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
 			}
 		}
+		// o holds what the ports do: last is what the Loop wrote for this turn, and is only raised here.
 		o.Ledger, o.Warn = o.Ledger.Clone(), false
 		seen := BudgetSeen{Used: make([]Spent, 0, 3)}
 		for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens}, {"seconds", int(i.Now / 1000), i.MaxSeconds}} {
 			if s.Limit <= 0 {
 				continue
 			}
-			part, full := float64(s.Used)/float64(s.Limit), 1.0
+			part := float64(s.Used) / float64(s.Limit)
+			over := part >= 1
 			switch s.Kind {
 			case "turns": // the one that begins is in the budget as well
-				full = float64(i.MaxTurns-1) / float64(i.MaxTurns)
+				over = i.Turn >= s.Limit
 			case "seconds":
-				part, full = float64(i.Now)/1000/float64(s.Limit), i.LastAt
+				part = float64(i.Now) / 1000 / float64(s.Limit)
+				over = part >= i.LastAt
 			}
-			over := part >= full
 			if over {
 				o.Last = true
 				if o.Ledger.Exhausted == nil {
-					first := s
-					o.Ledger.Exhausted = &first
+					o.Ledger.Exhausted = &s
 				}
 			}
 			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
@@ -94,7 +95,7 @@ func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 	return max(1, until-int(now))
 }
 
-// TellExhausted tells of the budget that was used up.
+// TellExhausted tells of the budget that made the last turn the last one.
 func (l *Ledger) TellExhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
 		l.Notice(NoticeBudgetExhausted, s, e.payload(), budgetOut.With(e.Why()))

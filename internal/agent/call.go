@@ -15,7 +15,7 @@ import (
 type ToolFact struct {
 	Name    string      `json:"name"`
 	Source  tool.Source `json:"source"`
-	Once    bool        `json:"once,omitempty"`
+	Once    bool        `json:"once,omitempty"` // it writes, and is never repeated
 	Search  bool        `json:"search,omitempty"`
 	Foreign bool        `json:"foreign,omitempty"` // what it gives was written by strangers
 	Out     tool.Out    `json:"out,omitzero"`
@@ -133,7 +133,7 @@ func performed(tools []ToolEntry, n int) int {
 func RunTools() bt.Leaf {
 	return bt.Each("RunTools", "Calls the tools requested by the reply, if Admit allowed them.",
 		func(i callsOf) ([]bt.Request, error) { return i.requests(), nil },
-		func(i callsOf, n int, c bt.Completion, o *callsMade) error { return i.settle(n, c, o) },
+		func(i callsOf, n int, c bt.Completion, o *callsMade) error { return i.settleCall(n, c, o) },
 		func(i callsOf, o *callsMade) error {
 			i.entry(o)
 			return nil
@@ -156,7 +156,7 @@ func (i *callsOf) requests() (all []bt.Request) {
 			continue
 		}
 		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To, Labels: v.Labels}})
+			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.recorded(), To: t.Out.To, Labels: v.Labels}})
 	}
 	return all
 }
@@ -184,8 +184,8 @@ func (i *callsOf) entry(o *callsMade) *Entry {
 	return last
 }
 
-// settle enters what request n gave.
-func (i *callsOf) settle(n int, c bt.Completion, o *callsMade) error {
+// settleCall enters what request n gave.
+func (i *callsOf) settleCall(n int, c bt.Completion, o *callsMade) error {
 	last := i.entry(o)
 	k := performed(last.Tools, n)
 	t, v := i.may(k)
@@ -196,7 +196,7 @@ func (i *callsOf) settle(n int, c bt.Completion, o *callsMade) error {
 	}
 	before := len(o.Ledger.Opened)
 	last.Tools[k] = ToolEntry{Ref: c.Ref}
-	done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
+	done, err := o.Ledger.enterCall(t, i.Reply.Calls[k], c)
 	done.letThrough(v)
 	o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 	o.Events = append(o.Events, done)

@@ -95,7 +95,7 @@ func (e CallDone) String() string {
 
 // letThrough says by which rule the call was made.
 func (e *CallDone) letThrough(v Verdict) {
-	if e.Rule, e.Labels = v.Rule.kept(), v.Labels; e.Rule != "" {
+	if e.Rule, e.Labels = v.Rule.recorded(), v.Labels; e.Rule != "" {
 		e.Why = e.Rule.Why()
 	}
 }

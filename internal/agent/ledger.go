@@ -132,13 +132,14 @@ func (l *Ledger) refused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	l.Errors++
 	l.made(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
 	if t.Once {
-		l.Writes.enter(t, c.Brief, l.Turn, WriteRefused, why.Text)
+		l.Writes.enterCall(t, c.Brief, l.Turn, WriteRefused, why.Text)
 	}
 	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
 }
 
-// enter counts what one call gave, and tells of it.
-func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
+// enterCall counts a call that was performed: at its source, in the last round, among the writes if it is one, with what it opened. It gives the event.
+// c.Err is an effect that was lost, so a write may have been done; r.Error is a tool that refused, so it was not. Held calls go to refused instead.
+func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
 	tried.Calls++
 	m := Made{Tool: t.Name, Key: call.Key}
@@ -152,7 +153,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		m.Error = Digest(t.Name, c.Err.Kind, maskAll(c.Err.Reason))
 		if t.Once {
 			l.Unsure(t.Name, c.Err)
-			l.Writes.enter(t, call.Brief, l.Turn, WriteUnsure, c.Err.Reason)
+			l.Writes.enterCall(t, call.Brief, l.Turn, WriteUnsure, c.Err.Reason)
 		}
 		return done, nil
 	}
@@ -168,7 +169,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 			m.Error = Digest(t.Name, string(r.Error.Kind), maskAll(r.Error.Message))
 		}
 		if t.Once {
-			l.Writes.enter(t, r.Arguments, l.Turn, WriteFailed, done.Error)
+			l.Writes.enterCall(t, r.Arguments, l.Turn, WriteFailed, done.Error)
 		}
 		return done, nil
 	}
@@ -180,7 +181,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	}
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
-		l.Writes.enter(t, r.Arguments, l.Turn, WriteDone, "")
+		l.Writes.enterCall(t, r.Arguments, l.Turn, WriteDone, "")
 	}
 	switch {
 	case t.Search && r.Result.Items == 0:

@@ -59,8 +59,8 @@ type asked struct {
 // Whole says whether all that was asked for was done.
 func (w *Writes) Whole() bool { return w.Failed+w.Refused+w.Unsure == 0 }
 
-// enter counts one call.
-func (w *Writes) enter(t ToolFact, arguments string, turn int, fate WriteFate, why string) {
+// enterCall counts one call.
+func (w *Writes) enterCall(t ToolFact, arguments string, turn int, fate WriteFate, why string) {
 	w.Notes = t.Source == tool.Vault && (w.Notes || w.Asked == 0)
 	w.add(askedBy(t, arguments, turn), fate, why)
 }
@@ -122,8 +122,8 @@ func (w *Writes) made(a asked) {
 	})
 }
 
-// told is what is kept of them when the run has ended.
-func (w Writes) told() Writes {
+// withoutTexts is what is kept of them when the run has ended.
+func (w Writes) withoutTexts() Writes {
 	w.Texts, w.Missing = nil, slices.Clone(w.Missing)
 	for i := range w.Missing {
 		w.Missing[i].Key, w.Missing[i].Text = "", ""

@@ -75,11 +75,6 @@ type CouncilTrashed struct {
 	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
 }
 
-// CouncilPath is in the address of whatever is about a session of the Council.
-type CouncilPath struct {
-	Session string `path:"session" doc:"The id of the session."`
-}
-
 // councilRoutes are those of the Council: what the command line can do with it.
 func (s *Server) councilRoutes() {
 	if s.config.Council == nil {
@@ -186,14 +181,14 @@ func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*at[co
 	return &at[council.Opened]{Location: councilSessions + "/" + made.ID, Body: council.Opened{Session: made}}, err
 }
 
-func (s *Server) getCouncil(ctx context.Context, in *CouncilPath) (council.Opened, error) {
+func (s *Server) getCouncil(ctx context.Context, in *SessionPath) (council.Opened, error) {
 	o, _, err := s.opened(ctx, in.Session)
 	return o, err
 }
 
 // changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
 func (s *Server) changeCouncil(ctx context.Context, in *struct {
-	CouncilPath
+	SessionPath
 	Body CouncilChange
 }) (o council.Opened, err error) {
 	o, desk, err := s.opened(ctx, in.Session)
@@ -217,7 +212,7 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 }
 
 // deleteCouncil also deletes a session that can't be read any more.
-func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (CouncilTrashed, error) {
+func (s *Server) deleteCouncil(ctx context.Context, in *SessionPath) (CouncilTrashed, error) {
 	desk, err := s.desk(ctx)
 	if err != nil {
 		return CouncilTrashed{}, err
@@ -227,7 +222,7 @@ func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (CouncilTra
 }
 
 func (s *Server) exportCouncil(ctx context.Context, in *struct {
-	CouncilPath
+	SessionPath
 	Format string `query:"format" enum:"md,json" default:"md"`
 }) (*export, error) {
 	o, desk, err := s.opened(ctx, in.Session)
@@ -247,7 +242,7 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 }
 
 // repairCouncil also repairs a session that can't be read any more.
-func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (none council.Repaired, err error) {
+func (s *Server) repairCouncil(ctx context.Context, in *SessionPath) (none council.Repaired, err error) {
 	desk, err := s.desk(ctx)
 	if err != nil {
 		return none, err

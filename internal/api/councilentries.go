@@ -58,7 +58,7 @@ type CouncilResponse struct {
 
 // CouncilItem is in the address of an entry or an answer of a session.
 type CouncilItem struct {
-	CouncilPath
+	SessionPath
 	Sequence int `path:"seq" minimum:"1" doc:"Its sequence in the session."`
 }
 
@@ -96,7 +96,7 @@ func (in *FileName) label() string {
 
 // councilUpload is a file for a session.
 type councilUpload struct {
-	CouncilPath
+	SessionPath
 	FileName
 }
 

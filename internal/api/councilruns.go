@@ -45,7 +45,7 @@ type CouncilPrompts struct {
 
 // aboutSession is a request about a session that begins a run.
 type aboutSession[T any] struct {
-	CouncilPath
+	SessionPath
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
 	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
@@ -157,7 +157,7 @@ func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[Council
 }
 
 func (s *Server) previewCouncil(ctx context.Context, in *struct {
-	CouncilPath
+	SessionPath
 	Body CouncilQuestion
 }) (f CouncilPrompts, err error) {
 	o, _, err := s.opened(ctx, in.Session)
@@ -227,7 +227,7 @@ func (s *Server) sittingRoutes(tag string) {
 }
 
 func (s *Server) sittings(ctx context.Context, in *struct {
-	CouncilPath
+	SessionPath
 	Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
 	After string `query:"after" doc:"next of the part of the list before."`
 }) (f CouncilSittings, err error) {

@@ -113,8 +113,8 @@ func streamEvents() []streamEvent {
 		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
 }
 
-// decided is the event of an update that all watchers share, with its data.
-func decided(who About, u service.Update) (name string, data any) {
+// eventOf is the event of a record, a step or a leaf's event, with its data.
+func eventOf(who About, u service.Update) (name string, data any) {
 	switch {
 	case u.Record != nil:
 		return "record", recordForm(who, u)

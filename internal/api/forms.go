@@ -40,13 +40,7 @@ type Sessions struct {
 	Next     string            `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// Audit is all that was decided and done in a session.
-type Audit struct {
-	Session journal.Session `json:"session"`
-	Runs    []RunAudit      `json:"runs"`
-}
-
-// RunAudit is all that the journal holds on one run. Its JSON is made where it is told.
+// RunAudit describes all that the journal holds on one run: its JSON is made where it is told.
 type RunAudit struct{ service.RunAudit }
 
 // Schema implements huma.SchemaProvider: what is the same for all assistants. Each adds findings of its own.
@@ -99,11 +93,11 @@ func schemaName(t reflect.Type, hint string) string {
 // schemaNames are the names of types that clients know by others.
 func schemaNames() map[string]string {
 	return map[string]string{
-		"service.Row": "Run", "run.Asked": "Effect", "service.Used": "TurnCost", "assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange", "agent.Writes": "AgentWrites",
+		"service.Row": "Run", "service.SessionAudit": "Audit", "run.Asked": "Effect", "service.Used": "TurnCost", "assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange", "agent.Writes": "AgentWrites",
 		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer", "session.ContextSnapshot": "CouncilSnapshot", "prompt.Entry": "CouncilSaid",
 		"persona.Persona": "CouncilOracle", "persona.Listing": "CouncilOracles", "persona.Skipped": "CouncilSkippedOracle", "council.Skipped": "CouncilLeftOut", "council.Preview": "CouncilPrompt", "record.Checked": "InquiryCheck",
 		"record.Pair": "InquiryQuestionAnswerPair", "record.Audit": "InquiryAuditResult", "record.TrailEntry": "InquiryAuditTrailEntry",
-		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent", "taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem",
+		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent", "taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem", "bt.Setting": "TreeSetting",
 		"replay.Group": "ReplayedGroup", "replay.Place": "ReplayedPlace", "agent.Unwritten": "AgentUnwritten",
 		"search.Span": "Marked",
 	}

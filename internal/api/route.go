@@ -38,6 +38,7 @@ func newAPI(s *Server) huma.API {
 	schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[assistant.Notice](), reflect.TypeFor[map[string]any]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[session.Session](), reflect.TypeFor[council.Opened]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[service.RunAudit](), reflect.TypeFor[RunAudit]())
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info:    &huma.Info{Title: "Sibyl", Version: "1", Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did what they did."},

@@ -255,33 +255,7 @@ type Tree struct {
 	Text  string     `json:"text" doc:"The file."`
 	Nodes []TreeNode `json:"nodes"`
 
-	Settings []TreeSetting `json:"settings" doc:"What of it can be changed by a number or a word."`
-}
-
-// TreeSetting is a port of a tree that takes a number or one of some words.
-type TreeSetting struct {
-	Node   int32    `json:"node" doc:"The first node that has it."`
-	Port   string   `json:"port"`
-	Doc    string   `json:"doc" doc:"What it is for."`
-	Value  string   `json:"value" doc:"In force in the run."`
-	OneOf  []string `json:"one_of" doc:"The words that it takes; of a number, none."`
-	Whole  bool     `json:"whole" doc:"It takes whole numbers only."`
-	Least  *float64 `json:"least,omitempty"`
-	Most   *float64 `json:"most,omitempty"`
-	From   int      `json:"from" doc:"Where its value begins in the text of the tree, in bytes."`
-	To     int      `json:"to" doc:"Where it ends."`
-	Absent bool     `json:"absent" doc:"It is not written down: with its name, as an attribute, it goes in there."`
-}
-
-func settingForm(s bt.Setting) TreeSetting {
-	f := TreeSetting{Node: s.Node, Port: s.Port, Doc: s.Doc, Value: s.Value, OneOf: s.OneOf, Whole: s.Whole, From: s.From, To: s.To, Absent: s.Absent}
-	if len(s.Range) > 0 {
-		f.Least = &s.Range[0]
-	}
-	if len(s.Range) > 1 {
-		f.Most = &s.Range[1]
-	}
-	return f
+	Settings []bt.Setting `json:"settings" doc:"What of it can be changed by a number or a word."`
 }
 
 // TreeNode is one node of a tree, subtrees included.
@@ -316,7 +290,7 @@ func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	f := Tree{ID: t.ID, Text: string(t.Source), Nodes: make([]TreeNode, 0, t.Size()), Settings: forms(settings, settingForm)}
+	f := Tree{ID: t.ID, Text: string(t.Source), Nodes: make([]TreeNode, 0, t.Size()), Settings: settings}
 	for n := range t.Nodes() {
 		f.Nodes = append(f.Nodes, TreeNode{Node: n.ID, Parent: n.Parent, Type: n.Type, Name: n.Name, Rule: t.Rule(n.ID), Leaf: n.Leaf, Says: t.Says(n.ID)})
 	}

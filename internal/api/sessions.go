@@ -167,10 +167,8 @@ func inFile(v any, indent bool) (string, error) {
 	return b.String(), err
 }
 
-func (s *Server) audit(ctx context.Context, in *SessionPath) (f Audit, err error) {
-	found, err := s.config.Service.Audit(ctx, ownerOf(ctx), in.Session)
-	f.Session, f.Runs = found.Session, forms(found.Runs, func(one service.RunAudit) RunAudit { return RunAudit{one} })
-	return f, err
+func (s *Server) audit(ctx context.Context, in *SessionPath) (service.SessionAudit, error) {
+	return s.config.Service.Audit(ctx, ownerOf(ctx), in.Session)
 }
 
 // The bounds of one look at what a session cost.

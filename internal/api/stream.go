@@ -217,7 +217,7 @@ func (t *stream) take(a arrival) (over bool) {
 		}
 		return false
 	case h.Left:
-		t.drafts.dropAll(who)
+		t.drafts.dropAll(who) // void: the client drops its drafts
 		t.event("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
 		return false
 	}
@@ -234,7 +234,7 @@ func (t *stream) take(a arrival) (over bool) {
 		t.end(who, *h.Ended)
 	default:
 		t.id(t.mark(h))
-		t.buf.Write(rendered(decided(who, h.Update)))
+		t.buf.Write(rendered(eventOf(who, h.Update)))
 	}
 	if h.Record != nil && h.Record.At.After(t.began) {
 		t.lag = append(t.lag, h.Record.At)
@@ -242,7 +242,7 @@ func (t *stream) take(a arrival) (over bool) {
 	return t.one && h.Ended != nil
 }
 
-// end writes the last event of a run.
+// end writes the last event of a run, with its result if that can still be read.
 func (t *stream) end(who About, r service.Row) {
 	name := cmp.Or(t.final, "end")
 	f, err := t.s.withResult(t.r.Context(), r, false)

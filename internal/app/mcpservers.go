@@ -13,7 +13,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/config"
+	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
 )
@@ -117,34 +119,34 @@ func (s *servers) openOne(name string, one *serverState) {
 	one.session, one.err = session, err
 	if err != nil {
 		one.again = time.Now().Add(serverPause)
-		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err), "again_in", serverPause.String())
+		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err).Template(), "again_in", serverPause.String())
 	}
 }
 
 // inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp servers’ has them.
-func inShort(err error) string {
+func inShort(err error) bt.Reason {
 	switch kind := tool.AsError(err).Kind; {
 	case errors.Is(err, mcpclient.ErrChanged):
-		return mcpclient.ErrChanged.Error()
+		return oracle.ServerChanged
 	case kind == tool.Timeout:
-		return "it does not answer in time"
+		return oracle.ServerLate
 	case kind == tool.Unavailable:
-		return "it does not answer"
+		return oracle.ServerSilent
 	}
-	return "it can't be used"
+	return oracle.ServerUnusable
 }
 
 // leftOut says of each server that has no tools for now why that is so, in words for everybody who asks.
-func (s *servers) leftOut() (all []string) {
+func (s *servers) leftOut() (all []bt.Why) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.names {
 		switch one := s.all[name]; {
 		case one.session != nil:
 		case one.err != nil:
-			all = append(all, fmt.Sprintf("The tools of %s are left out: %s. ‘sibyl mcp servers’ says more.", name, inShort(one.err)))
+			all = append(all, oracle.ServerFailed.With(name, inShort(one.err).With()))
 		case one.opening != nil:
-			all = append(all, fmt.Sprintf("The tools of %s are left out: it has not started yet; ‘sibyl mcp servers’ waits longer for it.", name))
+			all = append(all, oracle.ServerStarts.With(name))
 		}
 	}
 	return all

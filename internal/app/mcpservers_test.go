@@ -65,6 +65,15 @@ func toolNames(t *testing.T, a *App) (names []string) {
 
 const trackerKey = "canary-0123456789"
 
+// leftOut are the sentences on the servers whose tools are left out.
+func leftOut(s *servers) string {
+	var all []string
+	for _, why := range s.leftOut() {
+		all = append(all, why.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
 func TestToolsOfAServerAreThereAndAreItsOwn(t *testing.T) {
 	set, url := changing(t, trackerKey)
 	set(tracker("search", "get", "purge"))
@@ -94,7 +103,7 @@ func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__search"}) {
 		t.Errorf("%v", got)
 	}
-	left := strings.Join(a.servers.leftOut(), "\n")
+	left := leftOut(a.servers)
 	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.", "of none are left out", "of keyless are left out", "of bare are left out"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("no “%s” in %s", want, left)
@@ -131,7 +140,7 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 		return next.openServer(ctx, name, next.pins().Admit(name, ""))
 	})
 	defer again.close()
-	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(strings.Join(again.leftOut(), ""), "have changed since they were trusted") {
+	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(leftOut(again), "have changed since they were trusted") {
 		t.Errorf("%d tools, left out %v", len(tools), again.leftOut())
 	}
 	if _, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned); err == nil {
@@ -158,7 +167,7 @@ func TestSlowServerIsWaitedForOnceAndThereLater(t *testing.T) {
 			return mcpclient.Connect(ctx, mcpclient.InProcess(tracker("search")), mcpclient.Config{Name: name})
 		})
 		began := time.Now()
-		if tools := s.tools(t.Context()); len(tools) > 0 || time.Since(began) != serverPatience || !strings.Contains(s.leftOut()[0], "not started yet") {
+		if tools := s.tools(t.Context()); len(tools) > 0 || time.Since(began) != serverPatience || !strings.Contains(leftOut(s), "not started yet") {
 			t.Errorf("%d tools after %s, left out %v", len(tools), time.Since(began), s.leftOut())
 		}
 		time.Sleep(time.Minute)

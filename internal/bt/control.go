@@ -27,7 +27,8 @@ func (x *exec) scriptCondition(i int32, n *node, _ *Cell) Status {
 	return Success
 }
 
-// inOrder ticks children in order, from the one that was running. The asynchronous kinds yield between two children.
+// inOrder ticks children in order, from the one that was running. The asynchronous kinds return RUNNING behind each child, but the
+// last, that completes in the tick it began in.
 func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 	yields := n.kind == kAsyncSequence || n.kind == kAsyncFallback
 	failed := false
@@ -41,7 +42,7 @@ func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 		}
 		switch {
 		case st == Skipped:
-			c.N++ // how many were skipped
+			c.N++
 			continue
 		case st == n.goOn && !stops:
 			continue

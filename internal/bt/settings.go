@@ -8,17 +8,18 @@ import (
 // Setting is a port of a tree that takes a number, yes or no, or one of some words, with where its value stands in Tree.Source. Nodes that are written
 // down once and used several times share it.
 type Setting struct {
-	Node   int32     // the first that has it
-	Port   string    // as the file names it
-	Doc    string    // what it is for
-	Value  string    // in force, unless Key has it
-	Key    string    // a key of the main tree that gives the value; "": the file does
-	OneOf  []string  // the words that it takes; nil: a number
-	Whole  bool      // only whole numbers
-	Range  []float64 // the least number, and perhaps the greatest; nil: any
-	From   int       // of what is replaced in Source, in bytes; an absent port is put in there
-	To     int
-	Absent bool // the file leaves it out, and has its default
+	Node   int32    `json:"node" doc:"The first node that has it."`
+	Port   string   `json:"port"`
+	Doc    string   `json:"doc" doc:"What it is for."`
+	Value  string   `json:"value" doc:"In force in the run."` // unless Key has it
+	Key    string   `json:"-"`                                // a key of the main tree that gives the value; "": the file does
+	OneOf  []string `json:"one_of" doc:"The words that it takes; of a number, none."`
+	Whole  bool     `json:"whole" doc:"It takes whole numbers only."`
+	Least  *float64 `json:"least,omitempty"`
+	Most   *float64 `json:"most,omitempty"`
+	From   int      `json:"from" doc:"Where its value begins in the text of the tree, in bytes."`
+	To     int      `json:"to" doc:"Where it ends."`
+	Absent bool     `json:"absent" doc:"It is not written down: with its name, as an attribute, it goes in there."`
 }
 
 // Settings are those of a tree, in the order of its nodes.
@@ -73,14 +74,20 @@ func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
 	}
 	for k, v := range n.ports {
 		if p := n.spec.ports[k]; p.want == wantInt && v.text != "" {
-			add(Setting{Port: p.name, Doc: p.doc, Value: v.text, Whole: true, Range: []float64{float64(p.least)}}, v.slot)
+			add(Setting{Port: p.name, Doc: p.doc, Value: v.text, Whole: true, Least: new(float64(p.least))}, v.slot)
 		}
 	}
 	if n.bind == nil {
 		return all
 	}
 	for _, w := range n.bind.in {
-		s := Setting{Port: w.Name, Doc: w.Doc, OneOf: w.OneOf, Range: w.Between}
+		s := Setting{Port: w.Name, Doc: w.Doc, OneOf: w.OneOf}
+		if len(w.Between) > 0 {
+			s.Least = &w.Between[0]
+		}
+		if len(w.Between) > 1 {
+			s.Most = &w.Between[1]
+		}
 		switch w.Type.Kind() {
 		case reflect.Int, reflect.Int64:
 			s.Whole = true

@@ -30,7 +30,7 @@ type node struct {
 	kids    []int32
 	guard   *guards
 	kind    kind
-	goOn    Status // see retries
+	goOn    Status // the status of a child with which the node goes on
 	settles bool   // see settling
 	*details
 }

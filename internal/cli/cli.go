@@ -128,6 +128,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: wantsJSON}
 	root := c.root()
+	root.SetOut(s.Out)
 	withCompletion(root)
 	worded(root)
 	if completes(args) {
@@ -136,7 +137,6 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	root.SetFlagErrorFunc(misflagged)
 	root.SetArgs(asMeant(root, args))
 	root.SetIn(s.In)
-	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	if err := root.ExecuteContext(ctx); err != nil {
 		return c.fail(err)

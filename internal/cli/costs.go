@@ -127,6 +127,10 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 			Days     []dayCost `json:"days"`
 		}{dayCostOf(c.prices, whole), c.prices.Currency, c.prices.Public, append([]dayCost{}, lines...)})
 	}
+	if whole.Runs == 0 {
+		fmt.Fprintf(c.Out, "No model was used in %s.\n", whole.Day)
+		return nil
+	}
 	slices.Reverse(days)
 	for _, d := range append(days, whole) {
 		fmt.Fprintf(c.Out, "%-10s  %-9s %s\n", d.Day, text.Count(d.Runs, "run"), costsOf(c.prices, d.Used))

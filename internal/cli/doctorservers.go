@@ -48,21 +48,27 @@ func providerOf(a *app.App, name string) model.Provider {
 
 // listOf asks a provider for its models. The finding says what failed, and nothing where there are some.
 func listOf(ctx context.Context, cfg config.Config, p model.Provider) (f finding, names []string) {
-	f.What = p.Name
-	if p.Missing != "" {
-		f.Says, f.Fix = "not set up", p.Missing
-		return f, nil
+	var err error
+	if p.Missing == "" {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		names, err = p.List(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	names, err := p.List(ctx)
+	return listed(cfg, p, len(names), err), names
+}
+
+// listed says of a provider that was asked for its models what failed, and nothing where there are some.
+func listed(cfg config.Config, p model.Provider, models int, err error) finding {
+	f := finding{What: p.Name}
 	switch {
+	case p.Missing != "":
+		f.Says, f.Fix = "not set up", p.Missing
 	case err != nil:
 		f.Says, f.Fix = err.Error(), providerFix(cfg, p, model.KindOf(err))
-	case len(names) == 0:
+	case models == 0:
 		f.Says, f.Fix = "answers, but has no model", "install one, such as ‘ollama pull llama3.1:8b’ with Ollama"
 	}
-	return f, names
+	return f
 }
 
 // hasModel says whether a model is among names. Ollama means the latest one by a name alone.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -108,27 +107,23 @@ func (s *setup) settle(ctx context.Context) error {
 
 // lookAtAll asks all providers that are set up for their models, at the same time.
 func lookAtAll(ctx context.Context, a *app.App) (all []served) {
-	for _, p := range a.Models {
-		if p.Name != offlineName {
-			all = append(all, served{Provider: p})
+	for _, o := range model.NewOffers(a.Models, nil).All(ctx) {
+		if o.Name == offlineName {
+			continue
 		}
-	}
-	var asked sync.WaitGroup
-	for i := range all {
-		asked.Go(func() {
-			s := &all[i]
-			s.finding, s.names = listOf(ctx, a.Config, s.Provider)
-			s.names = slices.DeleteFunc(s.names, func(name string) bool { return strings.Contains(name, "embed") })
-			if s.OK = s.Says == "" && len(s.names) > 0; s.OK {
-				s.Says = text.Count(len(s.names), "model")
-				if from, by := a.Config.KeyOrigin(s.Name); by != "" {
-					s.Says += fmt.Sprintf("; its key comes from the %s (%s)", from, by)
-				}
+		s := served{Provider: o.Provider}
+		for _, m := range o.Models {
+			s.names = append(s.names, strings.TrimPrefix(m.ID, o.Name+":"))
+		}
+		if s.finding = listed(a.Config, o.Provider, len(s.names), o.Err); s.Says == "" {
+			s.OK, s.Says = true, text.Count(len(s.names), "model")
+			if from, by := a.Config.KeyOrigin(s.Name); by != "" {
+				s.Says += fmt.Sprintf("; its key comes from the %s (%s)", from, by)
 			}
-			s.Says = a.Redact(s.Says)
-		})
+		}
+		s.Says = a.Redact(s.Says)
+		all = append(all, s)
 	}
-	asked.Wait()
 	return all
 }
 

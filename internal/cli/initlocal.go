@@ -20,6 +20,32 @@ const (
 	again         = "\x00"
 )
 
+// localModel is a model that Ollama loads and that calls tools.
+type localModel struct {
+	name     string // as Ollama knows it
+	billions float64
+}
+
+// localModels are those that are offered, the largest first. How many billions of parameters they have is in their names; how much of the disk they take
+// is told by Ollama alone, when it begins to load them.
+func localModels() []localModel {
+	return []localModel{{"gpt-oss:120b", 120}, {"qwen3:30b", 30}, {"gpt-oss:20b", 20}, {"qwen3:14b", 14}, {"qwen3:8b", 8}, {"qwen3:4b", 4},
+		{"llama3.2:3b", 3}, {"qwen3:1.7b", 1.7}}
+}
+
+// contextMemory is what the context of 32,768 tokens that Sibyl asks for takes, in GB. It is calculated for qwen3:8b: 36 layers with 8 heads each, of
+// 128 numbers for the keys and 128 for the values, of 2 bytes, are 147 kB a token.
+const contextMemory = 5
+
+// memory is what a machine should have for a model, in GB (10^9 bytes): by rule of thumb one for each billion of parameters, as Ollama's README has it (8
+// for 7, 16 for 13, 32 for 33 billions), and the context. Nobody measured it.
+func (m localModel) memory() float64 { return m.billions + contextMemory }
+
+// fitting are the models for a machine with so many bytes of memory, the largest first. Of 0, which is not known, all.
+func fitting(memory uint64) []localModel {
+	return slices.DeleteFunc(localModels(), func(m localModel) bool { return memory > 0 && m.memory()*1e9 > float64(memory)*1.02 })
+}
+
 // askSource asks where a model is to come from, as there is none.
 func (s *setup) askSource(ctx context.Context, keyless []string) (string, error) {
 	fmt.Fprint(s.c.Err, "\nNo model is available. Without one, Sibyl searches and quotes your files.\n"+
@@ -75,21 +101,20 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 			return "none", err
 		}
 	}
-	table := model.LocalModels()
-	fitting := table.Fitting(s.memory())
 	about := map[string]string{}
 	var names []string
-	for _, m := range fitting {
-		names = append(names, m.Name)
-		about[m.Name] = fmt.Sprintf("%4.3g GB  %s", m.DiskGB, m.About)
+	for _, m := range fitting(s.memory()) {
+		names = append(names, m.name)
+		about[m.name] = fmt.Sprintf("%3g billion parameters", m.billions)
 	}
 	if len(names) == 0 {
-		fmt.Fprintf(s.c.Err, "· this machine has %s of memory; the smallest model of the table needs %g GB: a hosted model serves you better\n",
-			gigabytes(s.memory()), table.Models[len(table.Models)-1].MemoryGB)
+		smallest := localModels()[len(localModels())-1]
+		fmt.Fprintf(s.c.Err, "· this machine has %s of memory, and %s wants about %.0f GB: a hosted model serves you better\n",
+			gigabytes(s.memory()), smallest.name, smallest.memory())
 		return again, nil
 	}
-	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(table), prompt: "Number, or any name that Ollama knows", offered: names, about: about,
-		usual: s.suggested(table), own: func(typed string) bool { return typed == "none" || strings.Contains(typed, ":") }})
+	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(), prompt: "Number, or any name that Ollama knows", offered: names, about: about,
+		usual: s.suggested(), own: func(typed string) bool { return typed == "none" || strings.Contains(typed, ":") }})
 	if err != nil || typed == "none" {
 		return "none", err
 	}
@@ -104,15 +129,16 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 }
 
 // tableTitle says what the models that are offered are chosen by.
-func (s *setup) tableTitle(table model.Locals) string {
+func (s *setup) tableTitle() string {
 	which := "Models that fit this machine"
 	if memory := s.memory(); memory > 0 {
 		which += ", which has " + gigabytes(memory) + " of memory"
 	}
 	if at := s.ollama(); !s.served[at].Local {
-		which = "Models, with what they take on the disk of the machine where Ollama runs"
+		which = "Models for the machine where Ollama runs"
 	}
-	return fmt.Sprintf("%s (as of %s):", which, table.Date)
+	return fmt.Sprintf("%s. As a rule of thumb, one wants 1 GB for each billion parameters, and %d GB beside. "+
+		"The larger answer better, the smaller sooner.", which, contextMemory)
 }
 
 // memory is that of this machine, if the models run here; 0: it is not known.
@@ -127,9 +153,9 @@ func (s *setup) memory() uint64 {
 const usualMemory = 10e9
 
 // suggested is the largest model that fits this machine; "": none does.
-func (s *setup) suggested(table model.Locals) string {
-	if fitting := table.Fitting(cmp.Or(s.memory(), usualMemory)); len(fitting) > 0 {
-		return fitting[0].Name
+func (s *setup) suggested() string {
+	if all := fitting(cmp.Or(s.memory(), usualMemory)); len(all) > 0 {
+		return all[0].name
 	}
 	return ""
 }
@@ -146,9 +172,9 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 	at := s.ollama()
 	provider, name := model.SplitID(s.model)
 	if s.model == "" {
-		provider, name = s.served[at].Name, s.suggested(model.LocalModels())
+		provider, name = s.served[at].Name, s.suggested()
 		if name == "" {
-			return withCode(ExitFailed, errors.New("no model of the table fits this machine's memory; name one with --model"))
+			return withCode(ExitFailed, errors.New("no model is known that fits this machine's memory; name one with --model"))
 		}
 	}
 	if provider != s.served[at].Name || name == "" {
@@ -168,7 +194,7 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 
 // tellLocal says how a model is had where nobody can be asked.
 func (s *setup) tellLocal(ctx context.Context) {
-	at, name := s.ollama(), s.suggested(model.LocalModels())
+	at, name := s.ollama(), s.suggested()
 	if name == "" {
 		return
 	}

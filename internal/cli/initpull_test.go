@@ -108,10 +108,10 @@ func initWith(t *testing.T, home, ollama, typed string, terminal bool, args ...s
 func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t)
 	code, screen := initWith(t, home, ollama.URL, "\n\n-\n\n", true)
-	for _, want := range []string{"No model is available.", "which has 16 GB of memory (as of ", "  1  qwen3:8b        5.2 GB  questions over code",
+	for _, want := range []string{"No model is available.", "which has 16 GB of memory. ", "1 GB for each billion parameters, and 5 GB beside.", "  1  qwen3:8b         8 billion parameters\n",
 		"Number, or any name that Ollama knows [1]: ", "qwen3:8b  [====", "100 %  4.0 GB of 4.0 GB",
 		"ollama:qwen3:8b answered in", "calls tools", "  model: ollama:qwen3:8b\n", "Written."} {
-		if !strings.Contains(strings.ReplaceAll(screen, "\n                  ", " "), want) {
+		if !strings.Contains(screen, want) && !strings.Contains(strings.Join(strings.Fields(screen), " "), want) {
 			t.Errorf("%q is missing:\n%s", want, screen)
 		}
 	}
@@ -120,6 +120,40 @@ func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
 	}
 	if got := settingsIn(t, home); code != ExitAnswered || got != "model: ollama:qwen3:8b\n" {
 		t.Errorf("exit %d, settings %q", code, got)
+	}
+}
+
+func TestModelsAreOfferedByTheMemoryThatTheirParametersAndAContextTake(t *testing.T) {
+	for memory, want := range map[uint64]string{
+		0: "gpt-oss:120b", 1e9: "", 6e9: "", 7e9: "qwen3:1.7b", 8e9: "llama3.2:3b", 9e9: "qwen3:4b", 13e9: "qwen3:8b", 16e9: "qwen3:8b",
+		16 << 30: "qwen3:8b", 24e9: "qwen3:14b", 32e9: "gpt-oss:20b", 64e9: "qwen3:30b", 128e9: "gpt-oss:120b",
+	} {
+		got := ""
+		if all := fitting(memory); len(all) > 0 {
+			got = all[0].name
+		}
+		if got != want {
+			t.Errorf("%d bytes: %q, not %q", memory, got, want)
+		}
+	}
+	for i, m := range localModels() {
+		if _, size, _ := strings.Cut(m.name, ":"); size != fmt.Sprintf("%gb", m.billions) {
+			t.Errorf("%s does not say that it has %g billion parameters", m.name, m.billions)
+		}
+		if i > 0 && m.billions >= localModels()[i-1].billions {
+			t.Errorf("%s is not smaller than the one before", m.name)
+		}
+	}
+}
+
+func TestInitSaysThatNoLocalModelFitsASmallMachine(t *testing.T) {
+	home, ollama := newHome(t), newScriptedOllama(t)
+	var shown strings.Builder
+	Main(t.Context(), Program{Build: "test"}, []string{"init"},
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama.URL, "PATH="},
+		Streams{In: strings.NewReader("local\nnone\n-\n"), Out: &shown, Err: &shown, InTTY: true, Memory: 2e9})
+	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(shown.String(), want) || len(ollama.pulled) > 0 {
+		t.Errorf("%q is missing, or %q was loaded:\n%s", want, ollama.pulled, shown.String())
 	}
 }
 

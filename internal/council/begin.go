@@ -149,7 +149,7 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 		return spec, err
 	}
 	if given.Chaired {
-		told, err := d.told(textChair)
+		told, err := d.promptText(textChair)
 		if err != nil {
 			return spec, err
 		}
@@ -288,8 +288,8 @@ func (a *asking) needsModel(s session.Session) error {
 			public, strings.Join(names, " "), s.ID))
 }
 
-// told is what a model is told of a matter.
-func (d Deps) told(name string) (run.Text, error) {
+// promptText is what a model is told of a matter.
+func (d Deps) promptText(name string) (run.Text, error) {
 	content, err := fs.ReadFile(d.Prompts, name+".md")
 	if err != nil {
 		return run.Text{}, fmt.Errorf("the prompts of the Council: %w", err)
@@ -398,7 +398,7 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	if c.Transcripts == 0 {
 		return run.Spec{}, d.nothingSaid(s, said)
 	}
-	told, err := d.told(textName)
+	told, err := d.promptText(textName)
 	if err != nil {
 		return run.Spec{}, err
 	}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// shelved is a ledger with a shelf.
-func shelved(t *testing.T, texts map[string]string) *Ledger[int] {
-	l := ledgerOf(t, texts)
+// shelved is a changer with a shelf.
+func shelved(t *testing.T, texts map[string]string) *Changer[int] {
+	l := changerOf(t, texts)
 	l.Shelf = &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}
 	return l
 }
 
 // at does something at the first coming of a step.
-func (l *Ledger[R]) at(step string, do func()) {
+func (l *Changer[R]) at(step string, do func()) {
 	l.Step = func(s string) {
 		if s == step {
 			l.Step = nil
@@ -26,7 +26,7 @@ func (l *Ledger[R]) at(step string, do func()) {
 }
 
 // rewrite writes a file anew in place, as many editors do.
-func rewrite(t *testing.T, l *Ledger[int], text string) {
+func rewrite(t *testing.T, l *Changer[int], text string) {
 	t.Helper()
 	f, err := l.Root.OpenFile("x", os.O_WRONLY|os.O_TRUNC, 0)
 	if err == nil {

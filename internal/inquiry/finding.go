@@ -20,12 +20,12 @@ type Exchange struct {
 
 // Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
 type Analysis struct {
-	Gaps           []record.Gap     `json:"gaps,omitempty"`
-	Completeness   int              `json:"completeness,omitempty"`
-	Contradictions []Finding        `json:"contradictions,omitempty"` // recorded
-	Waiting        []Finding        `json:"waiting,omitempty"`        // the witness was not asked about them
-	Unverified     []record.Finding `json:"unverified,omitempty"`
-	TakenBack      []Finding        `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
+	Gaps           []record.Gap        `json:"gaps,omitempty"`
+	Completeness   int                 `json:"completeness,omitempty"`
+	Contradictions []Finding           `json:"contradictions,omitempty"` // recorded
+	Waiting        []Finding           `json:"waiting,omitempty"`        // the witness was not asked about them
+	Unverified     []record.Unverified `json:"unverified,omitempty"`
+	TakenBack      []Finding           `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
 }
 
 // Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is known by, in either order. One that was
@@ -114,16 +114,16 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 // mostTold is how many characters of a text a reason shows.
 const mostTold = 120
 
-// take adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
-func (a *Analysis) take(all []Exchange, reports []reported) {
+// addReports adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
+func (a *Analysis) addReports(all []Exchange, reports []reported) {
 	for n := range reports {
 		c := &reports[n]
 		f, reason := c.verified(all)
 		if reason != "" {
-			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
+			a.doubt(record.Unverified{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
 			continue
 		}
-		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
 		if a.known(key(f.Words)) {
 			continue
 		}
@@ -137,9 +137,9 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 }
 
 // doubt keeps a finding that can't be verified, once.
-func (a *Analysis) doubt(u record.Finding) {
+func (a *Analysis) doubt(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
-	same := func(o record.Finding) bool { return key(o.Words) == key(u.Words) }
+	same := func(o record.Unverified) bool { return key(o.Words) == key(u.Words) }
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}
@@ -167,9 +167,9 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 	}
 }
 
-// settle records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
+// settleConfronted records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
 // leaves it unconfirmed.
-func (a *Analysis) settle(all []Exchange, confronted map[string]int) {
+func (a *Analysis) settleConfronted(all []Exchange, confronted map[string]int) {
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
 		at, asked := confronted[f.ID]
 		if !asked {
@@ -210,9 +210,9 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
 	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
-	a.take(all, m.Contradictions)
+	a.addReports(all, m.Contradictions)
 	a.takeBack(m.Retracted, len(all))
-	a.settle(all, confronted)
+	a.settleConfronted(all, confronted)
 	a.keepGaps(m, len(all), before.Gaps)
 	return a
 }

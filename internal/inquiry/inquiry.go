@@ -61,8 +61,8 @@ type Called struct {
 	Hypothesis string `json:"-"` // by which documents understand a question that says nothing by itself; a model is not told
 }
 
-// told is a remark on the witness that tells no path.
-func (c Called) told(err error) string {
+// withoutPath is a remark on the witness that tells no path.
+func (c Called) withoutPath(err error) string {
 	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
 	}
@@ -140,7 +140,7 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 		}
 		w, documents, err := p.Witness(ctx, called)
 		if err != nil {
-			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.told(err)}
+			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.withoutPath(err)}
 		}
 		p.witness, p.documents = w, documents
 	}

@@ -9,21 +9,21 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/task"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
 // How long a person may take to answer a question.
 const askedFor = 5 * time.Minute
 
-// mrtr is the first revision of the protocol in which a question is a result, which the client answers by calling again; before it, a
-// question is a request to the client.
-const mrtr = "2026-07-28"
+// multiRoundTrip is the first revision of the protocol with multi round-trip requests: a question is a result, which the client answers by calling
+// again. Before it, a question is a request to the client.
+const multiRoundTrip = "2026-07-28"
 
 // question is the id of the question in a result, and confirm its only field.
 const (
@@ -99,7 +99,7 @@ func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject str
 		return saidYes(answer)
 	case !canAsk(c.req):
 		return unconfirmed(whyCannotAsk)
-	case c.req.ProtocolVersion() >= mrtr:
+	case c.req.ProtocolVersion() >= multiRoundTrip:
 		return asks{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
 			RequestState: s.state(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}}
 	}
@@ -125,7 +125,7 @@ func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{
 		Meta:    sdk.Meta{MetaConfirms: subject},
 		Mode:    "form",
-		Message: fmt.Sprintf("Delete the task “%s”?", strings.Join(strings.Fields(t.Title), " ")),
+		Message: fmt.Sprintf("Delete the task “%s”?", text.OneLine(t.Title)),
 		RequestedSchema: map[string]any{"type": "object", "required": []string{confirm},
 			"properties": map[string]any{confirm: map[string]any{"type": "boolean", "title": "Delete it", "description": "yes deletes the task", "default": false}}},
 	}

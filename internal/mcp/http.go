@@ -142,7 +142,7 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, who))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	if r.Header.Get(versionHeader) >= mrtr {
+	if r.Header.Get(versionHeader) >= multiRoundTrip {
 		h.stateless.ServeHTTP(w, r)
 		return
 	}
@@ -156,7 +156,7 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 		http.Error(w, fmt.Sprintf("you have %d sessions open: end one with DELETE, or wait until one ends", h.config.Sessions), http.StatusTooManyRequests)
 	default:
 		if r.Method == http.MethodDelete && id != "" {
-			h.calls.withdraw(id) // the end of a session waits for them
+			h.calls.withdraw(id) // the session's end waits for its calls
 		}
 		h.sessions.ServeHTTP(w, r)
 	}

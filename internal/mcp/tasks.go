@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/task"
+	"sibyl/internal/text"
 	"sibyl/internal/tool"
 )
 
@@ -115,7 +116,7 @@ func (s *Server) complete(ctx context.Context, c call, in oneTask) (completed, s
 	t, already, err := s.config.Tasks.Complete(ctx, c.by, in.ID, c.version)
 	said := "Completed " + named(t) + "."
 	if already && t.CompletedAt != nil {
-		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, inOneLine(t.Title), t.CompletedAt.UTC().Format(time.RFC3339))
+		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, text.OneLine(t.Title), t.CompletedAt.UTC().Format(time.RFC3339))
 	}
 	return completed{t, already}, said, err
 }
@@ -153,10 +154,8 @@ func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, tex
 
 // named is a task as people read of it, in one line.
 func named(t task.Task) string {
-	return fmt.Sprintf("task %d, “%s”", t.ID, inOneLine(t.Title))
+	return fmt.Sprintf("task %d, “%s”", t.ID, text.OneLine(t.Title))
 }
-
-func inOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // listed is a list as people read it, with the ids that a model needs.
 func listed(p task.Page) string {
@@ -170,7 +169,7 @@ func listed(p task.Page) string {
 		if t.Status == task.Completed {
 			mark = "x"
 		}
-		lines = append(lines, fmt.Sprintf("- [%s] %s (task_id %d)", mark, inOneLine(t.Title), t.ID))
+		lines = append(lines, fmt.Sprintf("- [%s] %s (task_id %d)", mark, text.OneLine(t.Title), t.ID))
 	}
 	if p.Next > 0 {
 		lines = append(lines, fmt.Sprintf("There are more: after %d.", p.Next))

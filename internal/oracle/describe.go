@@ -29,7 +29,7 @@ type Surroundings struct {
 	ReportTool func(model string) bool                            // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
-	LeftOut    func() []string             // servers whose tools can't be had now, each with the reason; nil: there are none
+	LeftOut    func() []bt.Why             // servers whose tools can't be had now, each with the reason; nil: there are none
 	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them
 	Classifier bool                        // one is configured for the fallback
 	Web        bool                        // a search engine is configured

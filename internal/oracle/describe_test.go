@@ -165,3 +165,23 @@ func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
 		t.Errorf("an answer of before: %v, %v, %v", shown.Warnings, shown.WarningCodes, err)
 	}
 }
+
+func TestServersThatWereLeftOutAreReadAsEarlierBuildsRecordedThem(t *testing.T) {
+	now := oracle.ServerStarts.With("tracker")
+	recorded, err := json.Marshal(oracle.Env{LeftOut: []bt.Why{now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]bt.Why{
+		string(recorded): now,
+		`{"left_out": ["The tools of tracker are left out."], "date": "2025-10-05"}`: bt.Because("The tools of tracker are left out."),
+	} {
+		var env oracle.Env
+		if err := json.Unmarshal([]byte(line), &env); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]bt.Why{want}, []bt.Why(env.LeftOut)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}

@@ -161,7 +161,7 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 	}
 	material, err := v.Text(ctx, MaterialText)
 	for _, part := range document.SplitParts(string(material)) {
-		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: textLines(part.Text)}
+		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: document.Lines(part.Text)}
 		if refOf(part).Paged {
 			one.From = 0
 		}

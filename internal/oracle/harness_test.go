@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
@@ -174,7 +175,7 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 		},
 		ReportTool: func(string) bool { return h.env.ReportTool },
 		LearnKeys:  func(context.Context, oracle.Env) {},
-		LeftOut:    func() []string { return h.env.LeftOut },
+		LeftOut:    func() []bt.Why { return h.env.LeftOut },
 		Prompts:    promptsOnce,
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			set, err := h.world.registry()

@@ -75,7 +75,7 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Hea
 	}
 	for _, call := range calls {
 		if call.Name == ReportTool {
-			c.Report.take(call)
+			c.Report.takeReport(call)
 			c.Report.After = append(c.Report.After, len(c.Calls))
 		} else {
 			c.Calls = append(c.Calls, call)
@@ -120,8 +120,8 @@ func reportTool() model.Tool {
 			strings.Join(lines, "; ") + "."}
 }
 
-// take reads a report that came by a call. The first counts, as of signals in the text.
-func (h *Heard) take(call model.ToolCall) {
+// takeReport reads a report that came by a call. The first counts, as of signals in the text.
+func (h *Heard) takeReport(call model.ToolCall) {
 	s, err := signalOf(call.Arguments)
 	switch {
 	case err != nil:

@@ -66,7 +66,7 @@ func numbered(parts []document.Part) string {
 			how = ""
 		}
 		fmt.Fprintf(b, "%s, cited as %s%s\n", p.Name, p.Name, how)
-		for i, l := range textLines(p.Text) {
+		for i, l := range document.Lines(p.Text) {
 			if ref.Paged {
 				b.WriteString("    | " + l + "\n")
 			} else {
@@ -159,7 +159,7 @@ func (o offline) ofMaterial() model.Response {
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
 func (o offline) handedOver() (all []passage) {
 	for _, p := range o.sit.Material {
-		lines, ref := textLines(p.Text), refOf(p)
+		lines, ref := document.Lines(p.Text), refOf(p)
 		for at := 0; at < len(lines); {
 			end := at + 1
 			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
@@ -178,7 +178,7 @@ func (o offline) handedOver() (all []passage) {
 
 // describe says what a part is: of a diff, which files it changes, and where; of another text, how it begins.
 func describe(p document.Part, b *strings.Builder) {
-	lines := textLines(p.Text)
+	lines := document.Lines(p.Text)
 	var files []string
 	from, plus, minus := 0, 0, 0
 	name := ""

@@ -67,7 +67,8 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 	return a, err
 }
 
-// outcome composes the answer of the receipts.
+// outcome composes the answer from the receipts, and from what the tree left on the blackboard; also of a run that is suspended. The order matters:
+// endedWith sets Answer and Composed, cite needs both, use and foldPages need what is cited; doubt and tellWrites may still lower StopReason.
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
@@ -86,12 +87,13 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
+			// A write that was still under way when the run was stopped may have taken effect: the person is told.
 			w.Ledger.Unsure(c.Asked.(agent.CallPayload).Name, c.Err)
 		}
 	}
 	a.Notices = w.Ledger.Notices
 	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Held)
-	status := a.stop(v, e, w)
+	status := a.endedWith(v, e, w)
 	if !a.Composed {
 		a.cite()
 		a.use(named)
@@ -103,11 +105,11 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a.tellWrites()
 	a.tellNotConnected(notConnected(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: all earlier exchanges except the last were left out.",
-			Payload: agent.Pairs("left_out", left)})
+		why := topicChanged.With()
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text, Coded: why.Coded, Payload: agent.Pairs("left_out", left)})
 	}
 	for _, why := range env.LeftOut {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why.Text, Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
 	kept := a.exchange(env)
@@ -263,8 +265,8 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 	return account.Named
 }
 
-// stop says why the run ended, and takes the text that is the answer.
-func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
+// endedWith sets why the run ended, the text that is its answer, and Composed if no model said that; it gives the status of the run's row.
+func (a *Answer) endedWith(v *run.View, e run.Ending, w wanted) journal.Status {
 	switch {
 	case e.Suspended:
 		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, cmp.Or(partialText(e.Under), bestText(w))

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +46,22 @@ type Env struct {
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
-	LeftOut  []string `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
+	LeftOut  leftOut  `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
+}
+
+// leftOut says of servers why their tools could not be had.
+type leftOut []bt.Why
+
+// UnmarshalJSON reads words without a code, too: what builds before the codes have recorded.
+func (l *leftOut) UnmarshalJSON(data []byte) error {
+	var words []string
+	if json.Unmarshal(data, &words) != nil {
+		return json.Unmarshal(data, (*[]bt.Why)(l))
+	}
+	for _, w := range words {
+		*l = append(*l, bt.Because(w))
+	}
+	return nil
 }
 
 // Models implements assistant.Asks.

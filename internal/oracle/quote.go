@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sibyl/internal/media/document"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
@@ -135,7 +136,7 @@ func passageOf(r *tool.Result) (p passage, is bool) {
 		return p, false
 	}
 	if ref.Source != tool.Code || json.Unmarshal(data.Lines, &p.lines) != nil {
-		p.lines = textLines(data.Content + data.Text)
+		p.lines = document.Lines(data.Content + data.Text)
 	}
 	switch p.from = data.Start; {
 	case p.paged:
@@ -144,13 +145,6 @@ func passageOf(r *tool.Result) (p passage, is bool) {
 		p.to = p.from + len(p.lines) - 1
 	}
 	return p, len(p.lines) > 0
-}
-
-func textLines(text string) []string {
-	if text = strings.TrimRight(text, "\n"); text == "" {
-		return nil
-	}
-	return strings.Split(text, "\n")
 }
 
 func (p passage) cite() string {

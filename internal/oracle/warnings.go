@@ -25,6 +25,7 @@ const (
 	notSure        bt.Reason = "notice.not_sure: The model is not sure of this answer: it gives it a confidence of {confidence}."
 	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
 	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
+	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all earlier exchanges except the last were left out."
 
 	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
 	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"
@@ -41,9 +42,19 @@ const (
 	citedUnread bt.Reason = "answer.cited_unread: cited, but not read: {place}"
 )
 
+// Why the tools of an MCP server are left out of a run: as Surroundings.LeftOut says it.
+const (
+	ServerFailed   bt.Reason = "server.failed: The tools of {server} are left out: {why}. ‘sibyl mcp servers’ says more."
+	ServerStarts   bt.Reason = "server.starts: The tools of {server} are left out: it has not started yet; ‘sibyl mcp servers’ waits longer for it."
+	ServerChanged  bt.Reason = "server.changed: its tools have changed since they were trusted"
+	ServerLate     bt.Reason = "server.late: it does not answer in time"
+	ServerSilent   bt.Reason = "server.silent: it does not answer"
+	ServerUnusable bt.Reason = "server.unusable: it can't be used"
+)
+
 func warningReasons() []bt.Reason {
 	return []bt.Reason{nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, noCode, noCapability, noClassifier, notSure,
-		delegating, severalSignals, modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread}
+		delegating, severalSignals, topicChanged, ServerFailed, ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread}
 }
 
 // reasons say why it is not the whole answer, in the words of the rules and of the model.

@@ -36,9 +36,11 @@ var worlds = map[string]func(h *harness, rest string){
 		h.world.without("web_search")
 	},
 	"no folder of notes": func(h *harness, _ string) { h.env.Vault = "" },
-	"left out":           func(h *harness, rest string) { h.env.LeftOut = []string{rest} },
-	"without":            func(h *harness, rest string) { h.world.without(strings.Fields(rest)...) },
-	"only code":          func(h *harness, _ string) { h.onlyCode() },
+	"left out": func(h *harness, rest string) {
+		h.env.LeftOut = append(h.env.LeftOut, oracle.ServerFailed.With(rest, oracle.ServerSilent.With()))
+	},
+	"without":   func(h *harness, rest string) { h.world.without(strings.Fields(rest)...) },
+	"only code": func(h *harness, _ string) { h.onlyCode() },
 	"nothing to read": func(h *harness, _ string) {
 		h.onlyCode()
 		h.world.without("code_read", "code_search")

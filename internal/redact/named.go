@@ -83,7 +83,7 @@ var given = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
 	`(?:(?::[ \t]*)?\*?[A-Za-z][\w.]* (=)|(=\\+u003e|\\+u003e|=>|:=|=[=~]?|[:,> ]))[ \t*]*` +
 	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|` + escapeSign + `)+))`)
 
-// The groups of given.
+// Where the groups of given begin in a match: each has two indices.
 const (
 	closing = 2 * (1 + iota)
 	typedSign
@@ -93,7 +93,8 @@ const (
 	bare
 )
 
-// named returns the secret of a name that a word at i is part of, or -1.
+// named is a finder: at i stands a word of names. It takes the whole name around it, and gives the value behind it if the name is a secret's and the
+// value does not look like words; else -1. longest checks from.
 func named(t string, from, i int) (start, end int) {
 	first, last := nameAt(t, i)
 	stop := min(len(t), last+mostToken)
@@ -109,7 +110,7 @@ func named(t string, from, i int) (start, end int) {
 			m[g] += last
 		}
 	}
-	kind, between := kindOf(t[first:last]), "="
+	kind, between := kindOf(t[first:last]), "=" // the sign behind a type
 	if strings.EqualFold(t[first:last], "value") {
 		kind = kindBefore(t, first)
 	}
@@ -130,6 +131,7 @@ func named(t string, from, i int) (start, end int) {
 	if isProse(t, end, group == quoted) {
 		return -1, -1
 	}
+	// A line of a settings file: NAME=value.
 	setting := m[sign] >= 0 && m[closing] < 0 && between == "=" && beginsSetting(t, first)
 	switch {
 	case setting:

@@ -293,8 +293,8 @@ func (d *driver) commit(life context.Context, recs []journal.Record) error {
 	return d.takeIn(recs)
 }
 
-// takeIn takes in records that are in the journal: shows them to performers and watchers, has the tree decide on them,
-// and withdraws what it wants no longer.
+// takeIn folds records that are in the journal: on a resume all of the run's, else those just appended. It shows each to performers and watchers, has
+// the tree decide on it, and withdraws what the tree wants no longer.
 func (d *driver) takeIn(recs []journal.Record) error {
 	for _, rec := range recs {
 		body, err := d.f.read(rec)
@@ -316,7 +316,7 @@ func (d *driver) takeIn(recs []journal.Record) error {
 func (d *driver) showStep(seq int64, body any) {
 	d.feed.step(d.f.lastStep())
 	if c, is := body.(*CompletionRecord); is {
-		d.feed.settle(c.Op, seq)
+		d.feed.settleDraft(c.Op, seq)
 	}
 	for _, op := range d.f.last.Cancel {
 		if stop := d.stop[op]; stop != nil {

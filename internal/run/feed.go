@@ -104,8 +104,8 @@ func (d *draft) retract() {
 	d.retracted++
 }
 
-// settle ends the draft of an operation whose receipt has been posted as record seq.
-func (f *feed) settle(op uint64, seq int64) {
+// settleDraft ends the draft of an operation whose receipt has been posted as record seq.
+func (f *feed) settleDraft(op uint64, seq int64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
 			d.settled = seq

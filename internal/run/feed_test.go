@@ -98,7 +98,7 @@ func (s *script) piece(t *rapid.T) {
 
 func (s *script) settle(t *rapid.T) {
 	op := s.op(t)
-	s.feed.settle(op, int64(len(s.seqs)))
+	s.feed.settleDraft(op, int64(len(s.seqs)))
 	delete(s.under, op)
 }
 
@@ -140,7 +140,7 @@ func TestPauseIsToldWhileItLastsAndNotAfterwards(t *testing.T) {
 	for name, after := range map[string]func(*feed){
 		"text":       func(f *feed) { f.piece(Piece{Op: 1, Text: "x"}) },
 		"retraction": func(f *feed) { f.piece(Piece{Op: 1, Retract: true}) },
-		"receipt":    func(f *feed) { f.settle(1, 2) },
+		"receipt":    func(f *feed) { f.settleDraft(1, 2) },
 		"withdrawal": func(f *feed) { f.withdraw(1) },
 	} {
 		f := newFeed()

@@ -38,7 +38,7 @@ func NewFold(a *Assistant, tree *bt.Tree) *Fold {
 	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
 }
 
-// fold takes records in, and gives the view of them.
+// fold takes records in and adds them to v, for Explain; a driver folds by its own takeIn.
 func (f *Fold) fold(recs []journal.Record, v *View) error {
 	for _, r := range recs {
 		if _, err := f.takeIn(r, v); err != nil {
@@ -48,7 +48,7 @@ func (f *Fold) fold(recs []journal.Record, v *View) error {
 	return nil
 }
 
-// takeIn takes one record in, and gives the view of it; step says whether the tree decided on it.
+// takeIn takes one record in, and adds it to v; step says whether the tree decided on it.
 func (f *Fold) takeIn(r journal.Record, v *View) (step bool, err error) {
 	body, err := f.read(r)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *Fold) takeIn(r journal.Record, v *View) (step bool, err error) {
 	return f.Take(r.Seq, body)
 }
 
-// read decodes a record.
+// read decodes a record, with the values of receipts.
 func (f *Fold) read(r journal.Record) (any, error) {
 	body, err := Read(r)
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -23,12 +24,18 @@ var (
 // incompatible is the ErrIncompatible of a run: its cause lies in this build, which another may be without.
 type incompatible struct {
 	run, writer, build string
+	ended              bool
 	cause              error
 }
 
+// Error tells the first line of the cause: a tree of another build has many faults.
 func (i *incompatible) Error() string {
-	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ ends it: %v",
-		ErrIncompatible, i.writer, i.build, i.run, i.cause)
+	cause, _, _ := strings.Cut(i.cause.Error(), "\n")
+	if i.ended {
+		return fmt.Sprintf("build %q wrote run %s, and this one, %q, can't tell any more how it was decided: %s", i.writer, i.run, i.build, cause)
+	}
+	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ ends it: %s",
+		ErrIncompatible, i.writer, i.build, i.run, cause)
 }
 
 func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.cause} }
@@ -37,7 +44,8 @@ func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.caus
 func (e *Engine) why(id string, recs []journal.Record, err error) error {
 	var broken *bt.LoadError
 	if errors.As(err, &broken) || errors.Is(err, errNoAssistant) || errors.Is(err, errGiven) || errors.Is(err, ErrDiverged) {
-		return &incompatible{id, writer(recs), e.Build, err}
+		ended := len(recs) > 0 && recs[len(recs)-1].Kind == KindEnd
+		return &incompatible{id, writer(recs), e.Build, ended, err}
 	}
 	return fmt.Errorf("run %s: %w", id, err)
 }

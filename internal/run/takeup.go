@@ -32,7 +32,7 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how
 // resume takes up a run, for which there is room. exit is called when it is driven no longer, or after an error.
 func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, exit func()) (live *Live, err error) {
 	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
-		d, err := e.settled(ctx, k, func(r journal.Run) error { return counted(r, slices.Contains(how, Forced)) })
+		d, err := e.settled(ctx, k, func(r journal.Run) error { return mayTry(r, slices.Contains(how, Forced)) })
 		if err != nil {
 			return rest, err
 		}
@@ -49,8 +49,8 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 	return live, err
 }
 
-// settled makes a driver that stands where the records of a run end whose lease this process has, and notes that it
-// survived reading them. dare says whether they may be read; ErrIncompatible if this build can't go on with them.
+// settled folds the records of a run whose lease this process has, gives a driver that stands at their end, and notes in the store that reading them
+// was survived. dare says whether they may be read; ErrIncompatible if this build can't go on with them.
 func (e *Engine) settled(ctx context.Context, k journal.Key, dare func(journal.Run) error) (*driver, error) {
 	r, err := e.Store.Run(ctx, k.Owner, k.Run)
 	if err == nil {
@@ -71,9 +71,9 @@ func (e *Engine) settled(ctx context.Context, k journal.Key, dare func(journal.R
 	return d, e.Store.Settle(ctx, k.Owner, k.Run, e.Holder)
 }
 
-// counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up
+// mayTry says whether a run of which this process has just taken the lease may be gone on with: whoever took it up
 // before may have died of reading it.
-func counted(r journal.Run, force bool) error {
+func mayTry(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (e *Engine) foldable(ctx context.Context, owner journal.Owner, id string) e
 	case err != nil:
 		return err
 	case r.SetAside():
-		return counted(journal.Run{ID: id, Tries: r.Tries + 1}, false)
+		return mayTry(journal.Run{ID: id, Tries: r.Tries + 1}, false)
 	case r.Tries > 0:
 		return fmt.Errorf("run %s: %w", id, errUnsettled)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -194,6 +195,10 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 		return Explanation{Run: row, Ending: []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries again, ‘sibyl run cancel " + id + "’ ends it"}}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
+	if errors.Is(err, run.ErrIncompatible) {
+		return Explanation{}, fmt.Errorf("%w;\n      ‘sibyl session export %s’ writes what was asked and answered, ‘sibyl session audit %s’ shows what was sent and done",
+			err, r.Session, r.Session)
+	}
 	if err != nil {
 		return Explanation{}, err
 	}

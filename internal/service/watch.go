@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text"
 )
 
 // Run is a run that this process drives.
@@ -155,9 +156,9 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 	}
 }
 
-// Await waits until a run has ended or, as looking every so often tells, nobody drives it, and gives how it stands then.
-// told gets what happens meanwhile, and nil where a look finds that it goes on. A panic of watching is an error.
-func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, every time.Duration, told func(*Update)) (Row, error) {
+// Await follows a run until it has ended or nobody drives it, and gives its row. A watch does not notice the latter, so the row is read every so often.
+// tell gets each update, and nil when the row still says running. A panic while watching is an error.
+func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, every time.Duration, tell func(*Update)) (Row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type seen struct {
 		Update
@@ -194,19 +195,19 @@ func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, eve
 		select {
 		case u, more := <-in:
 			switch {
-			case ctx.Err() != nil:
+			case ctx.Err() != nil: // the watch ended with ctx, not with the run
 				return Row{}, ctx.Err()
 			case u.err != nil:
 				return Row{}, u.err
 			case !more:
 				return s.Run(ctx, owner, id)
 			}
-			told(&u.Update)
+			tell(&u.Update)
 		case <-look.C:
 			if r, err := s.Run(ctx, owner, id); err != nil || r.State != string(journal.Running) {
-				return r, err
+				return r, err // also queued, suspended, interrupted, set aside
 			}
-			told(nil)
+			tell(nil)
 		case <-ctx.Done():
 			return Row{}, ctx.Err()
 		}
@@ -328,15 +329,7 @@ func recordLines(r *journal.Record) []string {
 		if r.Seq == 1 && len(body.Repeated) == 0 {
 			return []string{"taken up"}
 		}
-		return []string{"resumed; " + counted(len(body.Repeated), "effect") + " performed again"}
+		return []string{"resumed; " + text.Count(len(body.Repeated), "effect") + " performed again"}
 	}
 	return nil
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -278,4 +278,5 @@ const (
 	no verdict = iota
 	maybe
 	yes
+	begun // of a form: it has no end yet
 )

@@ -68,19 +68,20 @@ func readLabel(text string) (n int, v verdict) {
 	return n, v
 }
 
-// readLast reads a report at i after which nothing but blanks may stand.
+// readLast reads a report that counts only as the end of a reply: in a span or fence of code, with escaped brackets, or as JSON. It begins at at, fence
+// included. yes comes only once the stream has ended; maybe until then.
 func readLast(w window, at int) (d decision, v verdict) {
 	text, i := w.text, at
-	mark, run := text[i], 0
+	mark, fence := text[i], 0 // fence: how many marks open it; 0: none
 	if mark == '`' || mark == '~' {
 		for i < len(text) && text[i] == mark {
 			i++
 		}
-		run = i - at
-		if mark == '~' && run < 3 && i < len(text) {
+		fence = i - at
+		if mark == '~' && fence < 3 && i < len(text) {
 			return d, no
 		}
-		if run >= 3 { // what stands in the first line of a fence
+		if fence >= 3 { // what stands in the first line of a fence
 			for i < len(text) && strings.IndexByte("\n`<&{", text[i]) < 0 {
 				i++
 			}
@@ -92,27 +93,28 @@ func readLast(w window, at int) (d decision, v verdict) {
 	}
 	n, v := readForm(text[from:])
 	if v == begun && w.final {
-		_, after, closed := strings.Cut(text[from:], text[at:at+run])
-		if run > 0 && closed && strings.Trim(after, string(mark)+" \t\r\n") != "" {
+		// A span that closes, with words behind it, only mentions a signal.
+		_, after, closed := strings.Cut(text[from:], text[at:at+fence])
+		if fence > 0 && closed && strings.Trim(after, string(mark)+" \t\r\n") != "" {
 			return d, no
 		}
 		return decision{what: isMarkup, n: len(text), raw: text[from:], reason: cutOff}, yes
 	}
 	if v != yes {
-		return d, min(v, maybe)
+		return d, min(v, maybe) // begun, too: its end may still come
 	}
 	to := from + n
-	if i = to; run > 0 {
+	if i = to; fence > 0 {
 		last := blanks(text, to)
 		for i = last; i < len(text) && text[i] == mark; i++ {
 		}
 		switch closing := i - last; {
-		case closing == run || closing > run && run >= 3:
-		case closing == 0 && i == len(text) && run >= 3:
+		case closing == fence || closing > fence && fence >= 3:
+		case closing == 0 && i == len(text) && fence >= 3:
 			i = to // a fence may be left open
 		case i < len(text) || w.final:
 			return d, no
-		}
+		} // else the closing marks may still come
 	}
 	switch {
 	case blanks(text, i) < len(text):
@@ -122,9 +124,6 @@ func readLast(w window, at int) (d decision, v verdict) {
 	}
 	return w.markup(from, to, i), yes
 }
-
-// begun is the verdict that a signal has begun, and has no end yet.
-const begun = yes + 1
 
 // readForm reads a signal in any of its forms, and says where it ends.
 func readForm(text string) (n int, v verdict) {

@@ -9,11 +9,11 @@ import (
 	"sibyl/internal/journal"
 )
 
-// nextRecord is the number with which a run goes on.
+// nextRecord is the number with which a run goes on. A record's key is its run's no << 24 | its number: journal.MaxRecords is 1 << 24.
 const nextRecord = `(
 	SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
 
-// mostAtOnce is how many records one statement adds.
+// mostAtOnce is how many records one statement adds at most.
 const mostAtOnce = 200
 
 // Append implements journal.Store.
@@ -59,8 +59,8 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// append adds records to a run that is running and has come that far: it has the record before, and takes the next. The
-// run is locked against its removal; the key of a record keeps other writers from adding it too.
+// append is the compare-and-append: all records are added, or none, if the run is running and its last record is the one before them. If another
+// writer was first, fewer rows come back, and the transaction is refused. The run is locked against its removal.
 func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
@@ -71,8 +71,8 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 			if len(all) < len(some) {
 				return errNotAppended
 			}
-			// After a crash the first to write may be given the same number for the same key, so that what is written
-			// tells them apart.
+			// By this it is found out whether a commit whose answer was lost went through. After a crash another transaction may get the same number, and
+			// add the same key: so the content is compared, too.
 			t.proof = proof{all[0].xid, `
 				SELECT 1 FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
 				[]any{all[0].key, all[0].xid, some[0].At.UnixMilli(), some[0].Kind, notNull(some[0].Data)}}

@@ -113,13 +113,13 @@ func (s *server) attempt(ctx context.Context, do func(*tx) error) error {
 	}
 	if err != nil {
 		conn.Release() // for who asks now needs one
-		return s.settle(t, err)
+		return s.settleCommit(t, err)
 	}
 	return nil
 }
 
-// settle finds out whether a transaction was committed, after an error of its commit.
-func (s *server) settle(t *tx, cause error) error {
+// settleCommit finds out whether a transaction was committed, after an error of its commit.
+func (s *server) settleCommit(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}
 	}

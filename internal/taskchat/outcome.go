@@ -21,7 +21,7 @@ import (
 // openFor is how long a question waits for its answer.
 const openFor = 30 * time.Minute
 
-// The reasons for which runs end, beside the status of their response.
+// reasonStopped is why a cancelled run ended; for all others it is the status of the response.
 const reasonStopped = "cancelled"
 
 // outcome composes the response of the receipts and of what the tree left.
@@ -33,8 +33,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	c := composer{view: v, language: w.Language, zone: zoneOf(given.Zone), worded: w.Worded}
 	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess, ToolCalls: []ToolCall{}}
 	m := given.Metadata
-	made := c.made(e.Under)
-	at := c.calls(&r, &m, w, made)
+	calls := c.doneCalls(e.Under)
+	c.tellCalls(&r, &m, w, calls)
 	for _, one := range w.Intents {
 		if toolOf(understand.Intent(one.IntentType)) != "" {
 			m.sure(one.Confidence)
@@ -47,7 +47,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	switch {
 	case e.Cancelled:
 		out.Status, r.Status = journal.Cancelled, StatusError
-		remarks = slices.Concat(remarks, untold(made, w.Told), []Remark{{What: sayStopped}})
+		remarks = slices.Concat(remarks, untold(calls, w.Told), []Remark{{What: sayStopped}})
 	case e.Status != bt.Success:
 		out.Status, r.Status = journal.Failed, StatusError
 		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNotNow})
@@ -76,7 +76,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			q.Rest = append(q.Rest, other.Act)
 		}
 		r.Clarification = c.clarify(q)
-		next = leaving{Question: &q, Until: at.Add(openFor)}
+		next = leaving{Question: &q, Until: c.lastAt().Add(openFor)}
 	}
 	out.Pending = []journal.Pending{next.row(v.ID)}
 	r.Intents, r.Metadata = w.Intents, m
@@ -135,18 +135,24 @@ type composer struct {
 	heard    func(text string, keep []string) // takes in each sentence; nil: nobody does
 }
 
-// made is a call with its receipt, and when that was recorded.
-type made struct {
+// doneCall is a call with its receipt, and when that was recorded.
+type doneCall struct {
 	*run.CompletionRecord
 	CallPayload
 	at time.Time
 }
 
-// made are the calls of the run in order, with those that were under way when it was stopped.
-func (c *composer) made(under []run.CompletionRecord) (all []made) {
+// lastAt is the time of the last record.
+func (c *composer) lastAt() time.Time {
+	records := c.view.Records()
+	return records[len(records)-1].At
+}
+
+// doneCalls are the calls of the run in order, with those that were under way when it was stopped.
+func (c *composer) doneCalls(under []run.CompletionRecord) (all []doneCall) {
 	add := func(done *run.CompletionRecord, at time.Time) {
 		if p, ok := done.Asked.(CallPayload); ok && done.Kind == EffectCall {
-			all = append(all, made{done, p, at})
+			all = append(all, doneCall{done, p, at})
 		}
 	}
 	records := c.view.Records()
@@ -154,13 +160,13 @@ func (c *composer) made(under []run.CompletionRecord) (all []made) {
 		add(done, records[seq].At)
 	}
 	for n := range under {
-		add(&under[n], records[len(records)-1].At)
+		add(&under[n], c.lastAt())
 	}
 	return all
 }
 
 // untold is what the writes did of which no remark tells yet, as the run was stopped before all of their act had ended.
-func untold(all []made, told int) (remarks []Remark) {
+func untold(all []doneCall, told int) (remarks []Remark) {
 	for _, one := range all {
 		if !one.Once {
 			continue
@@ -175,11 +181,8 @@ func untold(all []made, told int) (remarks []Remark) {
 	return remarks
 }
 
-// calls tells of the calls by their receipts, and gives the time of the last record.
-func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted, all []made) (last time.Time) {
-	for _, rec := range c.view.Records() {
-		last = rec.At
-	}
+// tellCalls tells of the calls by their receipts.
+func (c *composer) tellCalls(r *AgentResponse, m *Metadata, w wanted, all []doneCall) {
 	for _, done := range all {
 		p := done.CallPayload
 		at := done.at.Add(-time.Duration(done.TookMS) * time.Millisecond)
@@ -204,7 +207,6 @@ func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted, all []made) (l
 			m.show(w.Shown, w.Metadata.AgentContext.Unlisted, at)
 		}
 	}
-	return last
 }
 
 // wrote counts a call that was to change something.

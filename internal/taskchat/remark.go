@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/taskchat/understand"
 )
 
@@ -256,19 +257,11 @@ func (c *composer) fill(p phrases, form string, r Remark) string {
 	if n == 0 {
 		n = len(r.Items)
 	}
-	return strings.NewReplacer("{title}", quote(one), "{titles}", series(quoted, p["and"][0]), "{old}", quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
+	return strings.NewReplacer("{title}", quote(one), "{titles}", agent.Listed(quoted, p["and"][0]), "{old}", quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
 		"{text}", strings.TrimSuffix(r.Text, ".")).Replace(form)
 }
 
 func quote(title string) string { return "'" + title + "'" }
-
-// series is “a, b and c”.
-func series(all []string, and string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " " + and + " " + all[len(all)-1]
-}
 
 // list numbers tasks as positions refer to them.
 func (c *composer) list(p phrases, r Remark) string {
@@ -362,7 +355,7 @@ func describe(language string, a Act) string {
 	if form == "" || len(what) == 0 && strings.Contains(form, "{title}") {
 		return ""
 	}
-	text := strings.NewReplacer("{title}", series(what, p["and"][0]), "{new}", quote(a.Entities.Title)).Replace(form)
+	text := strings.NewReplacer("{title}", agent.Listed(what, p["and"][0]), "{new}", quote(a.Entities.Title)).Replace(form)
 	if a.Entities.HasDescription && a.Entities.Description != "" {
 		text += ": " + a.Entities.Description
 	}

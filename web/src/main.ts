@@ -2,8 +2,10 @@ import "./page.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./lib/asking.svelte"; // it hears from the beginning, before its view is fetched
+import { standAboveKeyboard } from "./lib/keyboard";
 import { beginToSpeak } from "./lib/words.svelte";
 
+standAboveKeyboard();
 beginToSpeak().then(
   () => mount(App, { target: document.body }),
   () => {

@@ -1,11 +1,14 @@
 package stories
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -54,6 +57,34 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 		p.fits()
 	}
 	p.until("whole words in the table", `(() => { const t = document.querySelector(".markdown table"); return t.scrollWidth > t.clientWidth || innerWidth > 1000 })()`)
+}
+
+// A page of a PDF has no lines in a file: its source shows what the run had read of it, also when the file has gone.
+func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
+	h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		if r.Messages[len(r.Messages)-1].Role != "tool" {
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_read", Arguments: `{"path":"report.pdf"}`}}}
+		}
+		return modeltest.Stream("It is new (report.pdf p. 3). " + sure)
+	}))
+	file := filepath.Join(h.dir, "notes", "report.pdf")
+	if err := os.WriteFile(file, documenttest.PDF(true, []string{"A report"}, []string{"It cost 12 EUR."}, []string{"The bearing was replaced."}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := h.visit(1400)
+	p.says("What do my notes say about the bearing?")
+	shows := func(fate string) {
+		p.Helper()
+		p.press("report.pdf p. 3 1")
+		p.until("the page, and none of the others", `(() => { const one = document.activeElement; return one.dataset.number === "1" && one.innerText.includes(`+quoted(fate)+`) && one.innerText.includes("The bearing was replaced.") && !one.innerText.includes("12 EUR"); })()`)
+	}
+	shows("cited and read")
+	p.press("Close")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	p.reload()
+	shows("can't be read any more")
 }
 
 // An answer that stands on nothing is taken back: the page says why, and keeps the draft folded while it goes on.

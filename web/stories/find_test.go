@@ -50,6 +50,8 @@ func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
 	if evaluate[bool](p, `"ran" in globalThis || !!document.querySelector("dialog img")`) {
 		t.Error("what is found is more than text")
 	}
+	p.enter()
+	p.until("the task among the others, marked and with the keyboard", `location.hash.startsWith("#/tasks/") && document.activeElement.closest("li.marked")?.innerText.includes("Renew the léase")`)
 	p.seeks("old")
 	p.until("what was said to the Council", `[...document.querySelectorAll("dialog [role=option]")].some((o) => o.getAttribute("href").startsWith("#/council/"))`)
 	p.chooses("dialog[open] select", "oracle")
@@ -133,4 +135,31 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.turnsTo("#/runs")
 	p.press("How is a lease acquired?")
 	p.until("its exchange", `location.hash.startsWith(`+quoted(session+"/")+`)`)
+}
+
+// A task that was found is gone to wherever it stands: further down than what is fetched at first, or among those that are done, which are folded.
+func TestTaskThatWasFoundIsShownWhereverItStands(t *testing.T) {
+	h := open(t, "")
+	h.sibyl("task", "add", "Mend the boiler")
+	h.sibyl("task", "done", "1")
+	for n := range 55 {
+		h.sibyl("task", "add", fmt.Sprint("Number ", n))
+	}
+	h.sibyl("task", "add", "Paint the fence")
+	p := h.visit(360)
+	inSight := func(title string) string {
+		return `(() => { const one = document.activeElement.closest("li.marked"); const box = one?.getBoundingClientRect(); return one?.innerText.includes(` + quoted(title) + `) && box.top >= 0 && box.bottom <= innerHeight; })()`
+	}
+	p.seeks("fence")
+	p.until("the task", `document.querySelectorAll("dialog [role=option]").length === 1`)
+	p.enter()
+	p.until("the last task of all", inSight("Paint the fence"))
+	p.seeks("boiler")
+	p.until("the other task", `document.querySelector("dialog [role=option]")?.innerText.includes("boiler")`)
+	p.enter()
+	p.until("the task that is done", inSight("Mend the boiler"))
+	p.reload()
+	p.until("it again", inSight("Mend the boiler"))
+	p.turnsTo("#/tasks/of-task-999")
+	p.sees("There is nothing at this address.")
 }

@@ -27,9 +27,9 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 	p.opensMenu()
 	p.looks("menu")
 	p.press("Close")
-	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is in place of the conversation
+	p.do("a narrow screen", chromedp.EmulateViewport(360, high)) // where the list is a sheet
 	p.press("Close")
-	p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`) // a link of the bar has its name too
+	p.opensList()
 	p.looks("conversations-list")
 	p.press("Actions for “How is a lease acquired?”")
 	p.press("Rename")
@@ -114,7 +114,6 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 1")`)
 	p.until("the list", taskTitles+`.includes("Buy milk")`)
 	p.sees("Last change: added “Paint the fence")
-	p.press("Close") // what is told goes by itself, at some time
 	p.looks("tasks-card")
 	p.do("a narrow screen", chromedp.EmulateViewport(360, high))
 	p.press("More about “Call John”")

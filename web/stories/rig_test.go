@@ -358,7 +358,7 @@ func (p *tab) sees(text string) {
 func (p *tab) press(name string) {
 	p.Helper()
 	p.until("something to press that is called “"+name+"”", `(() => {
-		const named = (e) => (e.getAttribute("aria-label") ?? e.innerText).trim();
+		const named = (e) => (e.getAttribute("aria-label") ?? e.innerText).trim().replace(/\s+/g, " ");
 		const all = [...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, a, summary")];
 		const one = all.find((e) => named(e) === `+quoted(name)+` && e.checkVisibility() && !e.disabled);
 		one?.click();

@@ -33,5 +33,5 @@ func (p *tab) opensMenu() {
 // opensList shows the list of conversations on a narrow screen.
 func (p *tab) opensList() {
 	p.Helper()
-	p.until("the list", `(document.querySelector("section > button.narrow")?.click(), document.querySelector(".two.list"))`)
+	p.until("the list", `(document.querySelector("aside:popover-open") ?? document.querySelector("section > .bar button")?.click(), document.querySelector("aside:popover-open"))`)
 }

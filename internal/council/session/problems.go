@@ -49,7 +49,7 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		wrong(err != nil, "%s: %v", where, err)
 		wrong(err == nil && !exists(path.Join(folder, name)), "%s: %s is missing", where, path.Join(folder, name))
 	}
-	wrong(s.other, "session_id is “%s” in the file, and the folder is called %s", short(s.said), s.ID)
+	wrong(s.misnamed, "session_id is “%s” in the file, and the folder is called %s", short(s.namedID), s.ID)
 	wrong(!s.State.known(), "state “%s” is not known", short(string(s.State)))
 	seen := map[int]bool{}
 	for i, e := range s.Audio {

@@ -30,7 +30,7 @@ func TestEveryRuleOfTheEntitiesIsChecked(t *testing.T) {
 		want   string
 	}{
 		"nothing is wrong":                                 {func(*Session) {}, ""},
-		"Session.id: that of the folder":                   {func(s *Session) { s.other, s.said = true, "another" }, "session_id is “another”"},
+		"Session.id: that of the folder":                   {func(s *Session) { s.misnamed, s.namedID = true, "another" }, "session_id is “another”"},
 		"Session.state: one that is known":                 {func(s *Session) { s.State = "PAUSED" }, "state “PAUSED”"},
 		"AudioEntry.sequence: from 1":                      {func(s *Session) { s.Audio[0].Sequence = 0 }, "audio_entries[0].sequence is 0"},
 		"AudioEntry.sequence: unique":                      {func(s *Session) { s.Audio[1].Sequence = 1 }, "audio_entries[1].sequence is 1, as that of another"},

@@ -30,14 +30,14 @@ const (
 // leftover is how old a temporary file is that nobody can be writing any more.
 const leftover = time.Hour
 
-// Finding is something that Repair found.
+// Finding is one thing in a folder that is not as metadata.json has it.
 type Finding struct {
 	Mend Mend   `json:"mend" doc:"What was done about it, in a word."`
 	File string `json:"file,omitempty"` // in the session's folder
 	Text string `json:"text"`           // in words
 }
 
-// Report is what Repair found. Without findings the session is whole.
+// Report has no findings if the session is whole.
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Changed  bool      `json:"changed"` // something was written or removed
@@ -51,7 +51,7 @@ type repairing struct {
 
 // Repair rebuilds a session from its folder: files that metadata.json does not tell of are taken in, those that are
 // missing are named, temporary files older than an hour go, and a metadata.json that can't be read is kept aside and
-// made anew. A healthy session stays as it is, to the byte.
+// made anew. A state that is not known and a session_id that is not the folder's are corrected. A healthy session stays as it is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	root, unlock, err := s.hold(ctx, id, "repairing it")
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s", short(string(was)), m.State)
 		}
 	}
-	if m.other {
-		r.found(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", short(m.said))
+	if m.misnamed {
+		r.found(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", short(m.namedID))
 	}
 	written := func(f Finding) bool { return f.Mend == TakenIn || f.Mend == Rebuilt || f.Mend == Corrected }
 	if err == nil && slices.ContainsFunc(r.Findings, written) {

@@ -47,8 +47,8 @@ type Session struct {
 	CreatedAt   time.Time    `json:"created_at,omitzero"`
 
 	jsonobject.Kept
-	other bool // the file has another id, said, or none
-	said  string
+	misnamed bool // the file has another id, namedID, or none
+	namedID  string
 }
 
 // AudioEntry is something that was said: a recording, or words typed in, which have a transcript and no file.

@@ -178,7 +178,7 @@ func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err e
 		return m, nil, &Damaged{ID: id, Reason: err.Error(), Err: err}
 	}
 	if m.ID != id {
-		m.other, m.said, m.ID = true, m.ID, id
+		m.misnamed, m.namedID, m.ID = true, m.ID, id
 	}
 	return m, f.Content, nil
 }

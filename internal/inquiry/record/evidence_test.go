@@ -50,7 +50,7 @@ func audited() (Session, Source) {
 				Places: [2]Place{{}, {Document: "b3.pdf", Page: 2}}},
 			{Pairs: [2]int{0, 2}, Description: "It helps, or not.", Kind: KindOther, Words: [2]string{"It helps", "no passage"}, Unconfirmed: true},
 		},
-		Unverified:    []Finding{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2, Reason: "“1938” stands in no answer"}},
+		Unverified:    []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2, Reason: "“1938” stands in no answer"}},
 		RemainingGaps: Remaining(s.Pairs)}
 	a.Sum = Score(s.Pairs, a.Contradictions)
 	a.ConsistencyScore = &a.Sum.Score
@@ -322,7 +322,7 @@ func hostile() Session {
 	s, _ := audited()
 	s.Hypothesis.Text, s.Run, s.Witness.Name, s.Witness.Documents[0].Name, s.Witness.Documents[1].Error = evil, evil, evil, evil, evil
 	a := s.AuditResult
-	a.Summary, a.By, a.Contradictions[0].Description, a.Unverified[0] = "# "+evil+"\n- "+evil+"\n"+evil, evil, evil, Finding{Description: evil, Words: [2]string{evil, evil}, Pair: 1, Reason: evil}
+	a.Summary, a.By, a.Contradictions[0].Description, a.Unverified[0] = "# "+evil+"\n- "+evil+"\n"+evil, evil, evil, Unverified{Description: evil, Words: [2]string{evil, evil}, Pair: 1, Reason: evil}
 	s.AuditTrail[0].Reason, s.AuditTrail[0].ToProvider = evil, evil
 	for i := range s.Pairs {
 		p := &s.Pairs[i]

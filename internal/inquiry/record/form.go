@@ -19,7 +19,7 @@ var form = sync.OnceValue(func() *jsonschema.Schema {
 	}
 	s := schema.Published[Session](map[string]any{
 		"Hypothesis": Hypothesis{}, "QuestionAnswerPair": Pair{}, "Citation": Citation{}, "GapAnalysis": GapAnalysis{}, "Gap": Gap{},
-		"AuditResult": Audit{}, "Contradiction": Contradiction{}, "Place": Place{}, "Finding": Finding{}, "RemainingGap": RemainingGap{},
+		"AuditResult": Audit{}, "Contradiction": Contradiction{}, "Place": Place{}, "Finding": Unverified{}, "RemainingGap": RemainingGap{},
 		"Sum": Sum{}, "AuditTrailEntry": TrailEntry{}, "Witness": Witness{}, "Document": Document{},
 	}, map[string]*jsonschema.Schema{
 		"UUID": text("A UUID of version 4.", "uuid", "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"),

@@ -79,7 +79,7 @@ func breaches() map[string]struct {
 		"document without a hash":      {"witness.documents[1].hash", completed, func(s *Session) { s.Witness.Documents[1].Error = "" }},
 		"unknown kind":                 {"", completed, func(s *Session) { first(s).Kind = "place" }},
 		"no summary":                   {"", completed, func(s *Session) { s.AuditResult.Summary = "" }},
-		"an unverified one of no why":  {"", completed, func(s *Session) { s.AuditResult.Unverified = []Finding{{Description: "x", Pair: 1}} }},
+		"an unverified one of no why":  {"", completed, func(s *Session) { s.AuditResult.Unverified = []Unverified{{Description: "x", Pair: 1}} }},
 		"end before start":             {"endTime", completed, func(s *Session) { *s.EndTime = start.Add(-time.Second) }},
 		"fewer pairs than counted":     {"qaPairs", completed, func(s *Session) { s.CurrentIteration = 4 }},
 		"limit that was not reached":   {"qaPairs", limited, func(s *Session) { s.IterationLimit = 6 }},
@@ -148,7 +148,7 @@ func TestTheVerdictSaysHowItEndedWhoJudgedAndWhatCameOfIt(t *testing.T) {
 	broken.ProvisionalAudit.ConsistencyScore, broken.ProvisionalAudit.Sum, broken.ProvisionalAudit.Unjudged = nil, Sum{}, "openai:det: 401 - the key is refused"
 	doubtful := completed()
 	doubtful.AuditResult.Contradictions[0].Unconfirmed = true
-	doubtful.AuditResult.Unverified = []Finding{{}}
+	doubtful.AuditResult.Unverified = []Unverified{{}}
 	collected := limited()
 	collected.EndReason, collected.Detective = Collected, OfflineRules
 	for want, s := range map[string]Session{

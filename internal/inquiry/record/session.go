@@ -192,8 +192,8 @@ type Place struct {
 	Page     int    `json:"page,omitempty" min:"1"`
 }
 
-// Finding is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
-type Finding struct {
+// Unverified is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
+type Unverified struct {
 	Description string    `json:"description" form:"Text"`
 	Words       [2]string `json:"words,omitzero" doc:"As they were reported."`
 	Pair        int       `json:"pair" min:"1" max:"20" doc:"The sequence of the pair after which it was reported."`
@@ -214,7 +214,7 @@ type Audit struct {
 	ConsistencyScore *int            `json:"consistencyScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the inquiry to its end."`
 	Contradictions   []Contradiction `json:"contradictions" max:"200"`
 	RemainingGaps    []RemainingGap  `json:"remainingGaps" max:"1000" doc:"Those of the last pair."`
-	Unverified       []Finding       `json:"unverified,omitempty" max:"1000" doc:"Contradictions that were reported, and whose quotations stand nowhere. They are not counted."`
+	Unverified       []Unverified    `json:"unverified,omitempty" max:"1000" doc:"Contradictions that were reported, and whose quotations stand nowhere. They are not counted."`
 	Summary          string          `json:"summary" form:"Text" doc:"Markdown."`
 	Unjudged         string          `json:"unjudged,omitempty" min:"1" doc:"Why no model has judged the inquiry to its end."`
 

@@ -33,10 +33,10 @@ func reader(t testing.TB) *Reader {
 	return r
 }
 
-// take reads what a file of the document's name holds, also if it is known.
+// readContent reads what a file of the document's name holds, also if it is known.
 func take(ctx context.Context, t testing.TB, d *Document, content []byte) error {
 	t.Helper()
-	_, err := reader(t).take(ctx, d, content)
+	_, err := reader(t).readContent(ctx, d, content)
 	return err
 }
 

@@ -43,7 +43,7 @@ const Unnamed = "material"
 func JoinParts(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
-		lines := linesOf(p.Text)
+		lines := Lines(p.Text)
 		fmt.Fprintf(b, "--- %s, %s", partName(p.Name), text.Count(len(lines), "line"))
 		if p.Hash != "" {
 			b.WriteString(", " + p.Hash)
@@ -66,8 +66,8 @@ func partName(name string) string {
 	}, name)
 }
 
-// linesOf are the lines of a text, without empty ones at its end.
-func linesOf(text string) []string {
+// Lines are the lines of a text, without empty ones at its end.
+func Lines(text string) []string {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return nil
 	}
@@ -76,7 +76,7 @@ func linesOf(text string) []string {
 
 // SplitParts takes a material apart as JoinParts made it; any other is one part.
 func SplitParts(material string) (parts []Part) {
-	lines := linesOf(material)
+	lines := Lines(material)
 	whole := []Part{{Name: Unnamed, Text: material, Size: len(lines)}}
 	for at := 0; at < len(lines); {
 		p, ok := partHeader(lines[at])
@@ -130,7 +130,7 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 			d.Hash = files.Hash([]byte(p.Text))
 		}
 		open = ""
-		if e, ok := errors.AsType[*Error](of(d.Name, d.take(p.Text, number))); ok {
+		if e, ok := errors.AsType[*Error](of(d.Name, d.addPart(p.Text, number))); ok {
 			failed = append(failed, e)
 			continue
 		}
@@ -142,8 +142,8 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 	return docs, failed
 }
 
-// take takes in the text of a part: a page by its number, or the whole of a document.
-func (d *Document) take(text string, number int) error {
+// addPart takes in the text of a part: a page by its number, or the whole of a document.
+func (d *Document) addPart(text string, number int) error {
 	if !d.Paged && !IsPDFOrDOCX(d.Name) {
 		return readText(d, []byte(text))
 	}

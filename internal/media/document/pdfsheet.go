@@ -65,7 +65,8 @@ func (s *sheet) readLetters() ([]rune, error) {
 	return letters, nil
 }
 
-// readWords looks where each word begins and ends.
+// readWords parts the letters into words and says of each whether it begins a line and whether a gap may stand before it. A word in a mute font, which
+// does not say what its letters are, becomes U+FFFD. Then the places are read.
 func (s *sheet) readWords() error {
 	letters, err := s.readLetters()
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *sheet) readWords() error {
 			return nil
 		}
 		w.text, w.from, w.to = strings.ReplaceAll(string(letters[from:to+1]), string(rune(hyphen)), "-"), from, to
-		// Within a line, what is in usual letters is in the font of those before it.
+		// The font is asked only where it may be another: at a line, after a mute word, at unusual letters.
 		if w.begins || mute || !isUsual(w.text) {
 			if mute, err = s.isMute(from); err != nil {
 				return err
@@ -109,7 +110,7 @@ func (s *sheet) readWords() error {
 			if err := add(i); err != nil {
 				return err
 			}
-			w.begins = !mute
+			w.begins = !mute // the line ends here; in a mute font 0x02 may be any letter
 		}
 	}
 	if err := add(len(letters) - 1); err != nil {

@@ -51,7 +51,7 @@ func (r *Reader) Read(ctx context.Context, name string, content []byte) (Documen
 	if r.kept.fill(&d) {
 		return d, nil
 	}
-	kind, err := r.take(ctx, &d, content)
+	kind, err := r.readContent(ctx, &d, content)
 	if err != nil {
 		return Document{}, of(name, err)
 	}
@@ -203,8 +203,8 @@ func (r *reading) document(ctx context.Context, name string) (Document, error) {
 	return r.reader.Read(ctx, name, f.Content)
 }
 
-// take reads what a file of the document's name holds.
-func (r *Reader) take(ctx context.Context, d *Document, content []byte) (kind string, err error) {
+// readContent reads what a file of the document's name holds.
+func (r *Reader) readContent(ctx context.Context, d *Document, content []byte) (kind string, err error) {
 	if len(content) > MaxFile {
 		return "", refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
 	}

@@ -88,8 +88,8 @@ func (x *Exchange) ReadLines(body io.Reader, take func(line []byte) error) error
 	return l.failure(x)
 }
 
-// ReadEvents passes the data of the events in body to take until the answer is Done. Of an event, all but its data says nothing that
-// is not in there, too. JSON outside of any event is an error: some endpoints report so that they broke off. Where finishEnds, a
+// ReadEvents passes the data of the events in body to take until the answer is Done. take sets Done, Finish and Begun. Of an event, all but its data
+// says nothing that is not in there, too. JSON outside of any event is an error: some endpoints report so that they broke off. Where finishEnds, a
 // stream that breaks off after its finish is a whole answer: only its usage can be missing.
 func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []byte) error) error {
 	l := x.lines(body)
@@ -107,7 +107,7 @@ func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []
 		var err error
 		switch {
 		case isData:
-			if json.Valid(data) { // nothing can follow it in one event: the line between two is left out
+			if json.Valid(data) { // it is whole, so this line begins the next event: the blank line between was left out
 				err = takeEvent()
 			} else if len(data) > 0 {
 				data = append(data, '\n')

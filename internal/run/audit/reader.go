@@ -32,7 +32,7 @@ func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func
 	for i := range steps {
 		a.step(&steps[i])
 	}
-	a.settle()
+	a.settleEffects()
 	return &a.Run
 }
 
@@ -171,8 +171,8 @@ func (a *reader) step(s *run.TraceStep) {
 	}
 }
 
-// settle says how those effects stand that have no receipt.
-func (a *reader) settle() {
+// settleEffects says how those effects stand that have no receipt.
+func (a *reader) settleEffects() {
 	a.Effects = []Effect{}
 	for _, op := range slices.Sorted(maps.Keys(a.effects)) {
 		e := a.effects[op]

@@ -147,8 +147,8 @@ type ranking struct {
 // Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which of two hits of equal
 // score comes first.
 //
-// The score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in the section), times how much of
-// the query the document covers.
+// For words, the score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in the section), times how much of
+// the query the document covers. For a question (Query.weights), titles and headings count less, and the factor is what the section covers.
 func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
 	r := ranking{asked: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
 	type answer struct {
@@ -217,7 +217,7 @@ func (r *ranking) has(c candidate) []float64 {
 // sectionsOf scores the sections of a document. A section counts if a term stands in it; if the terms stand only in what
 // is said of the whole, its first section does.
 func (r *ranking) sectionsOf(c candidate) []Hit {
-	scale := 0.4 + 0.6*r.weights.Sum(r.has(c))/r.total
+	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.has(c))/r.total
 	whole := make([]float64, len(r.weights))
 	matches := r.matches[c.from:c.to]
 	for len(matches) > 0 && matches[0].section == ofWhole {
@@ -240,6 +240,8 @@ func (r *ranking) sectionsOf(c candidate) []Hit {
 	return hits
 }
 
+// hit scores one section; matches are those in it, whole what its document's fields give each term, scale what the document covers, which a question
+// replaces by its own.
 func (r *ranking) hit(document, section int, whole []float64, matches []match, scale float64) Hit {
 	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	for _, m := range matches {
@@ -256,12 +258,13 @@ func (r *ranking) hit(document, section int, whole []float64, matches []match, s
 	values := slices.Clone(whole)
 	if r.asked != nil {
 		scale = r.ownScale(whole, heading, frequency)
+		for term := range values {
+			values[term] *= wholeShare
+			heading[term] *= headingShare
+		}
 	}
 	for term := range values {
-		if r.asked != nil {
-			values[term], heading[term] = values[term]*wholeShare, heading[term]*headingShare
-		}
-		values[term] += heading[term] + Saturated(frequency[term], length, 0.75)
+		values[term] += heading[term] + Saturated(frequency[term], length, lengthShare)
 	}
 	return Hit{Document: document, Section: section, Score: math.Round(r.weights.Sum(values)*scale*1e4) / 1e4}
 }
@@ -273,11 +276,18 @@ const (
 	wholeCover   = 0.6
 )
 
+// How much a long section is held against its words, and what is left of a score where next to nothing of the words or the question is covered.
+const (
+	lengthShare     = 0.75
+	leastOfWords    = 0.4
+	leastOfQuestion = 0.1
+)
+
 // ownScale is how much of a question a section covers, with what its document is called.
 func (r *ranking) ownScale(whole, heading, frequency []float64) float64 {
 	covered := make([]float64, len(whole))
 	for term := range covered {
 		covered[term] = max(min(1, whole[term])*wholeCover, min(1, heading[term]), min(1, frequency[term]))
 	}
-	return 0.1 + 0.9*r.weights.Sum(covered)/r.total
+	return leastOfQuestion + (1-leastOfQuestion)*r.weights.Sum(covered)/r.total
 }

@@ -40,7 +40,8 @@ type spot struct {
 // counted.
 func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	defs, likely := outline(src), rankOfPath(src.path, s.query.tests)*rankOfContent(src.text)*s.hintFactor(src.path)
-	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1) // by line: index into list, plus 1
+	// By line, index into list plus 1: the unit around it, and the field or constant in that; 0: none.
+	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1)
 	var list []unit
 	for i := range defs {
 		d := &defs[i]
@@ -53,6 +54,7 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		if d.member {
 			owner = part
 		}
+		// outline sorts outer before inner: the innermost is written last.
 		for line := d.doc; line <= d.end && line < len(owner); line++ {
 			owner[line] = len(list)
 		}
@@ -72,19 +74,19 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		for line < len(src.lines) && src.lines[line] <= m.start {
 			line++
 		}
-		found := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
-		found.strength = float64(m.strength) / float64(exactMatch)
+		one := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
+		one.strength = float64(m.strength) / float64(exactMatch)
 		long := src.lang.defines && len(src.line(line)) > maxLine
 		if long {
-			found.strength *= inData
+			one.strength *= inData
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
 				u := &list[at-1]
-				if found.field = inBody; !long {
-					found.field = u.fieldAt(line, found.column)
+				if one.field = inBody; !long {
+					one.field = u.fieldAt(line, one.column)
 				}
-				u.spots = append(u.spots, found)
+				u.spots = append(u.spots, one)
 			}
 		}
 	})

@@ -170,7 +170,7 @@ func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.
 // standing is a transport whose connection stands.
 type standing struct{ conn mcp.Connection }
 
-// Connect gives the connection.
+// Connect implements mcp.Transport.
 func (c standing) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
 
 // drop ends a connection, and forgets it; nil is none.

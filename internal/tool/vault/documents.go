@@ -20,8 +20,8 @@ import (
 // readingTime is how long a search reads documents that are new to it: those that are left are read by the next one.
 const readingTime = 15 * time.Second
 
-// seenDocument is a PDF or DOCX that was read for a search.
-type seenDocument struct {
+// readDocument is a PDF or DOCX that was read for a search.
+type readDocument struct {
 	note  *note // nil if it could not be read, or was beyond Vault.maxTexts
 	info  fs.FileInfo
 	bytes int    // of its text
@@ -33,18 +33,18 @@ type seenDocument struct {
 // withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once, and what is beyond maxTexts each time: it
 // is read again once it fits, and not kept until then, since words take much more memory than their text.
 func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
-	if !slices.ContainsFunc(s.notes, func(n *note) bool { return n.info != nil }) {
+	if !slices.ContainsFunc(s.notes, (*note).isDocument) {
 		return s, nil
 	}
 	v.reading.Lock() // and not that of the notes: nobody who asks for those waits
 	defer v.reading.Unlock()
 	limited, done := context.WithTimeout(ctx, v.readingTime)
 	defer done()
-	whole, known := *s, map[string]*seenDocument{}
+	whole, known := *s, map[string]*readDocument{}
 	whole.notes, whole.skipped = slices.Clone(s.notes), slices.Clone(s.skipped)
 	var documents []int
 	for i, n := range whole.notes {
-		if n.info != nil {
+		if n.isDocument() {
 			documents = append(documents, i)
 		}
 	}
@@ -53,36 +53,36 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	total, late := 0, 0
 	for _, i := range documents {
 		n := whole.notes[i]
-		seen := v.searched[n.path]
-		dropped := seen != nil && seen.note == nil && seen.why == ""
-		if seen == nil || seen.again || !isSameFile(seen.info, n.info) || dropped && total+seen.bytes <= v.maxTexts {
-			seen = v.loadDocument(limited, n)
+		d := v.documentsRead[n.path]
+		dropped := d != nil && d.note == nil && d.why == ""
+		if d == nil || d.again || !isSameFile(d.info, n.info) || dropped && total+d.bytes <= v.maxTexts {
+			d = v.loadDocument(limited, n)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case seen == nil:
+		case d == nil:
 			late++
 			continue
 		}
-		known[n.path] = seen
+		known[n.path] = d
 		switch {
-		case seen.why != "" && !seen.told:
-			whole.skipped = append(whole.skipped, n.path+": "+seen.why)
-			seen.told = true
-		case seen.why != "":
-		case total+seen.bytes > v.maxTexts:
-			seen.note = nil
+		case d.why != "" && !d.told:
+			whole.skipped = append(whole.skipped, n.path+": "+d.why)
+			d.told = true
+		case d.why != "":
+		case total+d.bytes > v.maxTexts:
+			d.note = nil
 			whole.skipped = append(whole.skipped, fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together", n.path, v.maxTexts>>20))
 		default:
-			total += seen.bytes
-			whole.notes[i] = seen.note
+			total += d.bytes
+			whole.notes[i] = d.note
 		}
 	}
 	if late > 0 {
 		whole.skipped = append(whole.skipped, tool.Count(late, "document")+" not read yet: search again to read more of them")
 	}
-	v.searched = known
+	v.documentsRead = known
 	v.seen.mu.Lock()
 	defer v.seen.mu.Unlock()
 	whole.words = v.seen.lexicon.View()
@@ -90,7 +90,7 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 }
 
 // loadDocument reads a PDF or DOCX to be searched; nil if there was no time for it.
-func (v *Vault) loadDocument(ctx context.Context, n *note) *seenDocument {
+func (v *Vault) loadDocument(ctx context.Context, n *note) *readDocument {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (v *Vault) loadDocument(ctx context.Context, n *note) *seenDocument {
 	} else if ctx.Err() != nil { // it would take the next search as long
 		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
 	}
-	seen := &seenDocument{info: n.info, again: !n.info.ModTime().Before(began.Add(-settledAfter))}
+	seen := &readDocument{info: n.info, again: !n.info.ModTime().Before(began.Add(-settledAfter))}
 	if err != nil {
 		seen.why = strings.TrimPrefix(err.Error(), n.path+": ")
 		return seen
@@ -159,7 +159,7 @@ func (d *document) addText(text string, page int) {
 
 // content reads what a note or document holds now. Cut says that there is more of it.
 func (v *Vault) content(ctx context.Context, n *note) (d *document, hash string, cut bool, err error) {
-	if n.info != nil {
+	if n.isDocument() {
 		d, hash, err = v.readDocument(ctx, n.path)
 		return d, hash, false, err
 	}

@@ -185,14 +185,14 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 	v.maxTexts = 1000
 	found("at first", 1, "a.docx")
 	found("again", 1, "a.docx")
-	if v.searched["b.docx"].note != nil {
+	if v.documentsRead["b.docx"].note != nil {
 		t.Error("the words of what is beyond are kept")
 	}
 	if err := os.Remove(filepath.Join(v.root.Name(), "a.docx")); err != nil {
 		t.Fatal(err)
 	}
 	found("the other is gone", 0, "b.docx")
-	v.maxTexts = v.searched["b.docx"].bytes - 1
+	v.maxTexts = v.documentsRead["b.docx"].bytes - 1
 	found("it alone is too much", 1)
 	v.maxTexts++
 	found("it fits to the byte", 0, "b.docx")
@@ -211,7 +211,7 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.withDocuments(ctx, &snapshot{notes: []*note{{path: "new.pdf", info: v.searched["memo.docx"].info}}}); err == nil {
+	if _, err := v.withDocuments(ctx, &snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}}); err == nil {
 		t.Error("a search that is not wanted any more goes on")
 	}
 }

@@ -38,6 +38,8 @@ type note struct {
 	info        fs.FileInfo // of a PDF or DOCX, as it was found; nil: it is a note
 }
 
+func (n *note) isDocument() bool { return n.info != nil } // a PDF or DOCX
+
 // snapshot is the vault as one call sees it. It never changes.
 type snapshot struct {
 	notes   []*note  // by path

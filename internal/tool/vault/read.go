@@ -77,7 +77,7 @@ func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Resu
 	data := ReadData{Path: d.path, Title: d.title}
 	shown, cut := show(from, to, &data)
 	ref.Start, ref.End = data.Start, data.End
-	shown = d.head(ref, to, n.info != nil) + shown + related(s.graph(), n, d)
+	shown = d.head(ref, to, n.isDocument()) + shown + related(s.graph(), n, d)
 	return answer(shown, data, []tool.Ref{ref}, cut || isCut)
 }
 

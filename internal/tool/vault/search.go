@@ -242,7 +242,7 @@ func (s *snapshot) skippedText() string {
 func counted(all []*note) string {
 	documents := 0
 	for _, n := range all {
-		if n.info != nil {
+		if n.isDocument() {
 			documents++
 		}
 	}

@@ -56,15 +56,15 @@ const missingHint = "set --vault, or `vault` in the configuration, to a folder o
 type Vault struct {
 	root     *os.Root
 	now      func() time.Time
-	writes   files.Ledger[tool.Result]
+	writes   files.Changer[tool.Result]
 	maxNotes int
 	seen     seen
 
-	documents   *doc.Reader
-	readingTime time.Duration
-	maxTexts    int        // bytes of the documents' texts that a search looks at
-	reading     sync.Mutex // of documents for a search
-	searched    map[string]*seenDocument
+	documents     *doc.Reader
+	readingTime   time.Duration
+	maxTexts      int                      // bytes of the documents' texts that a search looks at
+	reading       sync.Mutex               // of documents for a search
+	documentsRead map[string]*readDocument // by path, as the last search left them; reading guards it
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
@@ -85,7 +85,7 @@ func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error)
 	return &Vault{
 		root: root,
 		now:  time.Now,
-		writes: files.Ledger[tool.Result]{
+		writes: files.Changer[tool.Result]{
 			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
 		maxNotes:  maxNotes,

@@ -1,4 +1,4 @@
-import type { Refusal } from "./api";
+import { newKey, type Refusal } from "./api";
 import { asRefusal, why } from "./loaded.svelte";
 
 /** What a person has done: whether it is under way, and why it could not be done. */
@@ -8,6 +8,18 @@ export class Attempt {
 
   get problem(): string {
     return this.refused ? why(this.refused) : "";
+  }
+
+  #pending: { of: string; key: string } | undefined;
+
+  /** Sends something that is to be done once: sent again after it was refused or lost, it has the same key, for as long as it says the same. Whether that worked. */
+  async once(what: unknown, post: (key: string) => Promise<unknown>): Promise<boolean> {
+    const of = JSON.stringify(what);
+    if (this.#pending?.of !== of) this.#pending = { of, key: newKey() };
+    const { key } = this.#pending;
+    const done = await this.make(() => post(key));
+    if (done) this.#pending = undefined;
+    return done;
   }
 
   /** Does something; whether that worked. */

@@ -8,6 +8,9 @@ const upload = 5 * 60_000;
 
 /** Documents that are handed over: each is read by the server at once, so that one that can't be read is told while it can be replaced. */
 export class Handed {
+  /** `most` is what all texts may have, in bytes. */
+  constructor(private readonly most = Infinity) {}
+
   files = $state<Form<"DocumentText">[]>([]);
   /** The file that is being read; "" if none is. */
   reading = $state("");
@@ -38,7 +41,9 @@ export class Handed {
   async #read(file: File) {
     const body = file.slice(0, file.size, "application/octet-stream"); // its content says what it is
     const read = await send<Form<"DocumentText">>("POST", address("/api/documents", { name: file.name }), { body, patience: upload });
-    this.files = [...this.files.filter((f) => f.name !== read.name), read];
+    const files = [...this.files.filter((f) => f.name !== read.name), read];
+    if (new Blob(files.map((f) => f.material)).size > this.most) this.problems.push(say("ask.attach.much", { name: file.name }));
+    else this.files = files;
   }
 
   remove(name: string) {

@@ -29,6 +29,12 @@ export class Loaded<T> {
     }
   }
 
+  /** Fetches it, and anew when what that reads has changed, for as long as the effect lasts that calls it. */
+  whileShown() {
+    void this.load();
+    return () => this.stop();
+  }
+
   stop() {
     this.#turn++;
     this.#abort?.abort();

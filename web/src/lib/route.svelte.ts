@@ -61,5 +61,8 @@ export function placeOf(assistant: string, session: string): string[] {
   return ["session", session];
 }
 
+/** What stands before the number of a task in a part of the address. */
+export const ofTask = "of-task-";
+
 /** The part of the address before a session of runs that is about one of the Council's. */
 export const ofRuns = "of-runs";

@@ -1,4 +1,4 @@
-import { get, newKey, send, type Form } from "./api";
+import { get, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { merged } from "./merged";
 
@@ -111,7 +111,7 @@ export interface Message {
 export const saidHere: Record<string, Pick<Message, "words" | "files">> = $state({});
 
 /** Says something, once, however often it has to be sent. Gives the run that answers. */
-export async function sayTo(m: Message, key = newKey()): Promise<Form<"Begun">> {
+export async function sayTo(m: Message, key: string): Promise<Form<"Begun">> {
   const { assistant, words, options, session, replaces } = m;
   const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
   const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });

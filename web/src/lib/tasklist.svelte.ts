@@ -4,6 +4,7 @@ import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { changedSince } from "./tasks";
+import { say } from "./words.svelte";
 
 type Task = Form<"Task">;
 export type Status = Task["status"];
@@ -34,7 +35,8 @@ class Part {
   }
 
   #take(got: Form<"Tasks">, before: Task[]) {
-    this.tasks = [...before, ...got.tasks];
+    const fresh = new Set(got.tasks.map((t) => t.id)); // a part may be asked for twice at once
+    this.tasks = [...before.filter((t) => !fresh.has(t.id)), ...got.tasks];
     this.total = got.total;
     this.next = got.next;
     return got.last;
@@ -73,6 +75,15 @@ class TaskList {
       document.removeEventListener("visibilitychange", seen);
       this.loaded.stop();
     };
+  }
+
+  /** Fetches more, until a task is on the list. An error says that it is not. */
+  async find(id: number) {
+    for (const part of [this.pending, this.completed]) {
+      while (!part.tasks.some((t) => t.id === id) && part.next) await part.more();
+      if (part.tasks.some((t) => t.id === id)) return;
+    }
+    throw new Error(say("app.missing"));
   }
 
   /** Does a change, and looks what the list is like then. */

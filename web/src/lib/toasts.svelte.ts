@@ -1,14 +1,7 @@
-/** How long a toast is shown, in ms, and how long one with something to be done about it. */
+/** How long a toast is shown, in ms. */
 const shownFor = 8000;
-const offeredFor = 20_000;
 
-/** What can be done about something that happened: `act` does it, and `label` is the word on its button. */
-export interface Deed {
-  act: () => unknown;
-  label: string;
-}
-
-export interface Toast extends Partial<Deed> {
+export interface Toast {
   id: number;
   words: string;
 }
@@ -19,11 +12,10 @@ class Toasts {
   #last = 0;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-  add(words: string, deed?: Deed) {
-    const one = { id: ++this.#last, words, ...deed };
+  add(words: string) {
+    const one = { id: ++this.#last, words };
     this.all = [...this.all, one];
     this.rest(one.id);
-    return one.id;
   }
 
   /** Has one stay. */
@@ -34,8 +26,7 @@ class Toasts {
   /** Has one go after a while. */
   rest(id: number) {
     this.hold(id);
-    const offers = this.all.some((t) => t.id === id && t.act);
-    this.#timers.set(id, setTimeout(() => this.drop(id), offers ? offeredFor : shownFor));
+    this.#timers.set(id, setTimeout(() => this.drop(id), shownFor));
   }
 
   drop(id: number) {
@@ -47,5 +38,5 @@ class Toasts {
 
 export const toasts = new Toasts();
 
-/** Tells what happened for a while, with what can be done about it, such as to undo it; gives the id of the toast. */
-export const toast = (words: string, deed?: Deed) => toasts.add(words, deed);
+/** Tells what happened for a while. */
+export const toast = (words: string) => toasts.add(words);

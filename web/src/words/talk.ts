@@ -28,6 +28,7 @@ export const talk = {
   "ask.web.auto": ["if needed", "bei Bedarf", "se for preciso"],
   "ask.web.on": ["always", "immer", "sempre"],
   "ask.web.off": ["never", "nie", "nunca"],
+  "ask.extras": ["Files, folders and web", "Dateien, Ordner und Web", "Ficheiros, pastas e web"],
   "ask.attach": ["Attach texts, PDF or DOCX", "Texte, PDF oder DOCX anhängen", "Anexar textos, PDF ou DOCX"],
   "ask.attach.much": ["“{name}” is too much with the files that are attached already.", "„{name}“ ist mit dem schon Angehängten zu viel.", "“{name}” é demasiado com o que já está anexado."],
   "ask.files": ["Files", "Dateien", "Ficheiros"],

@@ -23,7 +23,6 @@ export const tasks = {
   ],
   "tasks.last": ["Last change: {what}", "Letzte Änderung: {what}", "Última alteração: {what}"],
   "tasks.undo": ["Undo", "Rückgängig", "Desfazer"],
-  "tasks.undone": ["Taken back.", "Rückgängig gemacht.", "Desfeito."],
   "tasks.history": ["History", "Verlauf", "Histórico"],
   "tasks.history.of": ["History of “{title}”", "Verlauf von „{title}“", "Histórico de “{title}”"],
   "tasks.version": ["version {version}", "Version {version}", "versão {version}"],

@@ -9,9 +9,9 @@ import (
 
 const state = ".state"
 
-func ledgerOf(t testing.TB, contents map[string]string) *Ledger[int] {
+func changerOf(t testing.TB, contents map[string]string) *Changer[int] {
 	t.Helper()
-	return &Ledger[int]{Root: rootOf(t, contents), State: state, MaxFile: 1000, Receipts: 3, LockWait: time.Minute}
+	return &Changer[int]{Root: rootOf(t, contents), State: state, MaxFile: 1000, Receipts: 3, LockWait: time.Minute}
 }
 
 // appends is a change that appends to the file x, and results in its length.
@@ -26,7 +26,7 @@ func appends(key, text string) Change[int] {
 	}
 }
 
-func (l *Ledger[R]) text(t *testing.T) string {
+func (l *Changer[R]) text(t *testing.T) string {
 	t.Helper()
 	f, err := l.read("x")
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *Ledger[R]) text(t *testing.T) string {
 }
 
 func TestOnlyTheLastReceiptsAreKept(t *testing.T) {
-	l := ledgerOf(t, map[string]string{"x": ""})
+	l := changerOf(t, map[string]string{"x": ""})
 	for i := range 6 {
 		if _, err := l.Perform(t.Context(), appends(fmt.Sprint(i), "b")); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestOnlyTheLastReceiptsAreKept(t *testing.T) {
 }
 
 func TestIntentKeepsItsFormOnDisk(t *testing.T) {
-	l := ledgerOf(t, map[string]string{"x": "a"})
+	l := changerOf(t, map[string]string{"x": "a"})
 	c := appends("k", "b")
 	c.Mark = "b"
 	if _, err := l.Perform(t.Context(), c); err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Ledger changes files below a root, each change once. R is what a change results in; it is kept as JSON.
+// Changer changes files below a root, each change once. R is what a change results in; it is kept as JSON.
 //
 // A change goes through the state folder. Its intent is saved before the content takes its place, and becomes the
 // receipt after. So a receipt means performed; an intent means that a crash came between, and the file itself tells the
@@ -25,7 +25,7 @@ import (
 // most the change that a crash cut short is in doubt, and only programs that ignore the lock can blur its traces. The
 // state folder comes with the root, so that anybody may have written what is in it: what it says of a file is never a
 // reason to change that file.
-type Ledger[R any] struct {
+type Changer[R any] struct {
 	Root     *os.Root
 	State    string        // folder for intents and receipts; made where it is missing
 	MaxFile  int           // bytes of a file, before and after a change
@@ -66,62 +66,62 @@ type intent[R any] struct {
 	Result  R      `json:"result"`
 }
 
-func (l *Ledger[R]) receipts() string { return l.State + "/ops" }     // <sha256 of the key>.json: performed
-func (l *Ledger[R]) intents() string  { return l.State + "/pending" } // <sha256 of the key>.json: begun
-func (l *Ledger[R]) content() string  { return l.State + "/content" } // of the change in progress, until it takes its place
+func (ch *Changer[R]) receipts() string { return ch.State + "/ops" }     // <sha256 of the key>.json: performed
+func (ch *Changer[R]) intents() string  { return ch.State + "/pending" } // <sha256 of the key>.json: begun
+func (ch *Changer[R]) content() string  { return ch.State + "/content" } // of the change in progress, until it takes its place
 
 func keyFile(folder, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return folder + "/" + hex.EncodeToString(sum[:]) + ".json"
 }
 
-func (l *Ledger[R]) step(name string) {
-	if l.Step != nil {
-		l.Step(name)
+func (ch *Changer[R]) step(name string) {
+	if ch.Step != nil {
+		ch.Step(name)
 	}
 }
 
 // Perform does c once: with a key that was performed before it only returns the first result.
-func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err error) {
-	unlock, err := l.Lock(ctx)
+func (ch *Changer[R]) Perform(ctx context.Context, c Change[R]) (result R, err error) {
+	unlock, err := ch.Lock(ctx)
 	if err != nil {
 		return result, err
 	}
 	defer unlock()
-	l.step("locked")
-	if err := l.settle(); err != nil {
+	ch.step("locked")
+	if err := ch.settleIntents(); err != nil {
 		return result, err
 	}
-	l.step("settled")
-	if result, done, err := l.outcome(c); err != nil || done {
+	ch.step("settled")
+	if result, done, err := ch.outcome(c); err != nil || done {
 		return result, err
 	}
-	return l.change(ctx, c)
+	return ch.change(ctx, c)
 }
 
 // Found says whether c was performed. It writes only what settles an earlier crash.
-func (l *Ledger[R]) Found(ctx context.Context, c Change[R]) (result R, was bool, err error) {
-	if _, err := l.Root.Lstat(l.State); errors.Is(err, fs.ErrNotExist) {
+func (ch *Changer[R]) Found(ctx context.Context, c Change[R]) (result R, was bool, err error) {
+	if _, err := ch.Root.Lstat(ch.State); errors.Is(err, fs.ErrNotExist) {
 		return result, false, nil
 	}
-	unlock, err := l.Lock(ctx)
+	unlock, err := ch.Lock(ctx)
 	if err != nil {
 		return result, false, err
 	}
 	defer unlock()
-	if err := l.settle(); err != nil {
+	if err := ch.settleIntents(); err != nil {
 		return result, false, err
 	}
-	return l.outcome(c)
+	return ch.outcome(c)
 }
 
 // Lock waits until this is the only writer, in all processes.
-func (l *Ledger[R]) Lock(ctx context.Context) (unlock func(), err error) {
+func (ch *Changer[R]) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{l.State, l.receipts(), l.intents()} {
-		err := MakeFolder(l.Root, folder, 0o700)
+	for _, folder := range []string{ch.State, ch.receipts(), ch.intents()} {
+		err := MakeFolder(ch.Root, folder, 0o700)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, refuse(NoRoot, "the folder that is written to is gone: %w", err)
 		}
@@ -129,13 +129,13 @@ func (l *Ledger[R]) Lock(ctx context.Context) (unlock func(), err error) {
 			return nil, err
 		}
 	}
-	return Lock(ctx, l.Root, l.State+"/lock", l.LockWait)
+	return Lock(ctx, ch.Root, ch.State+"/lock", ch.LockWait)
 }
 
 // outcome reads what the state folder says about c, all intents being settled.
-func (l *Ledger[R]) outcome(c Change[R]) (none R, was bool, err error) {
-	for _, folder := range []string{l.receipts(), l.intents()} {
-		in, err := l.readIntent(keyFile(folder, c.Key))
+func (ch *Changer[R]) outcome(c Change[R]) (none R, was bool, err error) {
+	for _, folder := range []string{ch.receipts(), ch.intents()} {
+		in, err := ch.readIntent(keyFile(folder, c.Key))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
@@ -143,7 +143,7 @@ func (l *Ledger[R]) outcome(c Change[R]) (none R, was bool, err error) {
 			return none, false, err
 		case in.Action != c.Action || in.Digest != c.Digest:
 			return none, false, refuse(KeyReused, "this key was already used for another call of %s", in.Action)
-		case folder == l.intents():
+		case folder == ch.intents():
 			return none, false, refuse(Unclear,
 				"it cannot be told whether this %s took effect: %s was changed by another program since", in.Action, in.Path)
 		}
@@ -153,11 +153,11 @@ func (l *Ledger[R]) outcome(c Change[R]) (none R, was bool, err error) {
 }
 
 // read gives the zero File for one that is missing.
-func (l *Ledger[R]) read(name string) (File, error) {
-	err := NoLinks(l.Root, name)
+func (ch *Changer[R]) read(name string) (File, error) {
+	err := NoLinks(ch.Root, name)
 	var f File
 	if err == nil {
-		f, err = Read(l.Root, name, l.MaxFile)
+		f, err = Read(ch.Root, name, ch.MaxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, nil
@@ -165,27 +165,28 @@ func (l *Ledger[R]) read(name string) (File, error) {
 	return f, err
 }
 
-// change performs c: stage the content, save the intent, put the content in its place, make the intent the receipt.
-func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error) {
+// change performs c: keep what it replaces, stage the content, save the intent, look once more whether the file is the same, put the content in its
+// place, make the intent the receipt.
+func (ch *Changer[R]) change(ctx context.Context, c Change[R]) (none R, err error) {
 	name, err := c.Locate()
 	if err != nil {
 		return none, err
 	}
-	before, err := l.read(name)
+	before, err := ch.read(name)
 	switch {
 	case err != nil:
 		return none, err
 	case before.Exists() && before.Info.Mode().Perm()&0o200 == 0:
 		return none, refuse(ReadOnly, "%s is read-only", name)
 	case before.Cut:
-		return none, refuse(TooLarge, "%s is larger than %d MiB", name, l.MaxFile>>20)
+		return none, refuse(TooLarge, "%s is larger than %d MiB", name, ch.MaxFile>>20)
 	}
 	after, result, err := c.Apply(name, before)
 	if err != nil {
 		return none, err
 	}
-	if len(after) > l.MaxFile {
-		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, l.MaxFile>>20)
+	if len(after) > ch.MaxFile {
+		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, ch.MaxFile>>20)
 	}
 	in := intent[R]{
 		Action: c.Action, Digest: c.Digest, Path: name, Size: len(after), Appends: c.Appends, Mark: c.Mark, Owner: c.Owner, Result: result,
@@ -196,76 +197,76 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 	if before.Exists() {
 		in.Before = Hash(before.Content)
 	}
-	if err := l.keep(ctx, c, in, before.Content); err != nil {
+	if err := ch.keep(ctx, c, in, before.Content); err != nil {
 		return none, fmt.Errorf("what it replaces can't be kept: %w", err)
 	}
-	err = l.prepare(c.Key, before, after, in)
+	err = ch.prepare(c.Key, before, after, in)
 	if err == nil {
-		err = errors.Join(ctx.Err(), l.unchanged(name, before))
+		err = errors.Join(ctx.Err(), ch.unchanged(name, before))
 	}
 	if err == nil {
-		err = l.put(name, c.Removes)
+		err = ch.put(name, c.Removes)
 	}
 	if err != nil {
-		return none, l.undo(c.Key, err)
+		return none, ch.discard(c.Key, err)
 	}
-	l.step("placed")
-	if err := syncFolder(l.Root, path.Dir(name)); err != nil {
+	ch.step("placed")
+	if err := syncFolder(ch.Root, path.Dir(name)); err != nil {
 		return none, refuse(NotSynced, "%s was written, but the disk may forget it: %w", name, err)
 	}
-	l.step("synced")
+	ch.step("synced")
 	// Past this point the change has happened: if the receipt fails, the intent still proves it.
-	if l.keepReceipt(keyFile("", c.Key)) == nil {
-		l.step("receipt")
-		l.prune()
+	if ch.keepReceipt(keyFile("", c.Key)) == nil {
+		ch.step("receipt")
+		ch.prune()
 	}
 	return result, nil
 }
 
 // keep puts what is about to be replaced on the shelf.
-func (l *Ledger[R]) keep(ctx context.Context, c Change[R], in intent[R], before []byte) error {
-	if l.Shelf == nil {
+func (ch *Changer[R]) keep(ctx context.Context, c Change[R], in intent[R], before []byte) error {
+	if ch.Shelf == nil {
 		return nil
 	}
-	return l.Shelf.Keep(ctx, Replaced{
-		ID: WriteID(c.Key), Owner: c.Owner, Folder: l.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of, Key: c.Key,
+	return ch.Shelf.Keep(ctx, Replaced{
+		ID: WriteID(c.Key), Owner: c.Owner, Folder: ch.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of, Key: c.Key,
 	}, before)
 }
 
 // prepare stages the content and saves the intent. The file itself stays as it is.
-func (l *Ledger[R]) prepare(key string, before File, after []byte, in intent[R]) error {
-	if err := MakeFolder(l.Root, path.Dir(in.Path), 0o777); err != nil {
+func (ch *Changer[R]) prepare(key string, before File, after []byte, in intent[R]) error {
+	if err := MakeFolder(ch.Root, path.Dir(in.Path), 0o777); err != nil {
 		return err
 	}
-	l.step("folder")
+	ch.step("folder")
 	if in.After != "" {
 		var mode fs.FileMode
 		if before.Exists() {
 			mode = before.Info.Mode().Perm()
 		}
-		if err := stage(l.Root, l.content(), after, mode); err != nil {
+		if err := stage(ch.Root, ch.content(), after, mode); err != nil {
 			return err
 		}
 	}
-	l.step("staged")
+	ch.step("staged")
 	encoded, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("encode the intent: %w", err)
 	}
-	if err := Write(l.Root, keyFile(l.intents(), key), encoded, 0o600); err != nil {
+	if err := Write(ch.Root, keyFile(ch.intents(), key), encoded, 0o600); err != nil {
 		return err
 	}
-	l.step("intent")
+	ch.step("intent")
 	return nil
 }
 
-// undo removes what a change that did not happen left behind. What it cannot remove is settled by the next writer.
-func (l *Ledger[R]) undo(key string, cause error) error {
-	if l.Shelf != nil {
-		cause = errors.Join(cause, l.Shelf.Forget(context.Background(), WriteID(key)))
+// discard removes what a change that did not happen left behind. What it cannot remove is settled by the next writer.
+func (ch *Changer[R]) discard(key string, cause error) error {
+	if ch.Shelf != nil {
+		cause = errors.Join(cause, ch.Shelf.Forget(context.Background(), WriteID(key)))
 	}
-	for _, name := range []string{l.content(), keyFile(l.intents(), key)} {
-		if err := l.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{ch.content(), keyFile(ch.intents(), key)} {
+		if err := ch.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			cause = errors.Join(cause, err)
 		}
 	}
@@ -274,8 +275,8 @@ func (l *Ledger[R]) undo(key string, cause error) error {
 
 // unchanged fails if a program that ignores the lock changed the file since before was read. What it writes after this
 // is replaced.
-func (l *Ledger[R]) unchanged(name string, before File) error {
-	now, err := l.read(name)
+func (ch *Changer[R]) unchanged(name string, before File) error {
+	now, err := ch.read(name)
 	if err == nil && (now.Exists() != before.Exists() || now.Cut || !bytes.Equal(now.Content, before.Content)) {
 		err = refuse(Changed, "%s was changed by another program in this moment", name)
 	}
@@ -283,45 +284,45 @@ func (l *Ledger[R]) unchanged(name string, before File) error {
 }
 
 // put gives the file its new content, or takes it away.
-func (l *Ledger[R]) put(name string, removes bool) error {
+func (ch *Changer[R]) put(name string, removes bool) error {
 	if removes {
-		return l.Root.Remove(name)
+		return ch.Root.Remove(name)
 	}
-	return l.Root.Rename(l.content(), name)
+	return ch.Root.Rename(ch.content(), name)
 }
 
 // keepReceipt makes the intent in this file the receipt.
-func (l *Ledger[R]) keepReceipt(file string) error {
-	if err := l.Root.Rename(l.intents()+file, l.receipts()+file); err != nil {
+func (ch *Changer[R]) keepReceipt(file string) error {
+	if err := ch.Root.Rename(ch.intents()+file, ch.receipts()+file); err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(l.Root, l.receipts()), syncFolder(l.Root, l.intents()))
+	return errors.Join(syncFolder(ch.Root, ch.receipts()), syncFolder(ch.Root, ch.intents()))
 }
 
-// settle finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
+// settleIntents finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
 // can tell stays.
-func (l *Ledger[R]) settle() error {
-	if err := l.Root.RemoveAll(l.content()); err != nil {
+func (ch *Changer[R]) settleIntents() error {
+	if err := ch.Root.RemoveAll(ch.content()); err != nil {
 		return err
 	}
-	begun, err := List(l.Root, l.intents())
+	begun, err := List(ch.Root, ch.intents())
 	if err != nil {
 		return err
 	}
 	for _, info := range begun {
 		name := "/" + info.Name()
-		in, err := l.readIntent(l.intents() + name)
+		in, err := ch.readIntent(ch.intents() + name)
 		happened, known := false, strings.HasPrefix(info.Name(), ".") // a part of an intent
 		if err == nil && !known {
-			happened, known = l.happened(in)
+			happened, known = ch.happened(in)
 		}
 		switch {
 		case !known:
 			continue // outcome reports it to the one change it concerns
 		case happened:
-			err = errors.Join(syncFolder(l.Root, path.Dir(in.Path)), l.keepReceipt(name))
+			err = errors.Join(syncFolder(ch.Root, path.Dir(in.Path)), ch.keepReceipt(name))
 		default:
-			err = l.Root.Remove(l.intents() + name)
+			err = ch.Root.Remove(ch.intents() + name)
 		}
 		if err != nil {
 			return err
@@ -331,8 +332,8 @@ func (l *Ledger[R]) settle() error {
 }
 
 // happened compares the file with what an intent says of it before and after. Known is false where that does not tell.
-func (l *Ledger[R]) happened(in intent[R]) (happened, known bool) {
-	now, err := l.read(in.Path)
+func (ch *Changer[R]) happened(in intent[R]) (happened, known bool) {
+	now, err := ch.read(in.Path)
 	if err != nil {
 		return false, false
 	}
@@ -356,11 +357,11 @@ func (l *Ledger[R]) happened(in intent[R]) (happened, known bool) {
 // mostIntent bounds an intent with its result, in bytes.
 const mostIntent = 8 << 20
 
-func (l *Ledger[R]) readIntent(name string) (in intent[R], err error) {
-	if err := NoLinks(l.Root, name); err != nil {
+func (ch *Changer[R]) readIntent(name string) (in intent[R], err error) {
+	if err := NoLinks(ch.Root, name); err != nil {
 		return in, err
 	}
-	f, err := Read(l.Root, name, mostIntent)
+	f, err := Read(ch.Root, name, mostIntent)
 	if err != nil {
 		return in, err
 	}
@@ -371,16 +372,16 @@ func (l *Ledger[R]) readIntent(name string) (in intent[R], err error) {
 }
 
 // prune removes the oldest receipts beyond the bound. It may fail: the next change tries again.
-func (l *Ledger[R]) prune() {
-	receipts, err := List(l.Root, l.receipts())
-	if err != nil || len(receipts) <= l.Receipts {
+func (ch *Changer[R]) prune() {
+	receipts, err := List(ch.Root, ch.receipts())
+	if err != nil || len(receipts) <= ch.Receipts {
 		return
 	}
 	slices.SortFunc(receipts, func(a, b fs.FileInfo) int {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
 	})
-	for _, info := range receipts[:len(receipts)-l.Receipts] {
-		if l.Root.Remove(l.receipts()+"/"+info.Name()) != nil {
+	for _, info := range receipts[:len(receipts)-ch.Receipts] {
+		if ch.Root.Remove(ch.receipts()+"/"+info.Name()) != nil {
 			return
 		}
 	}

@@ -1,0 +1,16 @@
+/** How low a page is, in px, of which a keyboard on the screen has taken a part. */
+const low = 480;
+
+/** Has the page be as high as what is seen of it, so that what stands at its foot stands above a keyboard on the screen, and says (`data-typing`) when there is one. */
+export function standAboveKeyboard() {
+  const { visualViewport: seen, document: { documentElement: root } } = globalThis;
+  const fit = () => {
+    if (!seen || seen.scale > 1.01) return; // somebody looks closer
+    root.style.setProperty("--seen", `${seen.height}px`);
+    root.toggleAttribute("data-typing", seen.height < low && !!document.activeElement?.matches("input, textarea"));
+    scrollTo(0, 0); // where a browser has moved the page up to show what is typed
+  };
+  seen?.addEventListener("resize", fit);
+  for (const focus of ["focusin", "focusout"]) addEventListener(focus, () => setTimeout(fit));
+  fit();
+}
