@@ -137,8 +137,8 @@ func sameWidth(screen string) string {
 		{`\d{4}-\d\d-\d\d \d\d:\d\d`, "2026-10-24 12:00"},
 		{`(?m)^\d{4}-\d\d-\d\d  `, "2026-10-24  "},
 		{`(?m)^\d{4}-\d\d    `, "2026-10    "},
-		{`(?m) \(\d\.\d s\)$`, ""}, // which only a step that took long has
-		{`\b\d\.\d(\s+)s\b`, "0.1${1}s"},
+		{`(?m) \(\d+\.\d s\)$`, ""}, // which only a step that took long has
+		{`\b\d+\.\d(\s+)s\b`, "0.1${1}s"},
 	} {
 		screen = regexp.MustCompile(differs.pattern).ReplaceAllString(screen, differs.by)
 	}
