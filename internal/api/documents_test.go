@@ -47,6 +47,29 @@ func TestDocumentIsReadToBeAskedAbout(t *testing.T) {
 	}
 }
 
+func TestPictureIsReadToBeShown(t *testing.T) {
+	h := newHouse(t).open()
+	const picture = "\x89PNG\r\n\x1a\n\x00"
+	kind, body := form(t, [3]string{"file", "car.png", picture})
+	want := ", 1 line, " + files.Hash([]byte(picture)) + ", image/png ---\niVBORw0KGgoA\n"
+	for about, c := range map[string]struct {
+		question
+		want string
+	}{
+		"as a picture":   {document("?name=car.png", "image/png", picture), "--- car.png" + want},
+		"in a form":      {document("", kind, body), "--- car.png" + want},
+		"as bytes":       {document("?name=car.png", "application/octet-stream", picture), "--- car.png" + want},
+		"without a name": {document("", "image/png", picture), "--- picture" + want},
+	} {
+		var got api.DocumentText
+		if h.get(c.question, &got); got.Parts != 1 || got.Picture != "image/png" || got.Material != c.want {
+			t.Errorf("%s: %+v", about, got)
+		}
+	}
+	large := picture + strings.Repeat("x", oracle.MaxPicture)
+	h.refused("too large", document("?name=car.png", "image/png", large), 413, "document_too_large")
+}
+
 func TestDocumentThatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	h := newHouse(t).open()
 	docx := documenttest.DOCX(t, documenttest.Para("A memo."), nil)

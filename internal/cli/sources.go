@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +55,12 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, args []s
 		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Text)
 	}
 	if len(cited) == 0 {
-		b.WriteString("The answer cites no passage that was read.")
+		b.WriteString("The answer cites no passage that was read.\n\n")
+	}
+	for _, name := range res.Files {
+		if !slices.ContainsFunc(res.Sources, func(cite string) bool { return strings.HasPrefix(cite, name) }) {
+			fmt.Fprintf(b, "Attached, and not cited: `%s`\n\n", name)
+		}
 	}
 	return c.paged(ctx, c.newScreen().laidOut(strings.TrimSpace(b.String())))
 }

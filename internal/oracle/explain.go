@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,41 @@ func (a *Answer) usage() (all []assistant.Usage) {
 	return all
 }
 
+// placesOf are the places of an answer. Those that it cites in what was handed over have the text of the part, or of the pages.
+func placesOf(ctx context.Context, v *run.View, outcome json.RawMessage) ([]assistant.Place, error) {
+	all := places(v.Start(), outcome)
+	parts, err := handedParts(ctx, v)
+	for i := range all {
+		p, paged := &all[i], false
+		for _, part := range parts {
+			if liesIn(*p, part) {
+				p.Text = strings.TrimPrefix(p.Text+"\n"+part.Text, "\n")
+				paged = refOf(part).Paged
+			}
+		}
+		if paged {
+			p.Start, p.End = 1, len(textLines(p.Text))
+		}
+	}
+	return all, err
+}
+
+// handedParts are what was handed over to a run; pictures have no content.
+func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
+	if v.Blob(MaterialText) == "" {
+		return nil, nil
+	}
+	text, err := v.Text(ctx, MaterialText)
+	return document.SplitParts(string(text)), err
+}
+
+// liesIn says that a place that is cited lies in a part.
+func liesIn(p assistant.Place, part document.Part) bool {
+	whole := refOf(part)
+	cited := tool.Ref{Path: whole.Path, Start: p.Start, End: p.End, Paged: whole.Paged}
+	return p.Handed && p.Cited && p.Cite == cited.String() && (!whole.Paged || p.Start <= whole.Start && whole.Start <= max(p.Start, p.End))
+}
+
 // places are what was read for an answer and what it cites, with the files below the folders of the run.
 func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Place) {
 	a, err := ReadAnswer(outcome)
@@ -102,8 +138,8 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
 	placed := func(ref tool.Ref) assistant.Place {
-		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash}
-		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
+		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash, Handed: ref.Source == Handed}
+		if p.Handed || !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
 			p.Start, p.End = ref.Start, ref.End
 		}
 		if root := roots[ref.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(ref.Path)) {
@@ -139,12 +175,42 @@ func (a *Answer) shownCitations() (all []assistant.Citation) {
 	return all
 }
 
-func passages(v *run.View) (all []assistant.Passage) {
+func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err error) {
 	for _, c := range v.Receipts() {
 		r, _ := c.Value.(agent.CallReceipt)
 		if p, ok := passageOf(r.Result); ok {
 			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
 		}
 	}
-	return all
+	parts, err := handedParts(ctx, v)
+	var cited []assistant.Place
+	for _, body := range v.Bodies() {
+		if end, is := body.(*run.EndRecord); is {
+			cited = places(v.Start(), end.Outcome)
+		}
+	}
+	for _, part := range parts {
+		if shown := citedIn(part, cited); shown != "" {
+			all = append(all, assistant.Passage{Cite: refOf(part).String(), Text: shown})
+		}
+	}
+	return all, err
+}
+
+// citedIn is what an answer cites of a part, in Markdown.
+func citedIn(part document.Part, cited []assistant.Place) string {
+	var shown []string
+	for _, p := range cited {
+		lines := textLines(part.Text)
+		switch whole := refOf(part); {
+		case !liesIn(p, part):
+			continue
+		case part.Type != "":
+			return "(a picture)"
+		case !whole.Paged:
+			lines = lines[min(max(p.Start-1, 0), len(lines)):min(max(p.Start, p.End), len(lines))]
+		}
+		shown = append(shown, passage{lines: lines}.fenced())
+	}
+	return strings.Join(shown, "\n\n")
 }

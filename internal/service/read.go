@@ -242,10 +242,8 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 			return x, err
 		}
 		x.Shown = &res.Shown
-		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
-			for _, p := range a.Places(body.(*run.StartRecord), end.Outcome) {
-				x.Sources = append(x.Sources, s.checked(p))
-			}
+		if x.Sources, err = s.sourcesOf(ctx, a, r, recs, end.Outcome); err != nil {
+			return x, err
 		}
 		if len(res.Ending) > 0 {
 			x.Ending[0] += "; " + res.Ending[0]

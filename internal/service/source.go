@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -18,8 +19,9 @@ type Source struct {
 	Cite   string      `json:"cite" doc:"As answers name it."`
 	Read   bool        `json:"read"`
 	Cited  bool        `json:"cited"`
+	Handed bool        `json:"handed,omitempty" doc:"It was attached to the question."`
 	State  SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
-	Lines  []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
+	Lines  []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no text."`
 }
 
 // Line is one line of a place.
@@ -47,14 +49,31 @@ const (
 	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
+// sourcesOf are the places of an answer, as they stand.
+func (s *Service) sourcesOf(ctx context.Context, a *assistant.Assistant, r journal.Run, recs []journal.Record, outcome json.RawMessage) (all []Source, err error) {
+	if a.Places == nil {
+		return nil, nil
+	}
+	v, err := a.Recorded(s.config.Store, r, recs[:1]) // its beginning says enough, and any build can read it
+	if err != nil {
+		return nil, err
+	}
+	places, err := a.Places(ctx, v, outcome)
+	for _, p := range places {
+		all = append(all, s.checked(p))
+	}
+	return all, err
+}
+
 // checked looks what became of a place.
 func (s *Service) checked(p assistant.Place) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
-	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
+	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed, State: SourceKnown}
 	switch content, err := placeText(p); {
 	case !p.Read:
 		out.State = SourceUnread
 	case p.File == "":
+		out.Lines = linesAround(show(p.Text), p.Start, p.End)
 	case err != nil:
 		out.State = SourceGone
 	case p.Hash != "" && files.Hash(content) != p.Hash:
@@ -83,7 +102,7 @@ func placeText(p assistant.Place) ([]byte, error) {
 }
 
 func linesAround(content string, start, end int) (shown []Line) {
-	if start < 1 {
+	if start < 1 || content == "" {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
@@ -107,5 +126,5 @@ func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) 
 	if err != nil {
 		return nil, err
 	}
-	return a.Passages(v), nil
+	return a.Passages(ctx, v)
 }

@@ -56,9 +56,9 @@ type Assistant struct {
 	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
 	Early func(c *run.CompletionRecord) *Early
 	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil: there are none.
-	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
-	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
-	Passages func(v *run.View) []Passage
+	Places func(ctx context.Context, v *run.View, outcome json.RawMessage) ([]Place, error)
+	// Passages are the texts that a run opened, in the order of its receipts, and then what its answer cites of what was attached. Nil: there are none.
+	Passages func(ctx context.Context, v *run.View) ([]Passage, error)
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
@@ -244,6 +244,8 @@ type Place struct {
 	Cite       string // as answers name it
 	File       string // where it lies on this machine; "" for what is no file, or is not known
 	Start, End int    // lines, from 1; 0: the whole
+	Handed     bool   // it was attached to the question
+	Text       string // of what was attached, in which the lines lie; "": there is none
 	Hash       string // of the file as it was read, as files.Hash gives it; "": not known
 	Read       bool
 	Cited      bool
@@ -301,9 +303,11 @@ type Findings struct {
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it
-// and tell nothing of this machine, its files and its settings. The text of the error is for the person at this machine.
+// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it but the
+// names of a model and of what was attached, and tell nothing of this machine, its files and its settings. The text of the error is for the
+// person at this machine.
 type RequestError struct {
+	Kind   string // what is wrong, for programs; "": invalid_request
 	Public string
 	Hint   string // what would be right; may be empty
 	Err    error  // the same in full; nil: Public and Hint say it
