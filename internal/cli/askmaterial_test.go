@@ -206,5 +206,5 @@ func TestPictureIsShownToAModelThatTakesItAndNamedAmongTheSources(t *testing.T) 
 	if got := server.Requests()[0].At("messages", "1", "images", "0"); got != "iVBORw0KGgoA" {
 		t.Errorf("the model was shown %v", got)
 	}
-	says(ExitAnswered, "1\\. `car.png`:\n\n(a picture)\n\nAttached, and not cited: `unused.txt`", "sources")
+	says(ExitAnswered, "The answer cites no passage that was read.\n\nAttached: `unused.txt`, `car.png`", "sources")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,15 +51,13 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, args []s
 	}
 	b := &strings.Builder{}
 	for i, p := range cited {
-		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Text)
+		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Fenced())
 	}
 	if len(cited) == 0 {
 		b.WriteString("The answer cites no passage that was read.\n\n")
 	}
-	for _, name := range res.Files {
-		if !slices.ContainsFunc(res.Sources, func(cite string) bool { return strings.HasPrefix(cite, name) }) {
-			fmt.Fprintf(b, "Attached, and not cited: `%s`\n\n", name)
-		}
+	if len(res.Files) > 0 {
+		b.WriteString("Attached: `" + strings.Join(res.Files, "`, `") + "`")
 	}
 	return c.paged(ctx, c.newScreen().laidOut(strings.TrimSpace(b.String())))
 }

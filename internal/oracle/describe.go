@@ -44,7 +44,7 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: placesOf, Passages: passages, Effect: effectDetail, Left: left,
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left,
 		Audit: findings, Exchanged: exchanged,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))

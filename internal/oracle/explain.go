@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,41 +94,6 @@ func (a *Answer) usage() (all []assistant.Usage) {
 	return all
 }
 
-// placesOf are the places of an answer. Those that it cites in what was handed over have the text of the part, or of the pages.
-func placesOf(ctx context.Context, v *run.View, outcome json.RawMessage) ([]assistant.Place, error) {
-	all := places(v.Start(), outcome)
-	parts, err := handedParts(ctx, v)
-	for i := range all {
-		p, paged := &all[i], false
-		for _, part := range parts {
-			if liesIn(*p, part) {
-				p.Text = strings.TrimPrefix(p.Text+"\n"+part.Text, "\n")
-				paged = refOf(part).Paged
-			}
-		}
-		if paged {
-			p.Start, p.End = 1, len(textLines(p.Text))
-		}
-	}
-	return all, err
-}
-
-// handedParts are what was handed over to a run; pictures have no content.
-func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
-	if v.Blob(MaterialText) == "" {
-		return nil, nil
-	}
-	text, err := v.Text(ctx, MaterialText)
-	return document.SplitParts(string(text)), err
-}
-
-// liesIn says that a place that is cited lies in a part.
-func liesIn(p assistant.Place, part document.Part) bool {
-	whole := refOf(part)
-	cited := tool.Ref{Path: whole.Path, Start: p.Start, End: p.End, Paged: whole.Paged}
-	return p.Handed && p.Cited && p.Cite == cited.String() && (!whole.Paged || p.Start <= whole.Start && whole.Start <= max(p.Start, p.End))
-}
-
 // places are what was read for an answer and what it cites, with the files below the folders of the run.
 func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Place) {
 	a, err := ReadAnswer(outcome)
@@ -139,7 +105,7 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
 	placed := func(ref tool.Ref) assistant.Place {
 		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash, Handed: ref.Source == Handed}
-		if p.Handed || !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
+		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
 			p.Start, p.End = ref.Start, ref.End
 		}
 		if root := roots[ref.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(ref.Path)) {
@@ -175,42 +141,64 @@ func (a *Answer) shownCitations() (all []assistant.Citation) {
 	return all
 }
 
+// passages are what a run opened, each page of a document also alone, and what was handed over.
 func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err error) {
 	for _, c := range v.Receipts() {
 		r, _ := c.Value.(agent.CallReceipt)
-		if p, ok := passageOf(r.Result); ok {
-			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
+		p, ok := passageOf(r.Result)
+		if !ok {
+			continue
 		}
+		one := assistant.Passage{Cite: r.Result.Refs[0].String(), Name: cmp.Or(p.path, p.url), From: p.from, Lines: p.lines}
+		if p.paged {
+			one.From = 0
+			all = append(all, pagesOf(p, r.Result.Text)...)
+		}
+		all = append(all, one)
 	}
 	parts, err := handedParts(ctx, v)
-	var cited []assistant.Place
-	for _, body := range v.Bodies() {
-		if end, is := body.(*run.EndRecord); is {
-			cited = places(v.Start(), end.Outcome)
-		}
-	}
 	for _, part := range parts {
-		if shown := citedIn(part, cited); shown != "" {
-			all = append(all, assistant.Passage{Cite: refOf(part).String(), Text: shown})
+		if part.Type != "" { // a picture has no lines
+			continue
 		}
+		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: textLines(part.Text)}
+		if refOf(part).Paged {
+			one.From = 0
+		}
+		all = append(all, one)
 	}
 	return all, err
 }
 
-// citedIn is what an answer cites of a part, in Markdown.
-func citedIn(part document.Part, cited []assistant.Place) string {
-	var shown []string
-	for _, p := range cited {
-		lines := textLines(part.Text)
-		switch whole := refOf(part); {
-		case !liesIn(p, part):
-			continue
-		case part.Type != "":
-			return "(a picture)"
-		case !whole.Paged:
-			lines = lines[min(max(p.Start-1, 0), len(lines)):min(max(p.Start, p.End), len(lines))]
-		}
-		shown = append(shown, passage{lines: lines}.fenced())
+// handedParts are what was handed over to a run; pictures have no content.
+func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
+	if v.Blob(MaterialText) == "" {
+		return nil, nil
 	}
-	return strings.Join(shown, "\n\n")
+	text, err := v.Text(ctx, MaterialText)
+	return document.SplitParts(string(text)), err
+}
+
+// pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names it.
+func pagesOf(p passage, shown string) (all []assistant.Passage) {
+	if p.from == p.to {
+		return nil
+	}
+	for page := p.from; page <= p.to; page++ {
+		cite := tool.Ref{Path: p.path, Start: page, Paged: true}.String()
+		_, text, found := strings.Cut("\n"+shown, fmt.Sprintf("\nPage %d, cited as %s\n", page, cite))
+		if !found {
+			continue
+		}
+		one := assistant.Passage{Cite: cite, Name: p.path}
+		for line := range strings.SplitSeq(text, "\n") {
+			words, isSetIn := strings.CutPrefix(line, "    ")
+			if !isSetIn {
+				break
+			}
+			one.Lines = append(one.Lines, words)
+		}
+		all = append(all, one)
+	}
+	return all
 }

@@ -242,8 +242,14 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 			return x, err
 		}
 		x.Shown = &res.Shown
-		if x.Sources, err = s.sourcesOf(ctx, a, r, recs, end.Outcome); err != nil {
-			return x, err
+		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
+			heard, err := s.heard(ctx, a, r, recs)
+			if err != nil {
+				return x, err
+			}
+			for _, p := range a.Places(body.(*run.StartRecord), end.Outcome) {
+				x.Sources = append(x.Sources, s.checked(p, heard))
+			}
 		}
 		if len(res.Ending) > 0 {
 			x.Ending[0] += "; " + res.Ending[0]

@@ -38,7 +38,8 @@ export class Handed {
   async #read(file: File) {
     const body = file.slice(0, file.size, "application/octet-stream"); // its content says what it is
     const read = await send<Form<"DocumentText">>("POST", address("/api/documents", { name: file.name }), { body, patience: upload });
-    this.files = [...this.files.filter((f) => f.name !== read.name), read];
+    if (read.picture) this.problems.push(`${file.name}: ${say("problem.document_unsupported")}`);
+    else this.files = [...this.files.filter((f) => f.name !== read.name), read];
   }
 
   remove(name: string) {
