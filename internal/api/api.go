@@ -108,10 +108,10 @@ type Limits struct {
 	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
 
 	Body     int64         // bytes of one body; 64 KiB
-	Texts    int64         // bytes of a body in which the texts of documents may be; 2 MiB, or Body where that is set
+	Texts    int64         // bytes of a body in which the texts of documents and pictures may be; 2 MiB, or Body where that is set
 	Upload   int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
 	Evidence int64         // bytes of an evidence page that is verified, which count as those of bodies; 4 MiB
-	Read     time.Duration // for a body to arrive; 10 s
+	Read     time.Duration // for a body to arrive, and a second for each 128 KiB that are announced; 10 s
 	Write    time.Duration // for an answer to be read, once it begins; 30 s
 }
 

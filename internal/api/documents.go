@@ -7,21 +7,24 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/server/user"
 )
 
-// DocumentText is what a document says, as a question takes it.
+// DocumentText is what a document says, or a picture, as a question takes it.
 type DocumentText struct {
 	Name     string `json:"name" doc:"By which answers cite it."`
 	Parts    int    `json:"parts" doc:"Pages with text; 1 where it has no pages."`
-	Material string `json:"material" doc:"Its text, as the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand behind each other."`
+	Picture  string `json:"picture,omitempty" doc:"Of a picture: its media type. Only the Oracle takes it."`
+	Material string `json:"material" doc:"As the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand behind each other."`
 }
 
 // fileBody describes the body of a request that is a file, in one of these types, or in words.
@@ -41,8 +44,8 @@ func (s *Server) documentRoute() {
 	const at = "/api/documents"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[DocumentText](), true, "")
 	register(s, route{id: "readDocument", at: "POST " + at, tag: "events", summary: "Read a document, to ask about it", needs: user.Write, takesFiles: true, content: []mediaType{{jsonType, "DocumentText", ""}}}, s.readDocument)
-	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody("A text, PDF or DOCX: as it is, with its content type, or as the field ‘file’ of a form. Nothing of it is kept.",
-		nil, octets, pdfType, docxType, "text/plain", "text/markdown")
+	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody("A text, PDF, DOCX or picture (PNG, JPEG, WEBP, GIF): as it is, with its content type, or as the field ‘file’ of a form. Nothing of it is kept.",
+		nil, append([]string{octets, pdfType, docxType, "text/plain", "text/markdown"}, model.PictureTypes()...)...)
 }
 
 // readDocument reads what is sent.
@@ -63,8 +66,9 @@ func (s *Server) readDocument(ctx context.Context, in *struct{ FileName }) (*hum
 func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label string) (t DocumentText, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	ending, isFile := fileEnding(kind)
-	if err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && kind != formType {
-		return t, newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.", "Send a text, PDF or DOCX as it is, with its content type, not compressed.")
+	isPicture := slices.Contains(model.PictureTypes(), kind)
+	if err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && !isPicture && kind != formType {
+		return t, noDocument()
 	}
 	in := s.newIntake(w, r)
 	in.most = min(in.most, document.MaxFile)
@@ -92,6 +96,9 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 		return t, p
 	}
 	defer done()
+	if label == "" && isPicture {
+		label = "picture"
+	}
 	if label == "" {
 		label = "document." + ending
 	}
@@ -99,8 +106,15 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	if err != nil {
 		return t, documentProblem(err)
 	}
+	if isPicture && parts[0].Type == "" {
+		return t, noDocument()
+	}
 	parts[0].Hash = files.Hash(content)
-	return DocumentText{Name: label, Parts: len(parts), Material: document.JoinParts(parts)}, nil
+	return DocumentText{Name: label, Parts: len(parts), Picture: parts[0].Type, Material: document.JoinParts(parts)}, nil
+}
+
+func noDocument() *Problem {
+	return newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.", "Send a text, PDF, DOCX or picture as it is, with its content type, not compressed.")
 }
 
 // documentProblem says why a document can't be read.

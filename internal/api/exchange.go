@@ -302,12 +302,13 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 		}
 	}
 	// It ends with the body. Where it can't be set the server's own bound holds.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.config.Limits.Read))
+	within := s.config.Limits.Read + time.Duration(max(0, r.ContentLength)>>17)*time.Second
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(within))
 	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
 	var slow net.Error
 	switch {
 	case errors.As(err, &slow) && slow.Timeout():
-		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.", fmt.Sprintf("Send it within %s.", s.config.Limits.Read)).closing()
+		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.", fmt.Sprintf("Send it within %s.", within)).closing()
 	case err != nil:
 		return newProblem(http.StatusBadRequest, "broken_body", "The body broke off.", "Send it whole.").closing()
 	case int64(len(body)) > most:

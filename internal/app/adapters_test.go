@@ -52,13 +52,13 @@ providers:
 		id   string
 		want model.Info
 	}{
-		{"ollama:llama3.1:8b", model.Info{Window: 16_384, BareCalls: true}},
-		{"box:llama3.1:8b", model.Info{Window: 20_000, BareCalls: true}},
+		{"ollama:llama3.1:8b", model.Info{Window: 16_384, NoPictures: true, BareCalls: true}},
+		{"box:llama3.1:8b", model.Info{Window: 20_000, NoPictures: true, BareCalls: true}},
 		{"house:claude-x", model.Info{Window: 300_000, Output: 9000}},
 		{"house:claude-opus-4-5", model.Info{Window: 200_000, Output: 64_000}}, // which the server does not know
 		{"google:gemini-x", model.Info{Window: 5000, Output: 600}},
 		{"set:claude-x", model.Info{Window: 7000}},
-		{"offline:rules", model.Info{}},
+		{"offline:rules", model.Info{NoPictures: true}},
 		{"nobody:x", model.Info{}},
 		{"", model.Info{}},
 	} {

@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
+	"sibyl/internal/oracle"
 	"sibyl/internal/server"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/telemetry"
@@ -28,6 +29,9 @@ import (
 
 // mostBody has room for the longest question, whatever its characters become in JSON.
 const mostBody = 1 << 20
+
+// mostTexts has room for the pictures of a question as well, in base64.
+const mostTexts = mostBody + oracle.MaxPictures*oracle.MaxPicture/3*4
 
 // Serve answers over HTTP and works as a node until ctx is done. listening is told the address.
 func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
@@ -53,7 +57,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo, Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources, Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
-			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
+			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody, Texts: mostTexts},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
 		if err != nil {

@@ -39,7 +39,8 @@ func (c *command) askCommand() *cobra.Command {
 			"Text piped in, files given with --attach, and files named as @path in the question are material: the\n" +
 			"question is about them, they give no orders, and they are cited as stdin:LINE or path:LINE. A ‘-’\n" +
 			"after the question waits for piped input; ‘-’ alone reads the question itself from standard input,\n" +
-			"and then no notes are written.\n\n" +
+			"and then no notes are written. Up to 4 pictures (PNG, JPEG, WEBP, GIF) of at most 3.75 MB each go as\n" +
+			"they are, with what a camera wrote into them, to a model that takes pictures.\n\n" +
 			"A call that would send private text to an address you did not name, or write something that a web\n" +
 			"page or a file asked for, not you, waits for your approval. ‘sibyl ask -c yes’ makes that very call.\n\n" +
 			"Below the answer stands what was done, and what is missing, if anything. ‘sibyl explain’ says how the\n" +
@@ -64,7 +65,7 @@ func (c *command) askCommand() *cobra.Command {
 	f.said = optionFlags[oracle.Options](cmd)
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
-	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text, PDF or DOCX that the question is about; can be given several times")
+	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text, PDF, DOCX or picture that the question is about; can be given several times")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "", "append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")

@@ -118,7 +118,7 @@ func (c *command) tellLong(what string) (done func()) {
 	}
 }
 
-// attached reads a file that is handed over: the pages of a PDF or DOCX, or a text. Answers cite it by the name, with which errors begin.
+// attached reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by the name, with which errors begin.
 func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
@@ -226,7 +226,9 @@ func isFile(name string) bool {
 func tooMuch(parts []doc.Part) error {
 	n := 0
 	for _, p := range parts {
-		n += len(p.Text)
+		if p.Type == "" { // pictures have bounds of their own
+			n += len(p.Text)
+		}
 	}
 	if n <= oracle.MaxMaterial {
 		return nil

@@ -13,7 +13,9 @@ import (
 
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
+	"sibyl/internal/files"
 	"sibyl/internal/media/document/documenttest"
+	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
 )
@@ -126,7 +128,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 	pdf := documenttest.PDF(true, []string{"Report on the bridge"}, nil, []string{"The bearing was replaced."})
 	for name, content := range map[string][]byte{
 		"report.pdf": pdf, "download": pdf, "memo.docx": documenttest.DOCX(t, documenttest.Para("A memo."), nil), "old.txt": []byte("Gr\xf6\xdfe\n"),
-		"locked.pdf": documenttest.Locked(), "scan.pdf": documenttest.PDF(true, nil), "cut.pdf": pdf[:200], "picture.png": []byte("\x89PNG\r\n\x1a\n\x00"), "bytes.bin": []byte("a\x00b"),
+		"locked.pdf": documenttest.Locked(), "scan.pdf": documenttest.PDF(true, nil), "cut.pdf": pdf[:200], "picture.png": []byte("\x89PNG\r\n\x1a\n\x00"), "picture.bmp": append([]byte("BM"), make([]byte, 60)...), "bytes.bin": []byte("a\x00b"),
 		"long.pdf": documenttest.PDF(true, slices.Repeat([][]string{slices.Repeat([]string{strings.Repeat("word ", 20)}, 40)}, 80)...),
 	} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -135,7 +137,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 	}
 	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf p. 3, 1 line ---\nThe bearing was replaced.\n"
 	for file, want := range map[string]string{"report.pdf": "--- report.pdf" + report, "download": strings.ReplaceAll("--- report.pdf"+report, "report.pdf", "download"),
-		"memo.docx": "--- memo.docx, 1 line ---\nA memo.\n", "old.txt": "--- old.txt, 1 line ---\nGröße\n"} {
+		"memo.docx": "--- memo.docx, 1 line ---\nA memo.\n", "picture.png": "--- picture.png, 1 line, " + files.Hash([]byte("\x89PNG\r\n\x1a\n\x00")) + ", image/png ---\niVBORw0KGgoA\n", "old.txt": "--- old.txt, 1 line ---\nGröße\n"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if q, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err != nil || q.material != want {
 			t.Errorf("--attach %s: %q, %v", file, q.material, err)
@@ -149,7 +151,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"locked.pdf": "locked.pdf: it is protected with a password", "scan.pdf": "scan.pdf: it holds pictures and no text, on 1 page; have the text recognised (OCR)",
-		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.png": "picture.png: it is a picture, and models are handed text only", "bytes.bin": "bytes.bin: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
+		"cut.pdf": "cut.pdf: it is no whole PDF", "picture.bmp": "picture.bmp: models take PNG, JPEG, WEBP and GIF", "bytes.bin": "bytes.bin: it is neither a text nor a PDF or DOCX", "long.pdf": "long.pdf: it holds 3", "none.pdf": "none.pdf: no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {
 			t.Errorf("--attach %s: %v, want %q", file, err, want)
@@ -179,4 +181,30 @@ func TestPasteGivesTasksNoOrdersAndIsNobodysFile(t *testing.T) {
 	if err := (&talker{c: c}).handOver(t.Context(), "Is it?", conversation.Asked{Material: forged}, &o); err != nil || !strings.HasPrefix(o.Material, "--- pasted, 2 lines ---\n") {
 		t.Errorf("%q, %v", o.Material, err)
 	}
+}
+
+func TestPictureIsShownToAModelThatTakesItAndNamedAmongTheSources(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"A bridge, as car.png shows."}, Repeat: true})
+	server.Told = map[string]string{"llava:7b": `{"capabilities":["completion","tools","vision"],"model_info":{}}`, "blind:7b": `{"capabilities":["completion","tools"],"model_info":{}}`}
+	home, picture := t.TempDir(), []byte("\x89PNG\r\n\x1a\n\x00")
+	t.Chdir(home)
+	write(t, filepath.Join(home, "car.png"), string(picture))
+	write(t, filepath.Join(home, "unused.txt"), "nothing")
+	environ := []string{"OLLAMA_HOST=" + server.BaseURL}
+	says := func(code int, want string, args ...string) {
+		t.Helper()
+		if got, out, errs := sibyl(t, home, Streams{}, environ, args...); got != code || !strings.Contains(out+errs, want) {
+			t.Errorf("%v: exit %d: %s%s\nwithout %q", args, got, out, errs, want)
+		}
+	}
+	says(ExitUsage, "nothing was sent, as ollama:blind:7b takes no pictures, and car.png is attached", "ask", "-m", "ollama:blind:7b", "--no-web", "-a", "car.png", "What is it?")
+	says(ExitUsage, "no language model is in use, and without one nobody can look at car.png", "ask", "-m", "offline:rules", "What is @car.png?")
+	if asked := server.Requests(); len(asked) > 0 {
+		t.Errorf("%d requests were made", len(asked))
+	}
+	says(ExitAnswered, "A bridge", "ask", "-m", "ollama:llava:7b", "--no-web", "-a", "unused.txt", "What is in @car.png?")
+	if got := server.Requests()[0].At("messages", "1", "images", "0"); got != "iVBORw0KGgoA" {
+		t.Errorf("the model was shown %v", got)
+	}
+	says(ExitAnswered, "The answer cites no passage that was read.\n\nAttached: `unused.txt`, `car.png`", "sources")
 }

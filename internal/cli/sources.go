@@ -54,7 +54,10 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, args []s
 		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Fenced())
 	}
 	if len(cited) == 0 {
-		b.WriteString("The answer cites no passage that was read.")
+		b.WriteString("The answer cites no passage that was read.\n\n")
+	}
+	if len(res.Files) > 0 {
+		b.WriteString("Attached: `" + strings.Join(res.Files, "`, `") + "`")
 	}
 	return c.paged(ctx, c.newScreen().laidOut(strings.TrimSpace(b.String())))
 }

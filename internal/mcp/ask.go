@@ -48,8 +48,11 @@ type begun struct {
 	Run string `json:"run_id"`
 }
 
-// sessionArgument has the session that an assistant goes on with.
-const sessionArgument = "session"
+// What a call of an assistant's tool may say beside words and options.
+const (
+	sessionArgument   = "session"    // that the assistant goes on with
+	overLimitArgument = "over_limit" // the user has agreed that the day costs more than models.limit
+)
 
 // offered are the assistants that have a tool.
 func (s *Server) offered() (all []*assistant.Assistant) {
@@ -69,7 +72,8 @@ func (s *Server) assistantTool(a *assistant.Assistant) offer {
 	told := func(f *schema.Field) bool {
 		return f.Tag.Get("tool") != "-" && (s.config.Assistants.Folders != nil || f.Tag.Get("names") != "folder")
 	}
-	words := map[string]*jsonschema.Schema{a.Tool.Words: {Type: "string", MinLength: jsonschema.Ptr(1)}}
+	words := map[string]*jsonschema.Schema{a.Tool.Words: {Type: "string", MinLength: jsonschema.Ptr(1)},
+		overLimitArgument: {Type: "boolean", Description: "true: after " + string(OverLimit) + ", the user agreed to go on"}}
 	spec := tool.Spec{Name: a.Tool.Name, Title: a.Tool.Title, Description: a.Tool.Description, Foreign: true, Effect: tool.Once}
 	result := schema.Result[begun]()
 	if a.Tool.Waits {
@@ -108,6 +112,10 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 		}
 		delete(given, name)
 	}
+	if raw, said := given[overLimitArgument]; said && json.Unmarshal(raw, &r.OverLimit) != nil {
+		return r, invalid(overLimitArgument, "must be true or false")
+	}
+	delete(given, overLimitArgument)
 	switch {
 	case strings.TrimSpace(r.Words) == "":
 		return r, invalid(a.Tool.Words, "is missing, or has no words")

@@ -33,13 +33,16 @@ type study struct {
 	options []oracle.Options
 	relayed []bool
 	answer  func(ctx context.Context) (string, error)
+	prices  service.Prices // each run costs 1 EUR; without a limit unless one is set
+	env     any            // of its runs; nil: that of the panel
 }
 
 func newStudy(t *testing.T) *study { return studyOf(t, 0) }
 
 // studyOf is a study that drives so many runs at once; 0: all.
 func studyOf(t *testing.T, most int) *study {
-	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil }}
+	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil },
+		prices: service.Prices{Currency: "EUR", Of: func(string, int, int, int) (float64, bool) { return 1, true }}}
 	store := teststore.Empty(t)
 	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) { return s.answer(ctx) }})
 	if err != nil {
@@ -54,7 +57,14 @@ func studyOf(t *testing.T, most int) *study {
 		}
 		s.options, s.relayed = append(s.options, b.Options.(oracle.Options)), append(s.relayed, b.Relayed)
 		b.Options = "pythia"
-		return begin(ctx, b)
+		spec, err := begin(ctx, b)
+		if s.env != nil {
+			spec.Env = s.env
+		}
+		return spec, err
+	}
+	a.Used = func(*run.CompletionRecord) (assistant.Usage, bool) {
+		return assistant.Usage{Model: "test:pythia", Input: 1000, Output: 100}, true
 	}
 	a.Show = func(raw json.RawMessage) (assistant.Shown, error) {
 		shown, err := show(raw)
@@ -69,7 +79,7 @@ func studyOf(t *testing.T, most int) *study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a}, Redact: func(text string) string { return text },
+	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a}, Redact: func(text string) string { return text }, Prices: &s.prices,
 		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -269,5 +279,32 @@ func (s *study) endsAs(want journal.Status) {
 	}
 	if row, err := s.service.Run(ctx, "ada", rows[0].ID); err != nil || row.Status != want {
 		s.Errorf("the run is %s, want %s; %v", row.Status, want, err)
+	}
+}
+
+// asking is the surroundings of a run that asks a model.
+type asking struct{}
+
+func (asking) Models() []string { return []string{"test:pythia"} }
+
+func TestQuestionOverTheLimitOfADayIsRefusedWithItsCostsUntilTheUserAgrees(t *testing.T) {
+	s := newStudy(t)
+	s.prices.Limit = 0.5
+	s.env = asking{}
+	c := s.connect("ada", newer, nil)
+	c.call("ask", `{"question":"Tea?"}`)
+	refused := c.call("ask", `{"question":"Milk?"}`)
+	refused.failed(t, mcp.OverLimit, "currency", "EUR")
+	if spent, _ := refused.Details["spent"].(float64); spent < 0.5 || refused.Details["limit"] != 0.5 || !strings.Contains(refused.text, "call again with over_limit: true") {
+		t.Errorf("the refusal says %+v", refused)
+	}
+	c.call("ask", `{"question":"Milk?","over_limit":false}`).failed(t, mcp.OverLimit, "", "")
+	c.call("ask", `{"question":"Milk?","over_limit":1}`).failed(t, mcp.Validation, "field", "over_limit")
+	if agreed := c.call("ask", `{"question":"Milk?","over_limit":true}`); !agreed.Success {
+		t.Errorf("after a yes: %+v", agreed)
+	}
+	c.call("ask", `{"question":"Milk?"}`).failed(t, mcp.OverLimit, "", "") // a yes is for one question
+	if eves := s.connect("eve", newer, nil).call("ask", `{"question":"Tea?"}`); !eves.Success {
+		t.Errorf("somebody else, whose day has cost nothing: %+v", eves)
 	}
 }

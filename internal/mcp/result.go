@@ -26,6 +26,7 @@ const (
 	Conflict             Code = "CONFLICT"              // the task is not in the version any more that the caller saw
 	ConfirmationRequired Code = "CONFIRMATION_REQUIRED" // nobody said yes to the deletion
 	Forbidden            Code = "FORBIDDEN"             // the token may only read
+	OverLimit            Code = "OVER_LIMIT"            // the day has cost what it may: details.spent, limit and currency
 	Unavailable          Code = "UNAVAILABLE"           // not now: try again later
 	Database             Code = "DATABASE_ERROR"
 	Internal             Code = "INTERNAL_ERROR"
@@ -103,6 +104,10 @@ func faultOf(err error, database bool) *Fault {
 	if wrong, ok := errors.AsType[*task.Invalid](err); ok {
 		return invalid(wrong.Field, wrong.Problem)
 	}
+	if over, ok := errors.AsType[*service.LimitError](err); ok {
+		return &Fault{Code: OverLimit, Text: over.Error() + ". Ask the user whether to go on; after a yes call again with " + overLimitArgument + ": true.",
+			Details: map[string]any{"spent": over.Spent, "limit": over.Limit, "currency": over.Currency}, Err: err}
+	}
 	if m, known := service.MeaningOf(err); known {
 		return &Fault{Code: codeOf(m), Text: strings.TrimSpace(m.Detail + " " + m.Hint), Err: err}
 	}
@@ -121,7 +126,7 @@ func codeOf(m service.Meaning) Code {
 		return NotFound
 	case m.Status == http.StatusBadRequest:
 		return Validation
-	case m.Status == http.StatusConflict, m.Status == http.StatusPaymentRequired:
+	case m.Status == http.StatusConflict:
 		return Conflict
 	case m.Status == http.StatusServiceUnavailable:
 		return Unavailable

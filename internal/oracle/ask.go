@@ -34,6 +34,10 @@ const usualTurns = 30
 func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options) (spec run.Spec, err error) {
 	r.Words = strings.TrimSpace(strings.ToValidUTF8(r.Words, "\uFFFD"))
 	o.Material = strings.ToValidUTF8(o.Material, "\uFFFD")
+	var pictures []run.Text
+	if o.Material, pictures, err = handed(ctx, s.Store, r, o); err != nil {
+		return spec, err
+	}
 	if err := checkSize(r.Words, o.Material); err != nil {
 		return spec, &assistant.RequestError{Public: "the Oracle can't take this question",
 			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
@@ -44,12 +48,8 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	}
 	env := s.env(o)
 	env.Date = time.Now().Format(time.DateOnly)
-	if o.SameMaterial && r.Replaces != "" {
-		handed, err := run.ReadText(ctx, s.Store, r.Owner, r.Replaces, MaterialText)
-		if err != nil {
-			return spec, err
-		}
-		o.Material = string(handed)
+	if o.Material != "" {
+		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
 	}
 	tools, err := s.equip(ctx, r, o, &env)
 	if err != nil {
@@ -64,8 +64,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	}
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
-		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
-		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
+		spec.Texts = append(append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)}), pictures...)
 	}
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
@@ -113,6 +112,12 @@ func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options,
 	}
 	defer closeTools()
 	info := <-told
+	if shown := env.pictures(); len(shown) > 0 {
+		if info.NoPictures {
+			return nil, refusePictures(env.Model, shown)
+		}
+		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool { return s.Describe(ctx, id).NoPictures })
+	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	if s.LeftOut != nil {
 		env.LeftOut = s.LeftOut()
@@ -131,13 +136,11 @@ func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []too
 		MaxTurns: cmp.Or(o.MaxTurns, usualTurns), MaxTokens: o.MaxTokens, MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
 		Window: env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,
 	}
-	if o.Piped || o.Material != "" {
+	if o.Piped || len(env.Parts) > 0 {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
-	if o.Material != "" { // it is read already
-		for _, p := range document.SplitParts(o.Material) {
-			g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
-		}
+	for _, p := range env.Parts { // they are read already
+		g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
 	}
 	return g
 }

@@ -68,6 +68,12 @@ func (a *Answer) citations() (all []citation) {
 		}
 		rest = commitCite().ReplaceAllString(rest, " ")
 	}
+	for i := range a.Sources {
+		if s := &a.Sources[i]; s.Source == Handed && s.Start == 0 && strings.Contains(rest, s.Path) { // a picture, which has no lines
+			all = append(all, citation{text: s.Path, name: s.Path, leads: func(o *agent.Source) bool { return o.Source == Handed && o.Path == s.Path }})
+			rest = strings.ReplaceAll(rest, s.Path, " ")
+		}
+	}
 	if !hasNumber(rest) {
 		return all
 	}

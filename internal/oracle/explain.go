@@ -104,7 +104,7 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
 	placed := func(ref tool.Ref) assistant.Place {
-		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash}
+		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash, Handed: ref.Source == Handed}
 		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
 			p.Start, p.End = ref.Start, ref.End
 		}
@@ -156,11 +156,11 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 		}
 		all = append(all, one)
 	}
-	if v.Blob(MaterialText) == "" {
-		return all, nil
-	}
-	material, err := v.Text(ctx, MaterialText)
-	for _, part := range document.SplitParts(string(material)) {
+	parts, err := handedParts(ctx, v)
+	for _, part := range parts {
+		if part.Type != "" { // a picture has no lines
+			continue
+		}
 		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: document.Lines(part.Text)}
 		if refOf(part).Paged {
 			one.From = 0
@@ -168,6 +168,15 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 		all = append(all, one)
 	}
 	return all, err
+}
+
+// handedParts are what was handed over to a run; pictures have no content.
+func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
+	if v.Blob(MaterialText) == "" {
+		return nil, nil
+	}
+	text, err := v.Text(ctx, MaterialText)
+	return document.SplitParts(string(text)), err
 }
 
 // pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names it.

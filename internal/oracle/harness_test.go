@@ -64,6 +64,7 @@ type harness struct {
 	material   string                                                         // handed over with the questions of a conversation
 	clock      *handClock                                                     // of a conversation
 	folders    string                                                         // with code and notes of a conversation without a model
+	redact     func([]byte) []byte                                            // what the journal keeps is without secrets; nil: it is kept as it is
 	maxTokens  int
 	maxTime    time.Duration
 	named      []tool.Source // that the person named
@@ -136,7 +137,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 		return outcome(v, e)
 	}
 	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)}, Build: "test", Holder: holder, Clock: clock,
-		StopGrace: h.grace})
+		StopGrace: h.grace, Redact: h.redact})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package oracle
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 // Handed is the source of what was piped in or attached: no tool reads it.
 const Handed tool.Source = "material"
 
-// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, or a text with its lines. The name, with which errors begin, is that by
+// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, a picture, or a text with its lines. The name, with which errors begin, is that by
 // which it is cited.
 func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]document.Part, error) {
 	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
@@ -32,15 +31,16 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 		}
 		return parts, nil
 	}
+	if pictureType(content) != "" {
+		shown, err := picturePart(name, content)
+		return []document.Part{shown}, err
+	}
 	if len(content) > MaxMaterial {
 		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; attach a part of it, or put it in a folder that is searched", len(content), MaxMaterial)
 	}
-	if strings.HasPrefix(http.DetectContentType(content), "image/") {
-		return nil, document.Refuse(document.Unsupported, name, "it is a picture, and models are handed text only; have the text in it recognised (OCR), and attach that")
-	}
 	text, err := document.DecodeText(name, content)
 	if err != nil {
-		return nil, document.Refuse(document.Unsupported, name, "it is neither a text nor a PDF or DOCX")
+		return nil, document.Refuse(document.Unsupported, name, "it is neither a text nor a PDF or DOCX, nor a picture")
 	}
 	return []document.Part{{Name: name, Text: text}}, nil
 }
@@ -56,10 +56,16 @@ func DocumentParts(d document.Document) (parts []document.Part) {
 	return parts
 }
 
-// numbered is the material as a model is shown it, with what answers cite: numbered lines, or pages.
+// numbered is the material as a model is shown it, with what answers cite: numbered lines, pages, or pictures.
 func numbered(parts []document.Part) string {
 	b := &strings.Builder{}
+	pictures := 0
 	for _, p := range parts {
+		if p.Type != "" {
+			pictures++
+			fmt.Fprintf(b, "%s, cited as %s: picture %d above\n", p.Name, p.Name, pictures)
+			continue
+		}
 		ref := refOf(p)
 		how := ":LINE"
 		if ref.Paged {
@@ -77,7 +83,7 @@ func numbered(parts []document.Part) string {
 	return b.String()
 }
 
-// refOf is the whole of a part as a place that was read.
+// refOf is the whole of a part as a place that was read. That of a picture has no lines.
 func refOf(p document.Part) tool.Ref {
 	if path, page := p.Page(); page > 0 {
 		return tool.Ref{Source: Handed, Path: path, Start: page, End: page, Paged: true, Opened: true}

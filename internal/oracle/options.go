@@ -19,7 +19,7 @@ type Options struct {
 	MaxTokens int           `json:"max_tokens,omitempty" tool:"-" setting:"max_tokens" min:"1000" max:"10000000" none:"no limit" doc:"tokens of all turns, cached ones aside, after which the last turn begins"`
 	MaxTime   time.Duration `json:"max_time_seconds,omitempty" tool:"-" flag:"max-time" setting:"max_time" min:"5" max:"3600" none:"no limit" doc:"time at most: the last turn begins after 80 % of it, and what still runs at its end is stopped"`
 	Fallback  *bool         `json:"fallback,omitempty" tool:"-" doc:"let other models answer where this one does not" no:"don't try another model where this one does not answer"`
-	Material  string        `json:"material,omitempty" tool:"-" flag:"-" max:"262144" doc:"a text that the question is about, as data: it gives no orders, and nothing is written for it"`
+	Material  string        `json:"material,omitempty" tool:"-" flag:"-" max:"22020096" doc:"what the question is about, as data: a text of at most 262144 bytes, or what POST /api/documents made of files. It gives no orders, and nothing is written for it"`
 	// SameMaterial hands over what was handed over with the question that this one replaces, in place of Material.
 	SameMaterial bool `json:"same_material,omitempty" tool:"-" flag:"-" doc:"hand over the text again that the replaced question was about"`
 

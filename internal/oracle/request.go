@@ -42,6 +42,7 @@ type asker struct {
 	given    Given
 	prompts  *prompt.Set
 	material []document.Part // that was handed over
+	pictures []model.Picture // among that
 }
 
 // reading gives the prompts that a run began with.
@@ -60,12 +61,11 @@ func builder(ctx context.Context, prompts reading, v *run.View, tools []tool.Spe
 	if a.prompts, err = prompts(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	if len(a.env.Parts) > 0 {
-		material, err := v.Text(ctx, MaterialText)
-		if err != nil {
-			return nil, nil, err
-		}
-		a.material = document.SplitParts(string(material))
+	if a.material, err = handedParts(ctx, v); err != nil {
+		return nil, nil, err
+	}
+	if a.pictures, err = picturesIn(ctx, v, a.material); err != nil {
+		return nil, nil, err
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {
@@ -158,7 +158,7 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	return append(messages, model.Message{Role: model.User, Text: a.asked(noted)}), nil
+	return append(messages, model.Message{Role: model.User, Text: a.asked(noted), Pictures: a.pictures}), nil
 }
 
 // asked is the question as the model is told it, with the material that it is about and what the person has said yes to.

@@ -127,10 +127,11 @@ type Spec struct {
 	Claims     []string // what one run of the owner at a time may hold
 }
 
-// Text is a text that the run keeps by content: a prompt file.
+// Text is a text that the run keeps by content: a prompt file. What is raw is no text, such as a picture: secrets are not looked for in it.
 type Text struct {
 	Name    string
 	Content []byte
+	Raw     bool
 }
 
 // Clock is the time of the engine.
@@ -334,7 +335,10 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree), Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
-		content := e.Redact(t.Content)
+		content := t.Content
+		if !t.Raw {
+			content = e.Redact(content)
+		}
 		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: journal.BlobHash(content)})
 		b.Blobs = append(b.Blobs, content)
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -31,7 +32,7 @@ const statusGone = 499
 // MeaningOf says what an error means; false: it is not known, so it is a fault of the program.
 func MeaningOf(err error) (Meaning, bool) {
 	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
-		return Meaning{err, http.StatusBadRequest, "invalid_request", sentence(e.Public), sentence(e.Hint), "", 0}, true
+		return Meaning{err, http.StatusBadRequest, cmp.Or(e.Kind, "invalid_request"), sentence(e.Public), sentence(e.Hint), "", 0}, true
 	}
 	if e, ok := errors.AsType[*task.Invalid](err); ok {
 		if e.Field == "idempotency_key" {

@@ -29,10 +29,11 @@ type ModelProvider struct {
 
 // Model is one that can be asked.
 type Model struct {
-	ID      string `json:"id" doc:"provider:model, as options name it."`
-	Window  int    `json:"window,omitempty" doc:"Of tokens, question and answer together. Left out: not known."`
-	NoTools bool   `json:"no_tools,omitempty" doc:"It can't call tools, so it can look nothing up by itself."`
-	Price   *Price `json:"price,omitempty" doc:"Left out: not known."`
+	ID         string `json:"id" doc:"provider:model, as options name it."`
+	Window     int    `json:"window,omitempty" doc:"Of tokens, question and answer together. Left out: not known."`
+	NoTools    bool   `json:"no_tools,omitempty" doc:"It can't call tools, so it can look nothing up by itself."`
+	NoPictures bool   `json:"no_pictures,omitempty" doc:"It takes no pictures. Left out: it does, or that is not known."`
+	Price      *Price `json:"price,omitempty" doc:"Left out: not known."`
 }
 
 // Price is what a million tokens cost.
@@ -62,7 +63,7 @@ func (m *ModelSource) List(ctx context.Context) (Models, error) {
 			p.Error, p.Detail = string(model.KindOf(o.Err)), m.Redact(o.Err.Error())
 		}
 		for _, one := range o.Models {
-			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools, Price: m.Prices.perMillion(one.ID)})
+			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools, NoPictures: one.NoPictures, Price: m.Prices.perMillion(one.ID)})
 		}
 		all.Providers = append(all.Providers, p)
 	}

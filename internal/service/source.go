@@ -19,6 +19,7 @@ type Source struct {
 	Cite   string      `json:"cite" doc:"As answers name it."`
 	Read   bool        `json:"read"`
 	Cited  bool        `json:"cited"`
+	Handed bool        `json:"handed,omitempty" doc:"It was attached to the question."`
 	State  SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
 	Lines  []Line      `json:"lines" doc:"Those of the place and some around it: of its file while that is as it was read, else as the run kept them."`
 }
@@ -51,7 +52,7 @@ const (
 // checked looks what became of a place. What its file does not show any more, or no file does by lines, is shown as it was read, if heard holds it.
 func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
-	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
+	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed, State: SourceKnown}
 	switch content, err := placeText(p); {
 	case !p.Read:
 		out.State = SourceUnread

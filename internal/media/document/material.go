@@ -15,12 +15,13 @@ import (
 )
 
 // Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p. 3” is a page of a document,
-// and cited as a whole.
+// and cited as a whole. One with a type is a picture: its text is the content of its file in base64, or empty where that is kept elsewhere.
 type Part struct {
 	Name string `json:"name"`
 	Text string `json:"-"`
 	Size int    `json:"lines"`
-	Hash string `json:"-"` // of the file that begins here: "sha256:…"; "" where it is not known
+	Hash string `json:"-"`              // of the file that begins here: "sha256:…"; "" where it is not known
+	Type string `json:"type,omitempty"` // of a picture: "image/png" and others; "": a text
 }
 
 // pageName takes “report.pdf p. 3” apart.
@@ -45,8 +46,10 @@ func JoinParts(parts []Part) string {
 	for _, p := range parts {
 		lines := Lines(p.Text)
 		fmt.Fprintf(b, "--- %s, %s", partName(p.Name), text.Count(len(lines), "line"))
-		if p.Hash != "" {
-			b.WriteString(", " + p.Hash)
+		for _, more := range []string{p.Hash, p.Type} {
+			if more != "" {
+				b.WriteString(", " + more)
+			}
 		}
 		b.WriteString(" ---\n")
 		for _, l := range lines {
@@ -93,9 +96,9 @@ func SplitParts(material string) (parts []Part) {
 	return parts
 }
 
-// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines.
+// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the type of a picture.
 var partForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))? ---$`)
+	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))?(?:, (image/[a-z]+))? ---$`)
 })
 
 func partHeader(line string) (p Part, ok bool) {
@@ -104,7 +107,7 @@ func partHeader(line string) (p Part, ok bool) {
 		return p, false
 	}
 	size, err := strconv.Atoi(found[2])
-	return Part{Name: found[1], Size: size, Hash: found[3]}, err == nil
+	return Part{Name: found[1], Size: size, Hash: found[3], Type: found[4]}, err == nil
 }
 
 // OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind each other. A hash is that which
@@ -115,6 +118,10 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 	for _, p := range SplitParts(material) {
 		name, number := p.Page()
 		name = redact.Text(partName(name))
+		if p.Type != "" {
+			failed = append(failed, &Error{Reason: Unsupported, File: name, text: "it is a picture, and only its text can be read here; have that recognised (OCR)"})
+			continue
+		}
 		p.Text = redact.Text(p.Text)
 		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open && docs[n].Pages[len(docs[n].Pages)-1].Number < number {
 			docs[n].add(number, p.Text)

@@ -245,6 +245,7 @@ type Place struct {
 	Cite       string // as answers name it
 	File       string // where it lies on this machine; "" for what is no file, or is not known
 	Start, End int    // lines, from 1; 0: the whole
+	Handed     bool   // it was attached to the question
 	Hash       string // of the file as it was read, as files.Hash gives it; "": not known
 	Read       bool
 	Cited      bool
@@ -302,9 +303,11 @@ type Findings struct {
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it
-// and tell nothing of this machine, its files and its settings. The text of the error is for the person at this machine.
+// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it but the
+// names of a model and of what was attached, and tell nothing of this machine, its files and its settings. The text of the error is for the
+// person at this machine.
 type RequestError struct {
+	Kind   string // what is wrong, for programs; "": invalid_request
 	Public string
 	Hint   string // what would be right; may be empty
 	Err    error  // the same in full; nil: Public and Hint say it

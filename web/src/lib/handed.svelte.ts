@@ -8,8 +8,11 @@ const upload = 5 * 60_000;
 
 /** Documents that are handed over: each is read by the server at once, so that one that can't be read is told while it can be replaced. */
 export class Handed {
-  /** `most` is what all texts may have, in bytes. */
-  constructor(private readonly most = Infinity) {}
+  /** `most` is what all texts may have, in bytes, and `mostPictures` how many pictures there may be. */
+  constructor(
+    private readonly most = Infinity,
+    private readonly mostPictures = 0,
+  ) {}
 
   files = $state<Form<"DocumentText">[]>([]);
   /** The file that is being read; "" if none is. */
@@ -42,7 +45,9 @@ export class Handed {
     const body = file.slice(0, file.size, "application/octet-stream"); // its content says what it is
     const read = await send<Form<"DocumentText">>("POST", address("/api/documents", { name: file.name }), { body, patience: upload });
     const files = [...this.files.filter((f) => f.name !== read.name), read];
-    if (new Blob(files.map((f) => f.material)).size > this.most) this.problems.push(say("ask.attach.much", { name: file.name }));
+    const texts = files.filter((f) => !f.picture);
+    if (read.picture && !this.mostPictures) this.problems.push(`${file.name}: ${say("problem.document_unsupported")}`);
+    else if (new Blob(texts.map((f) => f.material)).size > this.most || files.length - texts.length > this.mostPictures) this.problems.push(say("ask.attach.much", { name: file.name }));
     else this.files = files;
   }
 

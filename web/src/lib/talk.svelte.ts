@@ -114,7 +114,8 @@ export const saidHere: Record<string, Pick<Message, "words" | "files">> = $state
 export async function sayTo(m: Message, key: string): Promise<Form<"Begun">> {
   const { assistant, words, options, session, replaces } = m;
   const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
-  const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });
+  const patience = 30_000 + String(options["material"] ?? "").length / 128; // ms: pictures take their time on a slow line
+  const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body, patience });
   saidHere[begun.run] = m;
   return begun;
 }

@@ -1,0 +1,140 @@
+package oracle
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
+)
+
+// Bounds of the pictures of a question, which all providers take. One of MaxPicture bytes has 5 MiB in base64, in which they count.
+const (
+	MaxPictures = 4
+	MaxPicture  = 5 << 20 / 4 * 3
+)
+
+// pictureType is the media type of a picture by its content; "" for what is none.
+func pictureType(content []byte) string {
+	if len(content) > 12 && string(content[4:8]) == "ftyp" { // what phones write
+		switch string(content[8:11]) {
+		case "hei", "hev", "mif":
+			return "image/heic"
+		case "avi":
+			return "image/avif"
+		}
+	}
+	kind := http.DetectContentType(content)
+	if !strings.HasPrefix(kind, "image/") {
+		return ""
+	}
+	return kind
+}
+
+// picturePart is a picture as a part of a material.
+func picturePart(name string, content []byte) (document.Part, error) {
+	switch kind := pictureType(content); {
+	case !slices.Contains(model.PictureTypes(), kind):
+		return document.Part{}, document.Refuse(document.Unsupported, name, "models take PNG, JPEG, WEBP and GIF, and it is another kind of picture; convert it, and attach that")
+	case len(content) > MaxPicture:
+		return document.Part{}, document.Refuse(document.TooLarge, name, "it is a picture of %s, more than the limit of %s; make it smaller, and attach that",
+			agent.Size(len(content)), agent.Size(MaxPicture))
+	default:
+		return document.Part{Name: name, Type: kind, Hash: files.Hash(content), Text: base64.StdEncoding.EncodeToString(content)}, nil
+	}
+}
+
+// handed is what a question is about: a material in which pictures have no content, and that content, under its hash. A question that has the
+// material of another has its pictures as well.
+func handed(ctx context.Context, store journal.Store, r assistant.Request, o Options) (material string, pictures []run.Text, err error) {
+	if !o.SameMaterial || r.Replaces == "" {
+		if material, pictures, err = withoutPictures(o.Material); err != nil {
+			err = &assistant.RequestError{Public: err.Error()}
+		}
+		return material, pictures, err
+	}
+	read := func(name string) (content []byte) {
+		if err == nil {
+			content, err = run.ReadText(ctx, store, r.Owner, r.Replaces, name)
+		}
+		return content
+	}
+	material = string(read(MaterialText))
+	for _, p := range document.SplitParts(material) {
+		if p.Type != "" {
+			pictures = append(pictures, run.Text{Name: p.Hash, Content: read(p.Hash), Raw: true})
+		}
+	}
+	return material, pictures, err
+}
+
+// withoutPictures takes the content of pictures out of a material. It may come from anywhere: what it says of a picture is made anew.
+func withoutPictures(material string) (rest string, pictures []run.Text, err error) {
+	parts := document.SplitParts(material)
+	for i, p := range parts {
+		if p.Type == "" {
+			continue
+		}
+		content, err := base64.StdEncoding.DecodeString(p.Text)
+		if err != nil {
+			return "", nil, document.Refuse(document.Damaged, p.Name, "it is no picture in base64")
+		}
+		if parts[i], err = picturePart(p.Name, content); err != nil {
+			return "", nil, err
+		}
+		parts[i].Text = ""
+		pictures = append(pictures, run.Text{Name: parts[i].Hash, Content: content, Raw: true})
+	}
+	switch {
+	case len(pictures) == 0:
+		return material, nil, nil
+	case len(pictures) > MaxPictures:
+		return "", nil, fmt.Errorf("there are %d pictures, more than the limit of %d: attach fewer at a time", len(pictures), MaxPictures)
+	}
+	return document.JoinParts(parts), pictures, nil
+}
+
+// pictures are the names of those that were handed over.
+func (e Env) pictures() (names []string) {
+	for _, p := range e.Parts {
+		if p.Type != "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// refusePictures says that a model can't be shown what was handed over.
+func refusePictures(name string, pictures []string) error {
+	shown := agent.Listed(pictures, "and")
+	why := fmt.Sprintf("nothing was sent, as %s takes no pictures, and %s is attached", name, shown)
+	help := "name a model that does with -m (‘sibyl models’ lists those there are), or attach the text in it, recognised (OCR)"
+	if name == model.OfflineRules {
+		why, help = fmt.Sprintf("no language model is in use, and without one nobody can look at %s", shown), "‘sibyl init’ sets one up"
+	}
+	return &assistant.RequestError{Kind: "no_pictures", Public: why, Hint: "choose a model that takes pictures, or attach the text in them", Err: fmt.Errorf("%s: %s", why, help)}
+}
+
+// picturesIn reads the pictures that a run keeps, in the order of the parts of its material.
+func picturesIn(ctx context.Context, v *run.View, parts []document.Part) (all []model.Picture, err error) {
+	for _, p := range parts {
+		if p.Type == "" {
+			continue
+		}
+		content, err := v.Text(ctx, p.Hash)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, model.Picture{Type: p.Type, Data: content})
+	}
+	return all, nil
+}
