@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -49,8 +50,8 @@ func (c *command) runList() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
-			if !c.asJSON && f.Assistant == "" { // a person asked for the runs that those go along with
-				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Companion })
+			if !c.asJSON && f.Assistant == "" { // the sitting of an oracle stands there
+				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Assistant == council.MemberName })
 			}
 			return rows, a.Service.Count(ctx, rows, countingTime)
 		})
