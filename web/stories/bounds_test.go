@@ -14,6 +14,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// watchTasks notes the long tasks of the page, those that hold it up for more than 50 ms.
+func (p *tab) watchTasks() {
+	p.Helper()
+	p.do("watching long tasks", chromedp.Evaluate[chromedp.Void](`globalThis.longTasks = []; new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" })`))
+}
+
+// tellTasks logs the long tasks since they were watched or told. How long one takes depends on what else the machine does.
+func (p *tab) tellTasks(what string) {
+	p.Helper()
+	p.Logf("%s: the long tasks took %v ms", what, evaluate[[]int](p, "longTasks.splice(0)"))
+}
+
 // Of a long conversation the page shows the last part, fetches what comes near, and lets go of what is far away again.
 func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	onOneStore(t)
@@ -21,9 +33,11 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	h := open(t, "")
 	session := h.longSession(many, time.Minute)
 	p := h.visit(1000)
+	p.watchTasks()
 	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+session+"'; undefined"))
 	p.until("the last answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
 	p.sees(asksOfLease(many))
+	p.tellTasks("opening it")
 	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
 	const whole = `document.querySelectorAll("main ol > li .markdown").length`
 	if n := evaluate[int](p, whole); n > 20 {
@@ -39,6 +53,7 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		})()`)
 		first = evaluate[int](p, "firstAt")
 	}
+	p.tellTasks("going to the first")
 	p.until("the first answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
 	p.until("the others to be light", whole+" <= 30")
 	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
@@ -79,6 +94,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	p.reload()
 	p.until("the first paint", `document.querySelector("textarea") && performance.getEntriesByName("first-contentful-paint").length`)
 	t.Logf("the first paint came after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	p.watchTasks()
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
 		globalThis.longest = 0; let before = performance.now();
 		const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); };
@@ -94,6 +110,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 		p.says("Tell me something about leases in general.")
 		p.until("the end of the answer", `!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
 		t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
+		p.tellTasks("the answer")
 		if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
 			t.Errorf("%d characters were laid out at once", laid)
 		}
