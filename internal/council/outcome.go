@@ -69,6 +69,7 @@ type Silent struct {
 	Oracle Seat   `json:"oracle"`
 	Run    string `json:"run_id,omitempty"`
 	Reason string `json:"reason"`
+	bt.Coded
 }
 
 // Failure is why a run gave nothing.

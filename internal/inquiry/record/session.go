@@ -3,6 +3,8 @@ package record
 import (
 	"strings"
 	"time"
+
+	"sibyl/internal/bt"
 )
 
 // Status says how far an interrogation is.
@@ -161,6 +163,7 @@ type GapAnalysis struct {
 	CompletenessScore *int   `json:"completenessScore,omitempty"` // 0 to 100; nil: Unjudged
 	RequiresFollowUp  bool   `json:"requiresFollowUp"`
 	Unjudged          string `json:"unjudged,omitempty"` // why no model has judged the answer
+	bt.Coded
 }
 
 // Gap is something that is missing or unclear.
@@ -198,6 +201,7 @@ type Finding struct {
 	Words       [2]string `json:"words,omitzero"` // as the model gave them
 	Pair        int       `json:"pair"`           // the sequence of the pair after which it was reported
 	Reason      string    `json:"reason"`         // why it can't be verified
+	bt.Coded
 }
 
 // RemainingGap is a gap that is open at the end.
@@ -217,6 +221,7 @@ type Audit struct {
 	Unverified       []Finding       `json:"unverified,omitempty"`
 	Summary          string          `json:"summary"`            // Markdown
 	Unjudged         string          `json:"unjudged,omitempty"` // why no model has judged the inquiry to its end
+	bt.Coded
 
 	Sum Sum    `json:"sum,omitzero"`
 	By  string `json:"by,omitempty"` // who wrote the summary
@@ -229,6 +234,7 @@ type TrailEntry struct {
 	FromProvider string    `json:"fromProvider,omitempty"` // of a ProviderSwitch only
 	ToProvider   string    `json:"toProvider,omitempty"`   // of a ProviderSwitch only
 	Reason       string    `json:"reason"`
+	bt.Coded
 }
 
 // Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.
